@@ -1,0 +1,129 @@
+// swift-tools-version: 6.2
+// swift-keychain: Keychain Services and Data Protection for Swift on Linux.
+
+import PackageDescription
+
+/// `KEYCHAIN_STRICT=1` turns warnings into errors, for our own targets only:
+/// a dependency's warning is not ours to mend, and a client must never fail on one of ours.
+let strict = Context.environment["KEYCHAIN_STRICT"] == "1"
+
+let houseSettings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + (strict ? [.treatAllWarnings(as: .error)] : [])
+
+let package = Package(
+    name: "swift-keychain",
+    products: [
+        .library(name: "Security", targets: ["Security"]),
+        .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+        .library(name: "Keychain", targets: ["Keychain"]),
+        .executable(name: "keychain", targets: ["KeychainTool"]),
+        .plugin(name: "AppleCompatibility", targets: ["AppleCompatibility"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        .target(name: "CKeychainLinux"),
+        .target(
+            name: "KeychainModel",
+            dependencies: ["CKeychainLinux"],
+            swiftSettings: houseSettings
+        ),
+        .target(
+            name: "KeychainCrypto",
+            dependencies: [
+                "CKeychainLinux", "KeychainModel",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            swiftSettings: houseSettings
+        ),
+        .target(
+            name: "KeychainEngine",
+            dependencies: [
+                "CKeychainLinux", "KeychainCrypto", "KeychainModel",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: houseSettings
+        ),
+        .target(
+            name: "Keychain",
+            dependencies: ["CKeychainLinux", "KeychainEngine", "KeychainModel"],
+            swiftSettings: houseSettings
+        ),
+        .target(
+            name: "Security",
+            dependencies: [
+                "Keychain", "KeychainModel",
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+            ],
+            swiftSettings: houseSettings
+        ),
+        .target(
+            name: "LocalAuthentication",
+            dependencies: ["Keychain"],
+            swiftSettings: houseSettings
+        ),
+        .executableTarget(
+            name: "KeychainTool",
+            dependencies: [
+                "Keychain", "KeychainModel",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: houseSettings
+        ),
+        .executableTarget(name: "AppleCompatibilityGenerator", swiftSettings: houseSettings),
+        .plugin(
+            name: "AppleCompatibility",
+            capability: .buildTool(),
+            dependencies: ["AppleCompatibilityGenerator"]
+        ),
+        .target(
+            name: "KeychainTestSupport",
+            dependencies: ["Keychain", "KeychainCrypto", "KeychainEngine", "KeychainModel"],
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "KeychainCryptoTests",
+            dependencies: ["KeychainCrypto", "KeychainModel", "KeychainTestSupport"],
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "KeychainEngineTests",
+            dependencies: [
+                "KeychainEngine", "KeychainCrypto", "KeychainModel", "KeychainTestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "SecurityTests",
+            dependencies: [
+                "Security", "LocalAuthentication", "Keychain", "KeychainModel", "KeychainTestSupport",
+            ],
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "ConformanceTests",
+            dependencies: ["Security", "LocalAuthentication", "Keychain", "KeychainTestSupport"],
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "KeychainToolTests",
+            dependencies: ["KeychainTool", "Keychain", "KeychainTestSupport"],
+            swiftSettings: houseSettings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

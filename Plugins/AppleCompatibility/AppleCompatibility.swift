@@ -1,0 +1,70 @@
+import Foundation
+import PackagePlugin
+
+/// Adds one generated file to the target that lists this plugin, so that code written for Apple's
+/// platforms compiles there unchanged and the target's entitlements travel inside the program.
+@main
+struct AppleCompatibility: BuildToolPlugin {
+    func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
+        guard let target = target as? SwiftSourceModuleTarget else {
+            Diagnostics.error("\(target.name): AppleCompatibility works with Swift targets only")
+            return []
+        }
+        let modules = importedModules(for: target)
+        #if os(Linux)
+            // Elsewhere the client's condition has removed the dependency, and Apple's module takes its place.
+            guard modules.contains("Security") else {
+                Diagnostics.error(
+                    """
+                    \(target.name): AppleCompatibility needs the product Security among the target's dependencies: \
+                    .product(name: "Security", package: "swift-keychain", condition: .when(platforms: [.linux]))
+                    """
+                )
+                return []
+            }
+        #endif
+        let entitlements = entitlementsFiles(in: target.directoryURL)
+        guard entitlements.count <= 1 else {
+            let paths = entitlements.map(\.path).joined(separator: ", ")
+            Diagnostics.error("\(target.name): a target can have one entitlements file, found \(paths)")
+            return []
+        }
+
+        let output = context.pluginWorkDirectoryURL.appending(path: "AppleCompatibility.generated.swift")
+        var arguments = ["--output", output.path, "--kind", target.kind == .executable ? "executable" : "other"]
+        for module in modules {
+            arguments += ["--import", module]
+        }
+        for file in entitlements {
+            arguments += ["--entitlements", file.path]
+        }
+        return [
+            .buildCommand(
+                displayName: "Generating Apple compatibility for \(target.name)",
+                executable: try context.tool(named: "AppleCompatibilityGenerator").url,
+                arguments: arguments,
+                inputFiles: entitlements,
+                outputFiles: [output]
+            )
+        ]
+    }
+
+    /// The modules that the generated file re-exports: only what the target is sure to be built after.
+    private func importedModules(for target: SwiftSourceModuleTarget) -> [String] {
+        let available = Set(target.recursiveTargetDependencies.compactMap { ($0 as? any SourceModuleTarget)?.moduleName })
+        return ["Security", "LocalAuthentication"].filter(available.contains)
+    }
+
+    /// Lists the directory itself, because a file that the manifest excludes is not among the target's
+    /// source files. Hidden directories are left out: a build directory may hold other packages.
+    private func entitlementsFiles(in directory: URL) -> [URL] {
+        let files = FileManager.default.enumerator(
+            at: directory,
+            includingPropertiesForKeys: nil,
+            options: [.skipsHiddenFiles, .skipsPackageDescendants]
+        )
+        return (files?.compactMap { $0 as? URL } ?? [])
+            .filter { $0.pathExtension == "entitlements" }
+            .sorted { $0.path < $1.path }
+    }
+}

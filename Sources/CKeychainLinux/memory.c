@@ -1,0 +1,46 @@
+#define _GNU_SOURCE
+#include "CKeychainLinux.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+
+void ckeychain_erase(void *bytes, size_t count) {
+    if (bytes != NULL && count != 0) {
+        explicit_bzero(bytes, count);
+    }
+}
+
+int ckeychain_map_pages(size_t count, void **pages, int *is_locked) {
+    void *mapped = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) {
+        return errno;
+    }
+    *is_locked = mlock(mapped, count) == 0;
+    (void)madvise(mapped, count, MADV_DONTDUMP);
+    (void)madvise(mapped, count, MADV_WIPEONFORK);
+    *pages = mapped;
+    return 0;
+}
+
+void ckeychain_release_pages(void *pages, size_t count) {
+    explicit_bzero(pages, count);
+    (void)munmap(pages, count);
+}
+
+int ckeychain_random(void *bytes, size_t count) {
+    unsigned char *next = bytes;
+    while (count > 0) {
+        ssize_t got = getrandom(next, count, 0);
+        if (got < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            return errno;
+        }
+        next += got;
+        count -= (size_t)got;
+    }
+    return 0;
+}

@@ -1,0 +1,21 @@
+#include "CKeychainLinux.h"
+
+#include <sys/auxv.h>
+
+int ckeychain_is_secure_execution(void) {
+    return getauxval(AT_SECURE) != 0;
+}
+
+// The linker defines these two around every section whose name is a C identifier; they stay
+// undefined, hence weak, in a program that embeds nothing.
+extern const char __start_keychain_entitlements[] __attribute__((weak));
+extern const char __stop_keychain_entitlements[] __attribute__((weak));
+
+const void *ckeychain_embedded_entitlements(size_t *count) {
+    if (__start_keychain_entitlements == NULL) {
+        *count = 0;
+        return NULL;
+    }
+    *count = (size_t)(__stop_keychain_entitlements - __start_keychain_entitlements);
+    return __start_keychain_entitlements;
+}

@@ -1,0 +1,8 @@
+/// What `LAContext` is to the rest of the house.
+///
+/// `LocalAuthentication` conforms to it and `Security` casts a query's context to it, so that neither
+/// of the two façades needs the other.
+package protocol AuthenticationContext: AnyObject, Sendable {
+    /// Whether the program forbade every question to the person, as `LAContext.interactionNotAllowed` does.
+    var forbidsInteraction: Bool { get }
+}

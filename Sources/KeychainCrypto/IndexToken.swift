@@ -1,0 +1,97 @@
+package import Foundation
+package import KeychainModel
+
+/// A keyed hash that stands for a value in the store's indexes: HMAC-SHA-256, cut to 128 bits.
+///
+/// Without the index key it tells nothing about the value except that two rows share it.
+package struct IndexToken: Sendable, Hashable {
+    package static let byteCount = 16
+
+    private let high: UInt64
+    private let low: UInt64
+
+    init(prefixOf code: UnsafeRawBufferPointer) {
+        high = code.loadUnaligned(as: UInt64.self)
+        low = code.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    }
+
+    /// nil unless there are sixteen bytes.
+    package init?(bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.init(prefixOf: bytes)
+    }
+
+    package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        var pair = (high, low)
+        var result: Result<R, E>?
+        Swift.withUnsafeBytes(of: &pair) { bytes in
+            do throws(E) { result = .success(try body(bytes)) } catch { result = .failure(error) }
+        }
+        return try result!.get()
+    }
+}
+
+/// Makes the index tokens of one tier. Lives for one operation: it holds hash states made from the index key.
+package struct Indexer {
+    private let keyed: KeyedHash
+
+    package init(key: KeyMaterial) {
+        keyed = key.withUnsafeBytes { KeyedHash(key: $0) }
+    }
+
+    /// What a token is for. Each purpose, class and attribute has tokens of its own.
+    private enum Purpose: UInt8 { case attribute = 1, home = 2, uniqueness = 3 }
+
+    /// The token under which an item with this value is found.
+    package func token(
+        for attribute: Attribute, of itemClass: ItemClass, value: AttributeValue
+    ) -> IndexToken {
+        var hash = start(.attribute, itemClass)
+        hash.update(attribute.rawValue.bigEndian)
+        hash.update(value)
+        return hash.finalize { IndexToken(prefixOf: $0) }
+    }
+
+    /// The token of a home: one item class, access group and synchronizability.
+    package func homeToken(itemClass: ItemClass, accessGroup: String, synchronizable: Bool) -> IndexToken {
+        var hash = start(.home, itemClass)
+        hash.update(UInt8(synchronizable ? 1 : 0))
+        hash.update(.text(accessGroup))
+        return hash.finalize { IndexToken(prefixOf: $0) }
+    }
+
+    /// The token that only one item may have: its class, group, synchronizability and unique attributes.
+    package func uniquenessToken(
+        itemClass: ItemClass, accessGroup: String, synchronizable: Bool, attributes: AttributeSet
+    ) -> IndexToken {
+        var hash = start(.uniqueness, itemClass)
+        hash.update(UInt8(synchronizable ? 1 : 0))
+        hash.update(.text(accessGroup))
+        for rule in AttributeTable.table(for: itemClass).uniqueness {
+            guard let value = attributes[rule.attribute] ?? rule.uniquenessDefault else { continue }
+            hash.update(rule.attribute.rawValue.bigEndian)
+            hash.update(value)
+        }
+        return hash.finalize { IndexToken(prefixOf: $0) }
+    }
+
+    private func start(_ purpose: Purpose, _ itemClass: ItemClass) -> KeyedHash {
+        var hash = keyed
+        hash.update(UInt16(purpose.rawValue) << 8 | UInt16(itemClass.number))
+        return hash
+    }
+}
+
+extension KeyedHash {
+    fileprivate mutating func update(_ integer: some FixedWidthInteger) {
+        withUnsafeBytes(of: integer) { update($0) }
+    }
+
+    /// Kind and length come before the bytes, so that no two sequences of values read alike.
+    fileprivate mutating func update(_ value: AttributeValue) {
+        value.withIndexedBytes { kind, bytes in
+            update(UInt64(kind) << 56 | UInt64(bytes.count))
+            update(bytes)
+        }
+    }
+}

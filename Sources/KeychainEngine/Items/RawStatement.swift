@@ -1,0 +1,102 @@
+internal import Foundation
+internal import GRDB
+internal import GRDBSQLite
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// A prepared statement, bound and stepped without GRDB's argument and row types, which cost more than SQLite itself.
+///
+/// Bytes that a column hands out are valid until the next `step` or `reset`.
+struct RawStatement {
+    private let pointer: OpaquePointer
+    private let connection: OpaquePointer?
+
+    init(_ statement: Statement) {
+        pointer = statement.sqliteStatement
+        connection = sqlite3_db_handle(pointer)
+    }
+
+    /// Copies the bytes, so they need not outlive the call.
+    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    func bind(_ value: Int64, at index: Int32) throws(KeychainError) {
+        try check(sqlite3_bind_int64(pointer, index, value))
+    }
+
+    func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) throws(KeychainError) {
+        // A null pointer would bind NULL rather than no bytes.
+        let start = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
+        try check(sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), Self.transient))
+    }
+
+    func bind(_ data: Data?, at index: Int32) throws(KeychainError) {
+        guard let data else { return try check(sqlite3_bind_null(pointer, index)) }
+        var result: Result<Void, KeychainError> = .success(())
+        data.withUnsafeBytes { bytes in
+            do throws(KeychainError) { try bind(bytes, at: index) } catch { result = .failure(error) }
+        }
+        try result.get()
+    }
+
+    func bind(_ token: IndexToken, at index: Int32) throws(KeychainError) {
+        try token.withUnsafeBytes { bytes throws(KeychainError) in try bind(bytes, at: index) }
+    }
+
+    func bind(_ identifier: UUID, at index: Int32) throws(KeychainError) {
+        try bind(identifier.bytes, at: index)
+    }
+
+    /// Whether there is a row.
+    func step() throws(KeychainError) -> Bool {
+        let code = sqlite3_step(pointer)
+        switch code {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default:
+            let error = failure(code)
+            sqlite3_reset(pointer)
+            throw error
+        }
+    }
+
+    func reset() { sqlite3_reset(pointer) }
+
+    /// Executes a statement that gives no rows.
+    func run() throws(KeychainError) {
+        defer { reset() }
+        while try step() {}
+    }
+
+    /// The first column of the first row, as a number.
+    func number() throws(KeychainError) -> Int64? {
+        defer { reset() }
+        return try step() ? integer(0) : nil
+    }
+
+    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
+
+    /// nil for NULL.
+    func bytes(_ column: Int32) -> UnsafeRawBufferPointer? {
+        guard sqlite3_column_type(pointer, column) != SQLITE_NULL else { return nil }
+        let start = sqlite3_column_blob(pointer, column)
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, column)))
+    }
+
+    private func check(_ code: Int32) throws(KeychainError) {
+        if code != SQLITE_OK { throw failure(code) }
+    }
+
+    private func failure(_ code: Int32) -> KeychainError {
+        KeychainError(sqliteCode: code, detail: sqlite3_errmsg(connection).map { String(cString: $0) })
+    }
+}
+
+extension UUID {
+    var bytes: Data { withUnsafeBytes(of: uuid) { Data($0) } }
+
+    /// nil unless there are sixteen bytes.
+    init?(bytes: UnsafeRawBufferPointer?) {
+        guard let bytes, bytes.count == 16 else { return nil }
+        self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
+    }
+}

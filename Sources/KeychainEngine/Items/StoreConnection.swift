@@ -1,0 +1,192 @@
+internal import Foundation
+internal import GRDB
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// One connection within one transaction: what the statements of the store are run through.
+struct StoreConnection {
+    private let database: Database
+    let store: ItemStore
+    /// In a write, rows that a roll-back would take away may be seen: nothing of it is remembered.
+    let isWriting: Bool
+
+    init(_ database: Database, store: ItemStore, isWriting: Bool) {
+        self.database = database
+        self.store = store
+        self.isWriting = isWriting
+    }
+
+    func statement(_ sql: String) throws -> RawStatement {
+        RawStatement(try database.cachedStatement(sql: sql))
+    }
+}
+
+// MARK: - Searching
+
+extension StoreConnection {
+    /// The first item at or after `id` that has an entry for the token.
+    func firstItem(with token: IndexToken, from id: Int64) throws -> Int64? {
+        let statement = try statement("SELECT item FROM entry WHERE token = ? AND item >= ? ORDER BY item LIMIT 1")
+        try statement.bind(token, at: 1)
+        try statement.bind(id, at: 2)
+        return try statement.number()
+    }
+
+    /// The first item at or after `id` that lives in the home.
+    func firstItem(inHome home: Int64, from id: Int64) throws -> Int64? {
+        let statement = try statement("SELECT id FROM item WHERE home = ? AND id >= ? ORDER BY id LIMIT 1")
+        try statement.bind(home, at: 1)
+        try statement.bind(id, at: 2)
+        return try statement.number()
+    }
+
+    func item(withUUID identifier: UUID) throws -> Int64? {
+        let statement = try statement("SELECT id FROM item WHERE uuid = ?")
+        try statement.bind(identifier, at: 1)
+        return try statement.number()
+    }
+
+    func item(withUniqueness token: IndexToken) throws -> Int64? {
+        let statement = try statement("SELECT id FROM item WHERE uniqueness = ?")
+        try statement.bind(token, at: 1)
+        return try statement.number()
+    }
+
+    /// Calls `body` with the row of an item, if it is there. The row's bytes are valid only within.
+    func withRow<R>(_ id: Int64, _ body: (StoredRow) throws -> R) throws -> R? {
+        let statement = try statement(StoredRow.select)
+        try statement.bind(id, at: 1)
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        return try body(StoredRow(id: id, statement: statement))
+    }
+}
+
+// MARK: - Homes
+
+extension StoreConnection {
+    func home(_ home: Home, _ indexer: Indexer) throws -> Int64? {
+        if let known = store.knownHome(home) { return known }
+        let statement = try statement("SELECT id FROM home WHERE token = ?")
+        try statement.bind(indexer.token(of: home), at: 1)
+        let id = try statement.number()
+        if let id, !isWriting { store.remember(home, id) }
+        return id
+    }
+
+    /// Every home of a class and tier, whatever its group.
+    func homes(of itemClass: ItemClass, tier: IndexTier) throws -> [Int64] {
+        let statement = try statement("SELECT id FROM home WHERE class = ? AND tier = ?")
+        try statement.bind(Int64(itemClass.number), at: 1)
+        try statement.bind(Int64(tier.rawValue), at: 2)
+        defer { statement.reset() }
+        var homes: [Int64] = []
+        while try statement.step() { homes.append(statement.integer(0)) }
+        return homes
+    }
+
+    /// The home's row, made if it is the first item of its kind.
+    func makeHome(_ home: Home, _ indexer: Indexer) throws -> Int64 {
+        if let id = try self.home(home, indexer) { return id }
+        let statement = try statement("INSERT INTO home (class, tier, token) VALUES (?, ?, ?)")
+        try statement.bind(Int64(home.itemClass.number), at: 1)
+        try statement.bind(Int64(home.tier.rawValue), at: 2)
+        try statement.bind(indexer.token(of: home), at: 3)
+        try statement.run()
+        return database.lastInsertedRowID
+    }
+}
+
+extension Indexer {
+    fileprivate func token(of home: Home) -> IndexToken {
+        homeToken(
+            itemClass: home.itemClass, accessGroup: home.accessGroup, synchronizable: home.synchronizable)
+    }
+}
+
+// MARK: - Writing
+
+extension StoreConnection {
+    func insert(_ row: SealedRow) throws {
+        let statement = try statement(
+            """
+            INSERT INTO item (uuid, home, version, uniqueness, access, tokens, metadata_key, metadata, secret_key, secret)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """)
+        try statement.bind(row.uuid, at: 1)
+        try bind(row, to: statement, from: 2)
+        try statement.run()
+        try insertEntries(row.tokens, for: database.lastInsertedRowID)
+    }
+
+    /// Replaces everything of an item but its id and uuid.
+    func replace(_ id: Int64, with row: SealedRow) throws {
+        try deleteEntries(of: id)
+        let statement = try statement(
+            """
+            UPDATE item SET home = ?, version = ?, uniqueness = ?, access = ?, tokens = ?, metadata_key = ?,
+                metadata = ?, secret_key = ?, secret = ?
+            WHERE id = ?
+            """)
+        let next = try bind(row, to: statement, from: 1)
+        try statement.bind(id, at: next)
+        try statement.run()
+        try insertEntries(row.tokens, for: id)
+    }
+
+    func delete(_ id: Int64) throws {
+        try deleteEntries(of: id)
+        let statement = try statement("DELETE FROM item WHERE id = ?")
+        try statement.bind(id, at: 1)
+        try statement.run()
+    }
+
+    @discardableResult
+    private func bind(_ row: SealedRow, to statement: RawStatement, from first: Int32) throws -> Int32 {
+        try statement.bind(row.home, at: first)
+        try statement.bind(row.version, at: first + 1)
+        try statement.bind(row.uniqueness, at: first + 2)
+        try statement.bind(Data(row.accessControl.canonicalBytes), at: first + 3)
+        try statement.bind(row.tokens.joinedBytes, at: first + 4)
+        try statement.bind(row.metadata.wrappedKey, at: first + 5)
+        try statement.bind(row.metadata.box, at: first + 6)
+        try statement.bind(row.secret?.wrappedKey, at: first + 7)
+        try statement.bind(row.secret?.box, at: first + 8)
+        return first + 9
+    }
+
+    private func insertEntries(_ tokens: [IndexToken], for id: Int64) throws {
+        let statement = try statement("INSERT OR IGNORE INTO entry (token, item) VALUES (?, ?)")
+        for token in tokens {
+            try statement.bind(token, at: 1)
+            try statement.bind(id, at: 2)
+            try statement.run()
+        }
+    }
+
+    /// Removes an item's entries by the list its row keeps, so that no key is needed.
+    private func deleteEntries(of id: Int64) throws {
+        let tokens = try withRow(id) { [IndexToken](joinedBytes: $0.tokens) } ?? []
+        let statement = try statement("DELETE FROM entry WHERE token = ? AND item = ?")
+        for token in tokens {
+            try statement.bind(token, at: 1)
+            try statement.bind(id, at: 2)
+            try statement.run()
+        }
+    }
+}
+
+extension [IndexToken] {
+    fileprivate var joinedBytes: Data {
+        reduce(into: Data(capacity: count * IndexToken.byteCount)) { data, token in
+            token.withUnsafeBytes { data.append(contentsOf: $0) }
+        }
+    }
+
+    /// A rest that is no whole token is left out.
+    init(joinedBytes bytes: UnsafeRawBufferPointer) {
+        self = stride(from: 0, through: bytes.count - IndexToken.byteCount, by: IndexToken.byteCount).compactMap {
+            IndexToken(bytes: UnsafeRawBufferPointer(rebasing: bytes[$0..<$0 + IndexToken.byteCount]))
+        }
+    }
+}

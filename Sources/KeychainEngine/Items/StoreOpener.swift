@@ -1,0 +1,147 @@
+internal import Foundation
+internal import GRDB
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// Opens a store, or makes one where there is none.
+///
+/// A new store is complete only when its keybag appears: the database comes first, the keybag last, so a
+/// keybag without its database, or the other way round, is never taken for a new store.
+struct StoreOpener {
+    private let configuration: EngineConfiguration
+    private let databaseURL: URL
+    private let keybagURL: URL
+    private let deviceKeyFile: DeviceKeyFile
+
+    init(_ configuration: EngineConfiguration) {
+        self.configuration = configuration
+        databaseURL = configuration.storeDirectory.appendingPathComponent("keychain.db")
+        keybagURL = configuration.storeDirectory.appendingPathComponent("keybag")
+        deviceKeyFile = DeviceKeyFile(directory: configuration.deviceKeyDirectory)
+    }
+
+    func open() throws(KeychainError) -> (store: ItemStore, keys: KeyStore) {
+        do {
+            try PrivateDirectory.create(configuration.storeDirectory)
+            if !FileManager.default.fileExists(atPath: keybagURL.path) { try makeStore() }
+            let deviceKey = try deviceKeyFile.load()
+            let keybag = try Keybag(decoding: try Data(contentsOf: keybagURL), deviceKey: deviceKey)
+            let store = try openDatabase(expecting: keybag.storeID)
+            return (store, KeyStore(keys: try keybag.unwrap(deviceKey: deviceKey)))
+        } catch let error as KeychainError where error.code == .decode {
+            throw KeychainError(
+                .notAvailable, message: "\(error.message). Nothing was changed; run 'keychain doctor'", cause: error)
+        } catch let error as CocoaError {
+            throw KeychainError(
+                .notAvailable, message: "the file \(keybagURL.path) cannot be read; check its owner and mode",
+                cause: error)
+        } catch {
+            throw KeychainError(engineFailure: error)
+        }
+    }
+
+    // MARK: Making a store
+
+    private func makeStore() throws {
+        let lock = try FileLock(configuration.storeDirectory.appendingPathComponent("store.lock"))
+        defer { _ = consume lock }
+        // Another process may have made the store while this one waited.
+        if FileManager.default.fileExists(atPath: keybagURL.path) { return }
+        let storeID = try makeDatabase()
+        let deviceKey = try deviceKeyFile.loadOrCreate(randomness: configuration.randomness)
+        let keybag = try Keybag.make(
+            storeID: storeID, deviceKey: deviceKey, randomness: configuration.randomness)
+        try keybag.encoded(deviceKey: deviceKey).withUnsafeBytes { bytes in
+            try AtomicFile.replace(keybagURL, with: bytes)
+        }
+    }
+
+    /// The id of the database that is there without a keybag: a new one, or one whose making was cut short.
+    private func makeDatabase() throws -> UUID {
+        try requireUsable(try StoreSchema.probe(databaseURL), mayBeAbsent: true)
+        let pool = try makePool()
+        try StoreSchema.migrator.migrate(pool)
+        let fresh = try randomIdentifier()
+        let (id, items) = try pool.write { database in
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO store (key, value) VALUES ('id', ?)", arguments: [fresh.bytes])
+            return (
+                try Data.fetchOne(database, sql: "SELECT value FROM store WHERE key = 'id'"),
+                try Int.fetchOne(database, sql: "SELECT count(*) FROM item") ?? 0
+            )
+        }
+        try pool.close()
+        guard items == 0 else {
+            throw KeychainError(
+                .notAvailable,
+                message: "the keychain in \(configuration.storeDirectory.path) has \(items) items, but its keybag is missing: "
+                    + "without it they cannot be read. Put the file keybag back from a backup. Nothing was changed")
+        }
+        guard let identifier = id.flatMap({ $0.withUnsafeBytes { UUID(bytes: $0) } }) else {
+            throw KeychainError(.notAvailable, message: "the keychain's database has no valid id")
+        }
+        return identifier
+    }
+
+    private func randomIdentifier() throws -> UUID {
+        var bytes = UUID().uuid
+        try withUnsafeMutableBytes(of: &bytes) { try configuration.randomness.fill($0) }
+        return UUID(uuid: bytes)
+    }
+
+    // MARK: Opening the database
+
+    private func openDatabase(expecting storeID: UUID) throws -> ItemStore {
+        try requireUsable(try StoreSchema.probe(databaseURL), mayBeAbsent: false)
+        let pool = try makePool()
+        let found = try pool.read { database in
+            (
+                version: try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0,
+                id: try Data.fetchOne(database, sql: "SELECT value FROM store WHERE key = 'id'")
+            )
+        }
+        // The header of the file may lag behind the log, so the version is looked at once more.
+        if found.version > StoreSchema.version { try requireUsable(.newer(found.version), mayBeAbsent: false) }
+        guard found.id == storeID.bytes else {
+            throw KeychainError(
+                .notAvailable,
+                message: "keychain.db and keybag in \(configuration.storeDirectory.path) belong to different stores. "
+                    + "Nothing was changed; put back the two files of one backup")
+        }
+        return ItemStore(url: databaseURL, storeID: storeID, pool: pool)
+    }
+
+    private func requireUsable(_ probe: StoreSchema.Probe, mayBeAbsent: Bool) throws(KeychainError) {
+        let reason: String
+        switch probe {
+        case .usable: return
+        case .absent where mayBeAbsent: return
+        case .absent: reason = "is missing, though its keybag is there. Put it back from a backup"
+        case .foreign: reason = "is not a keychain database"
+        case .newer(let version):
+            reason =
+                "has version \(version), and this program knows versions up to \(StoreSchema.version): "
+                + "a newer version of keychain made it"
+        }
+        throw KeychainError(.notAvailable, message: "\(databaseURL.path) \(reason). Nothing was changed")
+    }
+
+    private func makePool() throws -> DatabasePool {
+        var options = Configuration()
+        options.label = "keychain"
+        options.busyMode = .timeout(configuration.busyTimeout)
+        options.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA secure_delete = ON")
+        }
+        // Made here with the right mode: SQLite gives its log files the mode of the database.
+        if !FileManager.default.fileExists(atPath: databaseURL.path) {
+            FileManager.default.createFile(
+                atPath: databaseURL.path, contents: nil, attributes: [.posixPermissions: 0o600])
+        }
+        let pool = try DatabasePool(path: databaseURL.path, configuration: options)
+        // GRDB lowers this to NORMAL for a pool; then a power cut takes acknowledged writes away.
+        let synchronous = configuration.isDurable ? "FULL" : "OFF"
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous)") }
+        return pool
+    }
+}

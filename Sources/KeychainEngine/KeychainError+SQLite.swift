@@ -1,0 +1,51 @@
+internal import GRDB
+internal import GRDBSQLite
+package import KeychainModel
+
+extension KeychainError {
+    /// The one place where failures of the database become statuses, after Apple's own mapping
+    /// (full: −25291, I/O: −36, read-only: −25292, everything else that keeps the store shut: −25291).
+    init(engineFailure error: any Error) {
+        switch error {
+        case let error as KeychainError:
+            self = error
+        case let error as DatabaseError:
+            self.init(sqliteCode: error.resultCode.rawValue, detail: error.message, cause: error)
+        default:
+            self.init(.internalFailure, message: "the keychain failed unexpectedly", cause: error)
+        }
+    }
+
+    init(sqliteCode code: Int32, detail: String?, cause: (any Error)? = nil) {
+        let detail = detail.map { " (\($0))" } ?? ""
+        switch code & 0xff {
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            self.init(
+                .notAvailable,
+                message: "another process has been writing to the keychain for too long; try again\(detail)",
+                cause: cause)
+        case SQLITE_FULL:
+            self.init(
+                .notAvailable, message: "the disk is full; nothing was stored\(detail)", cause: cause)
+        case SQLITE_IOERR:
+            self.init(.inputOutput, message: "reading or writing the keychain failed\(detail)", cause: cause)
+        case SQLITE_READONLY:
+            self.init(.readOnly, message: "the keychain is on a read-only file system\(detail)", cause: cause)
+        case SQLITE_NOMEM:
+            self.init(.allocation, message: "there is not enough memory\(detail)", cause: cause)
+        case SQLITE_TOOBIG:
+            self.init(.dataTooLarge, message: "the item is too large\(detail)", cause: cause)
+        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
+            self.init(
+                .notAvailable, message: "the keychain's files cannot be opened; check their owner and mode\(detail)",
+                cause: cause)
+        case SQLITE_CORRUPT, SQLITE_NOTADB:
+            self.init(
+                .notAvailable,
+                message: "the keychain's database is damaged; nothing was changed, run 'keychain doctor'\(detail)",
+                cause: cause)
+        default:
+            self.init(.notAvailable, message: "the keychain's database failed\(detail)", cause: cause)
+        }
+    }
+}

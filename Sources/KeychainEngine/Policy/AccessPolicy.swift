@@ -1,0 +1,66 @@
+internal import KeychainModel
+
+/// The groups a request may touch.
+enum GroupScope: Sendable, Equatable {
+    case all
+    case some([String])
+
+    func contains(_ group: String) -> Bool {
+        switch self {
+        case .all: true
+        case .some(let groups): groups.contains(group)
+        }
+    }
+}
+
+/// Decides which access groups a caller's request reaches.
+///
+/// Only a group that is named, or having none at all, is an error; the items of other groups are simply
+/// not there for the caller (docs/compatibility.md, access groups).
+struct AccessPolicy {
+    let caller: Caller
+
+    /// The groups a search looks through.
+    func scopeForReading(_ requested: String?) throws(KeychainError) -> GroupScope {
+        try scope(requested, readable: caller.groups + [Caller.tokenGroup])
+    }
+
+    /// The groups in which an update or a delete takes effect.
+    func scopeForWriting(_ requested: String?) throws(KeychainError) -> GroupScope {
+        try scope(requested, readable: writableGroups)
+    }
+
+    /// The group an item is added or moved to.
+    func groupForAdding(_ requested: String?) throws(KeychainError) -> String {
+        guard let fallback = writableGroups.first else { throw holdsNone }
+        guard let requested else { return fallback }
+        if caller.authority == .owner && requested != Caller.tokenGroup { return requested }
+        guard writableGroups.contains(requested) else { throw isMissing(requested) }
+        return requested
+    }
+
+    private var writableGroups: [String] { caller.groups.filter { $0 != Caller.tokenGroup } }
+
+    private func scope(_ requested: String?, readable: [String]) throws(KeychainError) -> GroupScope {
+        if caller.authority == .owner { return requested.map { .some([$0]) } ?? .all }
+        guard !caller.groups.isEmpty else { throw holdsNone }
+        guard let requested else { return .some(readable) }
+        guard readable.contains(requested) else { throw isMissing(requested) }
+        return .some([requested])
+    }
+
+    private var holdsNone: KeychainError {
+        KeychainError(
+            .missingEntitlement,
+            message: "this program holds no access group: list one under keychain-access-groups in its entitlements")
+    }
+
+    private func isMissing(_ group: String) -> KeychainError {
+        let held = caller.groups.isEmpty ? "none" : caller.groups.joined(separator: ", ")
+        let reason =
+            group == Caller.tokenGroup
+            ? "access group \(group) can be read but not written"
+            : "access group \(group) is not among yours: \(held)"
+        return KeychainError(.missingEntitlement, message: reason)
+    }
+}

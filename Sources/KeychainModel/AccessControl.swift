@@ -1,0 +1,121 @@
+/// What must be true before an item is used: a protection class, and possibly constraints on the person.
+///
+/// Two access controls are equal when every operation is ruled alike, which their flags decide.
+package struct AccessControl: Sendable, Hashable {
+    /// Bits of Apple's `SecAccessControlCreateFlags`.
+    package struct Flags: OptionSet, Sendable, Hashable {
+        package let rawValue: UInt32
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        package static let userPresence = Flags(rawValue: 1 << 0)
+        package static let biometryAny = Flags(rawValue: 1 << 1)
+        package static let biometryCurrentSet = Flags(rawValue: 1 << 3)
+        package static let devicePasscode = Flags(rawValue: 1 << 4)
+        package static let companion = Flags(rawValue: 1 << 5)
+        package static let or = Flags(rawValue: 1 << 14)
+        package static let and = Flags(rawValue: 1 << 15)
+        package static let privateKeyUsage = Flags(rawValue: 1 << 30)
+        package static let applicationPassword = Flags(rawValue: 1 << 31)
+
+        /// The flags that ask something of a person or a second device.
+        package static let constraints: Flags = [
+            .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion,
+        ]
+        static let known: Flags = [.constraints, .or, .and, .privateKeyUsage, .applicationPassword]
+    }
+
+    package let protection: Protection
+    package let flags: Flags
+
+    /// An access control that asks for nothing beyond its protection class.
+    package init(_ protection: Protection) {
+        self.protection = protection
+        self.flags = []
+    }
+
+    /// - Throws: `.parameter` for a combination that Apple's keychain refuses.
+    package init(_ protection: Protection, flags: Flags) throws(KeychainError) {
+        if let reason = Self.flaw(in: flags) {
+            throw KeychainError(.parameter, message: reason)
+        }
+        self.protection = protection
+        self.flags = flags
+    }
+
+    /// Whether reading needs more than the protection class: a person, a passcode, an extra password.
+    package var isConstrained: Bool {
+        !flags.isDisjoint(with: [.constraints, .privateKeyUsage, .applicationPassword])
+    }
+
+    private static func flaw(in flags: Flags) -> String? {
+        if !flags.isSubset(of: .known) {
+            return "the access control has flags that are not defined"
+        }
+        if flags.isSuperset(of: [.or, .and]) {
+            return "an access control joins its constraints with either .or or .and, not both"
+        }
+        if flags.isSuperset(of: [.biometryAny, .biometryCurrentSet]) {
+            return "an access control names either .biometryAny or .biometryCurrentSet, not both"
+        }
+        if flags.contains(.userPresence),
+            !flags.subtracting([.userPresence, .applicationPassword, .privateKeyUsage]).isEmpty
+        {
+            return ".userPresence joins only with .applicationPassword and .privateKeyUsage"
+        }
+        return nil
+    }
+}
+
+extension AccessControl {
+    /// What a caller may try to do with an item.
+    package enum Operation: Sendable, CaseIterable {
+        case encrypt, decrypt, delete, sign, computeKey, decapsulate, attest
+    }
+
+    /// How one operation is ruled.
+    package enum Rule: Sendable, Equatable {
+        case allowed
+        case denied
+        /// Every (`all`) or one (`!all`) of these flags must be satisfied.
+        case constrained(Flags, all: Bool)
+    }
+
+    /// The rule for an operation, after Apple's operation map.
+    package func rule(for operation: Operation) -> Rule {
+        let constraints = flags.intersection(.constraints)
+        let usesPrivateKey = flags.contains(.privateKeyUsage)
+        if constraints.isEmpty && !usesPrivateKey { return .allowed }
+        let constrained: Rule =
+            constraints.isEmpty ? .allowed : .constrained(constraints, all: !flags.contains(.or))
+        switch operation {
+        case .delete: return .allowed
+        case .attest: return usesPrivateKey ? .allowed : .denied
+        case .sign, .computeKey, .decapsulate: return usesPrivateKey ? constrained : .denied
+        case .decrypt: return usesPrivateKey ? .denied : constrained
+        case .encrypt: return usesPrivateKey ? .denied : .allowed
+        }
+    }
+}
+
+extension AccessControl {
+    /// Five bytes that stand for this access control in stored rows and key derivations:
+    /// the protection's number, then the flags in big-endian order.
+    package var canonicalBytes: [UInt8] {
+        [protection.number] + withUnsafeBytes(of: flags.rawValue.bigEndian, Array.init)
+    }
+
+    /// - Throws: `.decode` if the bytes are not what ``canonicalBytes`` makes of a valid access control.
+    package init(canonicalBytes bytes: some Collection<UInt8>) throws(KeychainError) {
+        let bytes = Array(bytes)
+        guard bytes.count == 5, let protection = Protection(number: bytes[0]) else {
+            throw KeychainError(.decode, message: "the access control of a stored item is not readable")
+        }
+        let raw = bytes[1...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        let flags = Flags(rawValue: raw)
+        guard Self.flaw(in: flags) == nil else {
+            throw KeychainError(.decode, message: "the access control of a stored item is not valid")
+        }
+        self.protection = protection
+        self.flags = flags
+    }
+}

@@ -1,0 +1,39 @@
+/// Attributes with their values: a short list, in the order they were set.
+package struct AttributeSet: Sendable {
+    package private(set) var entries: [(attribute: Attribute, value: AttributeValue)] = []
+
+    package init() { entries.reserveCapacity(8) }
+
+    package init(_ values: KeyValuePairs<Attribute, AttributeValue>) {
+        self.init()
+        for (attribute, value) in values { self[attribute] = value }
+    }
+
+    package var isEmpty: Bool { entries.isEmpty }
+    package var count: Int { entries.count }
+
+    /// Linear, because an item has about ten attributes and hashing costs more than looking.
+    package subscript(attribute: Attribute) -> AttributeValue? {
+        get { entries.first { $0.attribute == attribute }?.value }
+        set {
+            let place = entries.firstIndex { $0.attribute == attribute }
+            switch (place, newValue) {
+            case (let place?, let value?): entries[place].value = value
+            case (let place?, nil): entries.remove(at: place)
+            case (nil, let value?): entries.append((attribute, value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// Adds an attribute that the caller knows is not there yet.
+    package mutating func append(_ attribute: Attribute, _ value: AttributeValue) {
+        entries.append((attribute, value))
+    }
+}
+
+extension AttributeSet: Equatable {
+    package static func == (a: AttributeSet, b: AttributeSet) -> Bool {
+        a.count == b.count && a.entries.allSatisfy { b[$0.attribute] == $0.value }
+    }
+}

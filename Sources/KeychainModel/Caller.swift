@@ -1,0 +1,22 @@
+/// Who a request comes from, as the host established it.
+package struct Caller: Sendable, Hashable {
+    /// Where the caller's groups come from decides what its claims are worth.
+    package enum Authority: Sendable, Hashable {
+        /// Holds exactly the groups listed.
+        case groups
+        /// Owns the store: reads, changes and deletes in every group. The `keychain` command, embedded.
+        case owner
+    }
+
+    /// The access groups in order; an add without a group goes to the first one that can be written.
+    package var groups: [String]
+    package var authority: Authority
+
+    package init(groups: [String], authority: Authority = .groups) {
+        self.groups = groups
+        self.authority = authority
+    }
+
+    /// The group that Apple's keychain lets every program read and none write.
+    package static let tokenGroup = "com.apple.token"
+}

@@ -1,0 +1,29 @@
+/// Which items a request is about.
+package struct ItemQuery: Sendable {
+    package enum Synchronizable: Sendable, Hashable { case no, yes, any }
+
+    package enum Limit: Sendable, Hashable {
+        case one
+        case atMost(Int)
+        case all
+    }
+
+    /// What to do about an item that wants a person's consent.
+    package enum AuthenticationUI: Sendable, Hashable { case allow, fail, skip }
+
+    package var itemClass: ItemClass
+    /// Values that must be equal, already coerced to their kinds.
+    package var attributes = AttributeSet()
+    package var accessGroup: String?
+    package var protection: Protection?
+    package var created: Double?
+    package var modified: Double?
+    package var synchronizable = Synchronizable.no
+    package var persistentReference: PersistentReference?
+    /// Internet passwords whose server is this host or a parent domain's host below it.
+    package var hostOrSubdomainOf: String?
+    package var limit = Limit.one
+    package var authenticationUI = AuthenticationUI.allow
+
+    package init(_ itemClass: ItemClass) { self.itemClass = itemClass }
+}

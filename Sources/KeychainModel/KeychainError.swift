@@ -1,0 +1,82 @@
+/// A failure of a keychain operation.
+///
+/// The code carries Apple's `OSStatus`; the message says what was asked and what to do next.
+/// Neither ever holds a secret, and a message names only groups that the caller asked for or holds.
+package struct KeychainError: Error, Sendable {
+    /// What went wrong, coarse enough to switch on.
+    package var code: Code
+    /// What went wrong this time, for a person to read.
+    package var message: String
+    /// The error that led to this one, if it arose in this process.
+    package var cause: (any Error)?
+    /// Where in the source the error was created.
+    package var location: SourceLocation
+
+    package init(
+        _ code: Code, message: String, cause: (any Error)? = nil,
+        file: String = #fileID, line: Int = #line
+    ) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+        self.location = SourceLocation(file: file, line: line)
+    }
+
+    package struct SourceLocation: Sendable, Hashable {
+        package var file: String
+        package var line: Int
+    }
+
+    /// Apple's status for the failure; new ones may be added.
+    package struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Wrapped: Int32 {
+            case unimplemented = -4
+            case inputOutput = -36
+            case diskFull = -34
+            case parameter = -50
+            case allocation = -108
+            case userCancelled = -128
+            case notAvailable = -25291
+            case readOnly = -25292
+            case authenticationFailed = -25293
+            case duplicateItem = -25299
+            case itemNotFound = -25300
+            case dataTooLarge = -25302
+            case noSuchAttribute = -25303
+            case noSuchClass = -25306
+            case interactionNotAllowed = -25308
+            case decode = -26275
+            case internalFailure = -26276
+            case missingEntitlement = -34018
+        }
+        private let wrapped: Wrapped
+        private init(_ wrapped: Wrapped) { self.wrapped = wrapped }
+
+        /// The `OSStatus`.
+        package var status: Int32 { wrapped.rawValue }
+        package var description: String { "\(wrapped) (\(status))" }
+
+        package static let unimplemented = Code(.unimplemented)
+        package static let inputOutput = Code(.inputOutput)
+        package static let diskFull = Code(.diskFull)
+        package static let parameter = Code(.parameter)
+        package static let allocation = Code(.allocation)
+        package static let userCancelled = Code(.userCancelled)
+        package static let notAvailable = Code(.notAvailable)
+        package static let readOnly = Code(.readOnly)
+        package static let authenticationFailed = Code(.authenticationFailed)
+        package static let duplicateItem = Code(.duplicateItem)
+        package static let itemNotFound = Code(.itemNotFound)
+        package static let dataTooLarge = Code(.dataTooLarge)
+        package static let noSuchAttribute = Code(.noSuchAttribute)
+        package static let noSuchClass = Code(.noSuchClass)
+        package static let interactionNotAllowed = Code(.interactionNotAllowed)
+        package static let decode = Code(.decode)
+        package static let internalFailure = Code(.internalFailure)
+        package static let missingEntitlement = Code(.missingEntitlement)
+    }
+}
+
+extension KeychainError: CustomStringConvertible {
+    package var description: String { "\(message) [\(code.status)]" }
+}

@@ -1,0 +1,145 @@
+package import Foundation
+
+/// Everything a caller can ask of an engine.
+package enum Request: Sendable {
+    case add(AddRequest)
+    case find(FindRequest)
+    case update(UpdateRequest)
+    case delete(ItemQuery)
+    case status
+    case check
+}
+
+/// What an engine answers.
+package enum Reply: Sendable {
+    case added(FoundItem)
+    case found([FoundItem])
+    case done
+    case status(StoreStatus)
+    case checked([StoreFinding])
+}
+
+package struct AddRequest: Sendable {
+    package var itemClass: ItemClass
+    package var attributes = AttributeSet()
+    /// nil: the caller's first writable group.
+    package var accessGroup: String?
+    package var synchronizable = false
+    /// nil: the class's default protection and no constraint.
+    package var accessControl: AccessControl?
+    package var secret: SecretBytes?
+
+    package init(_ itemClass: ItemClass) { self.itemClass = itemClass }
+}
+
+package struct FindRequest: Sendable {
+    package var query: ItemQuery
+    /// Whether the secrets are wanted; without this none is ever decrypted.
+    package var wantsSecrets: Bool
+
+    package init(_ query: ItemQuery, wantsSecrets: Bool) {
+        self.query = query
+        self.wantsSecrets = wantsSecrets
+    }
+}
+
+package struct UpdateRequest: Sendable {
+    package var query: ItemQuery
+    package var changes = ItemChanges()
+
+    package init(_ query: ItemQuery, changes: ItemChanges) {
+        self.query = query
+        self.changes = changes
+    }
+}
+
+/// What an update sets; whatever is nil stays as it is.
+package struct ItemChanges: Sendable {
+    package var attributes = AttributeSet()
+    package var accessGroup: String?
+    package var synchronizable: Bool?
+    package var accessControl: AccessControl?
+    /// The moment of creation, which Apple's keychain lets an update rewrite.
+    package var created: Double?
+    package var secret: SecretBytes?
+
+    package init() {}
+}
+
+/// One item as a caller may see it.
+package struct FoundItem: Sendable {
+    package var itemClass: ItemClass
+    package var identifier: UUID
+    package var attributes: AttributeSet
+    package var accessGroup: String
+    package var synchronizable: Bool
+    package var accessControl: AccessControl
+    package var created: Double
+    package var modified: Double
+    /// nil if the item has none, or none was asked for.
+    package var secret: SecretBytes?
+    /// For an identity: the certificate's bytes.
+    package var certificate: SecretBytes?
+
+    package init(
+        itemClass: ItemClass, identifier: UUID, attributes: AttributeSet, accessGroup: String,
+        synchronizable: Bool, accessControl: AccessControl, created: Double, modified: Double,
+        secret: SecretBytes? = nil, certificate: SecretBytes? = nil
+    ) {
+        self.itemClass = itemClass
+        self.identifier = identifier
+        self.attributes = attributes
+        self.accessGroup = accessGroup
+        self.synchronizable = synchronizable
+        self.accessControl = accessControl
+        self.created = created
+        self.modified = modified
+        self.secret = secret
+        self.certificate = certificate
+    }
+
+    package var persistentReference: PersistentReference {
+        PersistentReference(itemClass: itemClass, identifier: identifier)
+    }
+}
+
+/// What `keychain status` tells.
+package struct StoreStatus: Sendable {
+    package var storePath: String
+    package var storeID: UUID
+    package var schemaVersion: Int
+    package var itemCounts: [ItemClass: Int]
+    package var bytesOnDisk: Int64
+    /// Where the device key is, in words.
+    package var deviceKey: String
+    package var isKeyMemoryLocked: Bool
+
+    package init(
+        storePath: String, storeID: UUID, schemaVersion: Int, itemCounts: [ItemClass: Int],
+        bytesOnDisk: Int64, deviceKey: String, isKeyMemoryLocked: Bool
+    ) {
+        self.storePath = storePath
+        self.storeID = storeID
+        self.schemaVersion = schemaVersion
+        self.itemCounts = itemCounts
+        self.bytesOnDisk = bytesOnDisk
+        self.deviceKey = deviceKey
+        self.isKeyMemoryLocked = isKeyMemoryLocked
+    }
+}
+
+/// Something `keychain doctor` found wrong.
+package struct StoreFinding: Sendable, Hashable {
+    package enum Severity: String, Sendable, Hashable { case note, warning, damage }
+    package var severity: Severity
+    /// What is wrong, for a person.
+    package var text: String
+    /// What to do about it.
+    package var advice: String
+
+    package init(_ severity: Severity, _ text: String, advice: String) {
+        self.severity = severity
+        self.text = text
+        self.advice = advice
+    }
+}

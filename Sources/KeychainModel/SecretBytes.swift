@@ -1,0 +1,56 @@
+internal import CKeychainLinux
+package import Foundation
+
+/// A secret on its way through the system: one owner of the memory, erased when the last reference goes.
+///
+/// It cannot be printed: every textual form is `<REDACTED>`. What it does *not* do is follow the copies
+/// that a caller makes of its bytes.
+package final class SecretBytes: @unchecked Sendable {  // immutable after init, so sharing is safe
+    private let storage: UnsafeMutableRawBufferPointer
+
+    package var count: Int { storage.count }
+
+    /// Allocates `count` bytes and lets `initialize` fill them.
+    package init(count: Int, initializingWith initialize: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
+        storage = .allocate(byteCount: count, alignment: 16)
+        do {
+            try initialize(storage)
+        } catch {
+            Self.erase(storage)
+            storage.deallocate()
+            throw error
+        }
+    }
+
+    package convenience init(copying bytes: UnsafeRawBufferPointer) {
+        self.init(count: bytes.count) { $0.copyMemory(from: bytes) }
+    }
+
+    package convenience init(copying data: Data) {
+        self.init(count: data.count) { target in
+            data.withUnsafeBytes { target.copyMemory(from: $0) }
+        }
+    }
+
+    deinit {
+        Self.erase(storage)
+        storage.deallocate()
+    }
+
+    package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        try body(UnsafeRawBufferPointer(storage))
+    }
+
+    /// A copy that is no longer erased: for handing a secret to the program that asked for it.
+    package func copyData() -> Data { Data(storage) }
+
+    private static func erase(_ bytes: UnsafeMutableRawBufferPointer) {
+        ckeychain_erase(bytes.baseAddress, bytes.count)
+    }
+}
+
+extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "<REDACTED>" }
+    package var debugDescription: String { "<REDACTED>" }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
+}
