@@ -11,6 +11,12 @@
 // Each answer is one line: the command, then mean, median and 99th percentile in microseconds.
 // `add` goes on with the bytes written per add, `hits` with the number of rows.
 //
+// `serve` answers `lookup`, `add` and `hits` with the command and every single duration instead, so that
+// whoever asks can put batches together, and knows two commands more, each answered once it is done:
+//
+//   checkpoint                empty the log into the database; goes on with all bytes written so far
+//   forget                    remove the items that `add` put in
+//
 // Build: cc -O2 -Wall -Wextra -o floor floor.c -lsqlite3 -lcrypto
 #define _GNU_SOURCE
 #include <errno.h>
@@ -42,13 +48,13 @@ enum {
     tag_size = 16,
     access_size = 5,
     entry_count = 3,                                         // account, service, label
-    metadata_size = 192,                                     // a multiple of 64
+    metadata_size = 128,                                     // 117 bytes, 4 of length, padding to a multiple of 64
     secret_length = 40,                                      // what the user stored
-    secret_size = 64,                                        // 4 bytes of length and padding to a multiple of 32
+    secret_size = 64,                                        // 40 bytes, 4 of length, padding to a multiple of 32
     sealed_metadata_size = nonce_size + metadata_size + tag_size,
     sealed_secret_size = nonce_size + secret_size + tag_size,
     text_size = 40,                                          // room for one attribute value
-    associated_size = uuid_size + uuid_size + 1 + access_size + 8,
+    associated_size = uuid_size + uuid_size + 3 + 8,
     items_per_service = 1000,
 };
 
@@ -85,8 +91,9 @@ static void crypto_check(int result, const char *what) {
 struct crypto {
     EVP_MAC *hmac;
     EVP_CIPHER *gcm;
-    EVP_CIPHER *key_wrap;
+    EVP_CIPHER *block_cipher;
     EVP_MAC_CTX *index_key;
+    EVP_MAC_CTX *other_index_key;  // of the tier in which the items are not
     EVP_MAC_CTX *class_key;
     EVP_CIPHER_CTX *sealing;
     EVP_CIPHER_CTX *opening;
@@ -118,24 +125,25 @@ static EVP_CIPHER_CTX *cipher_context(const EVP_CIPHER *cipher, bool encrypts) {
     if (context == NULL) {
         fail("out of memory");
     }
-    EVP_CIPHER_CTX_set_flags(context, EVP_CIPHER_CTX_FLAG_WRAP_ALLOW);
     crypto_check(EVP_CipherInit_ex(context, cipher, NULL, NULL, NULL, encrypts), "preparing a cipher");
+    EVP_CIPHER_CTX_set_padding(context, 0);  // matters to single blocks alone
     return context;
 }
 
 static void crypto_open(struct crypto *crypto) {
     crypto->hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
     crypto->gcm = EVP_CIPHER_fetch(NULL, "AES-256-GCM", NULL);
-    crypto->key_wrap = EVP_CIPHER_fetch(NULL, "AES-256-WRAP", NULL);
-    if (crypto->hmac == NULL || crypto->gcm == NULL || crypto->key_wrap == NULL) {
-        fail("OpenSSL lacks HMAC, AES-256-GCM or AES-256-WRAP");
+    crypto->block_cipher = EVP_CIPHER_fetch(NULL, "AES-256-ECB", NULL);
+    if (crypto->hmac == NULL || crypto->gcm == NULL || crypto->block_cipher == NULL) {
+        fail("OpenSSL lacks HMAC, AES-256-GCM or AES-256-ECB");
     }
     crypto->index_key = keyed_hmac(crypto->hmac, 0x11);
+    crypto->other_index_key = keyed_hmac(crypto->hmac, 0x44);
     crypto->class_key = keyed_hmac(crypto->hmac, 0x22);
     crypto->sealing = cipher_context(crypto->gcm, true);
     crypto->opening = cipher_context(crypto->gcm, false);
-    crypto->wrapping = cipher_context(crypto->key_wrap, true);
-    crypto->unwrapping = cipher_context(crypto->key_wrap, false);
+    crypto->wrapping = cipher_context(crypto->block_cipher, true);
+    crypto->unwrapping = cipher_context(crypto->block_cipher, false);
     memset(crypto->store_id, 0x33, sizeof crypto->store_id);
     crypto->access[0] = 6;  // "when unlocked", no flags
     crypto_check(
@@ -149,8 +157,9 @@ static void crypto_close(struct crypto *crypto) {
     EVP_CIPHER_CTX_free(crypto->opening);
     EVP_CIPHER_CTX_free(crypto->sealing);
     EVP_MAC_CTX_free(crypto->class_key);
+    EVP_MAC_CTX_free(crypto->other_index_key);
     EVP_MAC_CTX_free(crypto->index_key);
-    EVP_CIPHER_free(crypto->key_wrap);
+    EVP_CIPHER_free(crypto->block_cipher);
     EVP_CIPHER_free(crypto->gcm);
     EVP_MAC_free(crypto->hmac);
 }
@@ -162,62 +171,145 @@ static void hmac(EVP_MAC_CTX *key, const unsigned char *message, size_t count, u
     crypto_check(EVP_MAC_final(key, digest, &written, digest_size), "HMAC");
 }
 
-/// The index token of one attribute value: class and attribute keep equal values apart.
-static void index_token(
-    struct crypto *crypto, const char *attribute, const char *value, unsigned char token[token_size]
-) {
-    unsigned char message[6 + 3 * text_size];
-    unsigned char digest[digest_size];
-    size_t length = strlen(value);
-    if (length > sizeof message - 6) {
+/// The bytes that an index token is made of.
+struct message {
+    unsigned char bytes[256];
+    size_t count;
+};
+
+enum purpose { for_attribute = 1, for_home = 2, for_uniqueness = 3 };
+
+static void message_append(struct message *message, const void *bytes, size_t count) {
+    if (count > sizeof message->bytes - message->count) {
         fail("an attribute value is too long");
     }
-    message[0] = 1;  // generic password
-    memcpy(message + 1, attribute, 4);
-    message[5] = 1;  // text
-    memcpy(message + 6, value, length);
-    hmac(crypto->index_key, message, 6 + length, digest);
+    memcpy(message->bytes + message->count, bytes, count);
+    message->count += count;
+}
+
+static struct message message_start(enum purpose purpose) {
+    const unsigned char start[2] = {(unsigned char)purpose, 1};  // 1: generic password
+    struct message message = {.count = 0};
+    message_append(&message, start, sizeof start);
+    return message;
+}
+
+/// Kind and length, then the bytes: no two sequences of values read alike.
+static void message_append_text(struct message *message, const char *text) {
+    size_t length = strlen(text);
+    const uint64_t prefix = UINT64_C(1) << 56 | length;  // 1: text
+    message_append(message, &prefix, sizeof prefix);
+    message_append(message, text, length);
+}
+
+static void message_append_attribute(struct message *message, const char *code, const char *value) {
+    message_append(message, code, 4);
+    message_append_text(message, value);
+}
+
+static void index_token(EVP_MAC_CTX *key, const struct message *message, unsigned char token[token_size]) {
+    unsigned char digest[digest_size];
+    hmac(key, message->bytes, message->count, digest);
     memcpy(token, digest, token_size);
+}
+
+/// The token under which an item with this value is found.
+static void attribute_token(
+    struct crypto *crypto, const char *code, const char *value, unsigned char token[token_size]
+) {
+    struct message message = message_start(for_attribute);
+    message_append_attribute(&message, code, value);
+    index_token(crypto->index_key, &message, token);
+}
+
+static void message_append_group(struct message *message) {
+    message_append(message, "", 1);  // not synchronizable
+    message_append_text(message, "benchmark");
+}
+
+static void home_token(struct crypto *crypto, unsigned char token[token_size]) {
+    struct message message = message_start(for_home);
+    message_append_group(&message);
+    index_token(crypto->index_key, &message, token);
+}
+
+/// What makes an item unique: its class, group, account, service and two attributes that are rarely set.
+static struct message uniqueness(const char *account, const char *service) {
+    struct message message = message_start(for_uniqueness);
+    message_append_group(&message);
+    message_append_attribute(&message, "acct", account);
+    message_append_attribute(&message, "svce", service);
+    message_append_attribute(&message, "vwht", "");
+    message_append_attribute(&message, "tkid", "");
+    return message;
 }
 
 /// HKDF-Expand (RFC 5869) of the class key, one block: the key that wraps the keys of one row.
 static void row_wrapping_key(
     struct crypto *crypto, const unsigned char uuid[uuid_size], unsigned char key[digest_size]
 ) {
-    unsigned char message[uuid_size + 1 + digest_size + 1];
-    memcpy(message, uuid, uuid_size);
-    message[uuid_size] = crypto->access[0];
-    memcpy(message + uuid_size + 1, crypto->access_digest, digest_size);
-    message[sizeof message - 1] = 1;
+    static const char label[9] = "row key 1";  // without a final NUL
+    unsigned char message[sizeof label + uuid_size + 1 + digest_size + 1];
+    unsigned char *next = (unsigned char *)mempcpy(message, label, sizeof label);
+    next = (unsigned char *)mempcpy(next, uuid, uuid_size);
+    *next++ = crypto->access[0];
+    next = (unsigned char *)mempcpy(next, crypto->access_digest, digest_size);
+    *next = 1;
     hmac(crypto->class_key, message, sizeof message, key);
 }
 
+enum half { metadata_half = 1, secret_half = 2 };
+
 static void associated_data(
-    const struct crypto *crypto, const unsigned char uuid[uuid_size], int64_t version,
+    const struct crypto *crypto, const unsigned char uuid[uuid_size], int64_t version, enum half half,
     unsigned char data[associated_size]
 ) {
     unsigned char *next = data;
     next = (unsigned char *)mempcpy(next, crypto->store_id, uuid_size);
     next = (unsigned char *)mempcpy(next, uuid, uuid_size);
     *next++ = 1;  // generic password
-    next = (unsigned char *)mempcpy(next, crypto->access, access_size);
+    *next++ = crypto->access[0];
+    *next++ = (unsigned char)half;
     memcpy(next, &version, sizeof version);
 }
 
-/// RFC 3394, in both directions, under the key that `context` was last given.
-static void wrap_key(EVP_CIPHER_CTX *context, const unsigned char *key, unsigned char *wrapped) {
+/// RFC 3394 over single blocks of AES: OpenSSL's own AES-256-WRAP does not use the processor's AES
+/// instructions and takes six times as long.
+///
+/// `context` has the wrapping key; that the key is set once for both keys of a row is the caller's gain.
+static void key_block(EVP_CIPHER_CTX *context, unsigned char block[16]) {
     int count = 0;
-    crypto_check(EVP_CipherUpdate(context, wrapped, &count, key, key_size), "wrapping a key");
-    if (count != wrapped_key_size) {
-        fail("a wrapped key has %d bytes", count);
+    crypto_check(EVP_CipherUpdate(context, block, &count, block, 16), "wrapping a key");
+}
+
+static void wrap_key(EVP_CIPHER_CTX *context, const unsigned char *key, unsigned char *wrapped) {
+    unsigned char block[16];
+    memset(block, 0xA6, 8);
+    memcpy(wrapped + 8, key, key_size);
+    for (unsigned char step = 0; step < 24; step++) {
+        unsigned char *part = wrapped + 8 + 8 * (step % 4);
+        memcpy(block + 8, part, 8);
+        key_block(context, block);
+        memcpy(part, block + 8, 8);
+        block[7] ^= step + 1;
     }
+    memcpy(wrapped, block, 8);
 }
 
 static void unwrap_key(EVP_CIPHER_CTX *context, const unsigned char *wrapped, unsigned char *key) {
-    int count = 0;
-    crypto_check(EVP_CipherUpdate(context, key, &count, wrapped, wrapped_key_size), "unwrapping a key");
-    if (count != key_size) {
-        fail("an unwrapped key has %d bytes", count);
+    static const unsigned char intact[8] = {0xA6, 0xA6, 0xA6, 0xA6, 0xA6, 0xA6, 0xA6, 0xA6};
+    unsigned char block[16];
+    memcpy(block, wrapped, 8);
+    memcpy(key, wrapped + 8, key_size);
+    for (unsigned char step = 24; step > 0; step--) {
+        unsigned char *part = key + 8 * ((step - 1) % 4);
+        memcpy(block + 8, part, 8);
+        block[7] ^= step;
+        key_block(context, block);
+        memcpy(part, block + 8, 8);
+    }
+    if (CRYPTO_memcmp(block, intact, sizeof intact) != 0) {
+        fail("a wrapped key is damaged");
     }
 }
 
@@ -267,6 +359,7 @@ struct item {
 struct sealed_item {
     unsigned char uuid[uuid_size];
     unsigned char uniqueness[token_size];
+    unsigned char other_uniqueness[token_size];  // what it would be in the other tier
     unsigned char tokens[entry_count][token_size];
     unsigned char metadata_key[wrapped_key_size];
     unsigned char metadata[sealed_metadata_size];
@@ -302,26 +395,27 @@ static void item_seal(struct crypto *crypto, const struct item *item, struct sea
     } fresh;
     unsigned char wrapping_key[digest_size];
     unsigned char associated[associated_size];
-    char both[2 * text_size];
 
     crypto_check(RAND_bytes((unsigned char *)&fresh, sizeof fresh), "drawing random bytes");
     memcpy(sealed->uuid, fresh.uuid, uuid_size);
     memcpy(sealed->metadata, fresh.metadata_nonce, nonce_size);
     memcpy(sealed->secret, fresh.secret_nonce, nonce_size);
 
-    snprintf(both, sizeof both, "%s\n%s", item->account, item->service);
-    index_token(crypto, "uniq", both, sealed->uniqueness);
-    index_token(crypto, "acct", item->account, sealed->tokens[0]);
-    index_token(crypto, "svce", item->service, sealed->tokens[1]);
-    index_token(crypto, "labl", item->label, sealed->tokens[2]);
+    const struct message unique = uniqueness(item->account, item->service);
+    index_token(crypto->index_key, &unique, sealed->uniqueness);
+    index_token(crypto->other_index_key, &unique, sealed->other_uniqueness);
+    attribute_token(crypto, "acct", item->account, sealed->tokens[0]);
+    attribute_token(crypto, "svce", item->service, sealed->tokens[1]);
+    attribute_token(crypto, "labl", item->label, sealed->tokens[2]);
 
     row_wrapping_key(crypto, sealed->uuid, wrapping_key);
     crypto_check(EVP_EncryptInit_ex(crypto->wrapping, NULL, NULL, wrapping_key, NULL), "wrapping");
     wrap_key(crypto->wrapping, fresh.metadata_key, sealed->metadata_key);
     wrap_key(crypto->wrapping, fresh.secret_key, sealed->secret_key);
 
-    associated_data(crypto, sealed->uuid, 1, associated);
+    associated_data(crypto, sealed->uuid, 1, metadata_half, associated);
     seal(crypto, fresh.metadata_key, associated, item->metadata, metadata_size, sealed->metadata);
+    associated_data(crypto, sealed->uuid, 1, secret_half, associated);
     seal(crypto, fresh.secret_key, associated, item->secret, secret_size, sealed->secret);
     OPENSSL_cleanse(wrapping_key, sizeof wrapping_key);
     OPENSSL_cleanse(&fresh, sizeof fresh);
@@ -353,10 +447,10 @@ struct store {
     sqlite3_stmt *all_of_token;
     sqlite3_stmt *fetch;
     sqlite3_stmt *find_unique;
-    sqlite3_stmt *find_home;
     sqlite3_stmt *insert_item;
     sqlite3_stmt *insert_entry;
     struct crypto crypto;
+    int64_t home;
     int64_t filled;      // items that `fill` put in
     int64_t added;       // the next number for an added item
     uint64_t random;
@@ -423,7 +517,6 @@ static void prepare_all(struct store *store) {
         store, "SELECT uuid, home, version, access, metadata_key, metadata, secret_key, secret"
                " FROM item WHERE id = ?1");
     store->find_unique = prepare(store, "SELECT id FROM item WHERE uniqueness = ?1");
-    store->find_home = prepare(store, "SELECT id FROM home WHERE token = ?1");
     store->insert_item = prepare(
         store, "INSERT INTO item (uuid, home, version, uniqueness, access, tokens, metadata_key,"
                " metadata, secret_key, secret) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
@@ -440,12 +533,23 @@ static void open_database(struct store *store, const char *directory, int flags)
     check(store, sqlite3_open_v2(path, &store->database, flags, NULL), path);
 }
 
+static int64_t find_home(struct store *store) {
+    unsigned char token[token_size];
+    sqlite3_stmt *statement = prepare(store, "SELECT id FROM home WHERE token = ?1");
+    home_token(&store->crypto, token);
+    bind_blob(store, statement, 1, token, token_size);
+    int64_t home = step(store, statement) ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return home;
+}
+
 static void store_open(struct store *store, const char *directory) {
     memset(store, 0, sizeof *store);
     crypto_open(&store->crypto);
     open_database(store, directory, 0);
     execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON");
     prepare_all(store);
+    store->home = find_home(store);
     store->filled = query_integer(store, "SELECT value FROM store WHERE key = 'filled'");
     store->added = query_integer(store, "SELECT max(id) FROM item");
     store->random = 0x9E3779B97F4A7C15u;
@@ -467,18 +571,9 @@ static void checkpoint(struct store *store) {
         "checkpoint");
 }
 
-static int64_t find_home(struct store *store) {
-    unsigned char token[token_size];
-    index_token(&store->crypto, "agrp", "benchmark", token);
-    bind_blob(store, store->find_home, 1, token, token_size);
-    int64_t home = step(store, store->find_home) ? sqlite3_column_int64(store->find_home, 0) : 0;
-    sqlite3_reset(store->find_home);
-    return home;
-}
-
 static void create_home(struct store *store) {
     unsigned char token[token_size];
-    index_token(&store->crypto, "agrp", "benchmark", token);
+    home_token(&store->crypto, token);
     sqlite3_stmt *statement = prepare(store, "INSERT INTO home (class, tier, token) VALUES (1, 1, ?1)");
     bind_blob(store, statement, 1, token, token_size);
     run(store, statement);
@@ -486,10 +581,10 @@ static void create_home(struct store *store) {
 }
 
 /// The row and its index entries, inside a transaction.
-static void insert(struct store *store, const struct sealed_item *item, int64_t home) {
+static void insert(struct store *store, const struct sealed_item *item) {
     sqlite3_stmt *row = store->insert_item;
     bind_blob(store, row, 1, item->uuid, uuid_size);
-    bind_integer(store, row, 2, home);
+    bind_integer(store, row, 2, store->home);
     bind_integer(store, row, 3, 1);
     bind_blob(store, row, 4, item->uniqueness, token_size);
     bind_blob(store, row, 5, store->crypto.access, access_size);
@@ -521,7 +616,7 @@ static void fetch(struct store *store, int64_t id, struct item *item) {
     struct crypto *crypto = &store->crypto;
     sqlite3_stmt *row = store->fetch;
     unsigned char wrapping_key[digest_size];
-    unsigned char key[key_size + 8];
+    unsigned char key[key_size];
     unsigned char associated[associated_size];
 
     bind_integer(store, row, 1, id);
@@ -529,14 +624,16 @@ static void fetch(struct store *store, int64_t id, struct item *item) {
         fail("item %" PRId64 " has an index entry and no row", id);
     }
     const unsigned char *uuid = column_blob(row, 0, uuid_size);
-    associated_data(crypto, uuid, sqlite3_column_int64(row, 2), associated);
+    int64_t version = sqlite3_column_int64(row, 2);
     row_wrapping_key(crypto, uuid, wrapping_key);
     crypto_check(EVP_DecryptInit_ex(crypto->unwrapping, NULL, NULL, wrapping_key, NULL), "unwrapping");
 
     unwrap_key(crypto->unwrapping, column_blob(row, 4, wrapped_key_size), key);
+    associated_data(crypto, uuid, version, metadata_half, associated);
     open_sealed(
         crypto, key, associated, column_blob(row, 5, sealed_metadata_size), metadata_size, item->metadata);
     unwrap_key(crypto->unwrapping, column_blob(row, 6, wrapped_key_size), key);
+    associated_data(crypto, uuid, version, secret_half, associated);
     open_sealed(crypto, key, associated, column_blob(row, 7, sealed_secret_size), secret_size, item->secret);
     sqlite3_reset(row);
     OPENSSL_cleanse(wrapping_key, sizeof wrapping_key);
@@ -559,8 +656,8 @@ static int64_t seek(struct store *store, sqlite3_stmt *statement, const unsigned
 static bool look_up(struct store *store, struct item *item) {
     unsigned char account[token_size];
     unsigned char service[token_size];
-    index_token(&store->crypto, "acct", item->account, account);
-    index_token(&store->crypto, "svce", item->service, service);
+    attribute_token(&store->crypto, "acct", item->account, account);
+    attribute_token(&store->crypto, "svce", item->service, service);
     int64_t first = 0;
     int64_t second = 0;
     do {
@@ -576,17 +673,22 @@ static bool look_up(struct store *store, struct item *item) {
     return found && memcmp(item->metadata, item->account, strlen(item->account) + 1) == 0;
 }
 
+static bool is_there(struct store *store, const unsigned char uniqueness[token_size]) {
+    bind_blob(store, store->find_unique, 1, uniqueness, token_size);
+    bool found = step(store, store->find_unique);
+    sqlite3_reset(store->find_unique);
+    return found;
+}
+
 /// Adds an item in a durable transaction of its own.
 static void add(struct store *store, const struct item *item) {
     struct sealed_item sealed;
     item_seal(&store->crypto, item, &sealed);
     run(store, store->begin);
-    bind_blob(store, store->find_unique, 1, sealed.uniqueness, token_size);
-    if (step(store, store->find_unique)) {
+    if (is_there(store, sealed.uniqueness) || is_there(store, sealed.other_uniqueness)) {
         fail("%s is already there", item->account);
     }
-    sqlite3_reset(store->find_unique);
-    insert(store, &sealed, find_home(store));
+    insert(store, &sealed);
     run(store, store->commit);
 }
 
@@ -594,7 +696,7 @@ static void add(struct store *store, const struct item *item) {
 static int hits(struct store *store, const char *service, struct item *item) {
     unsigned char token[token_size];
     int count = 0;
-    index_token(&store->crypto, "svce", service, token);
+    attribute_token(&store->crypto, "svce", service, token);
     bind_blob(store, store->all_of_token, 1, token, token_size);
     while (step(store, store->all_of_token)) {
         fetch(store, sqlite3_column_int64(store->all_of_token, 0), item);
@@ -630,6 +732,16 @@ static int ascending(const void *a, const void *b) {
     double x = *(const double *)a;
     double y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+/// Prints every duration and frees the samples.
+static void samples_list(struct samples samples, const char *name) {
+    fputs(name, stdout);
+    for (size_t place = 0; place < samples.count; place++) {
+        printf(" %.3f", samples.values[place]);
+    }
+    putchar('\n');
+    free(samples.values);
 }
 
 /// Prints mean, median and 99th percentile without ending the line, and frees the samples.
@@ -676,7 +788,7 @@ static uint64_t random_number(struct store *store) {  // splitmix64
     return z ^ (z >> 31);
 }
 
-static void measure_lookup(struct store *store, size_t count) {
+static struct samples sample_lookup(struct store *store, size_t count) {
     struct samples samples = samples_make(count);
     int64_t services = service_count(store->filled);
     struct item item;
@@ -690,16 +802,12 @@ static void measure_lookup(struct store *store, size_t count) {
             fail("%s was not found", item.account);
         }
     }
-    samples_report(samples, "lookup");
-    putchar('\n');
+    return samples;
 }
 
-/// Starts and ends with an empty log, so that the bytes include every checkpoint.
-static void measure_add(struct store *store, size_t count) {
+static struct samples sample_add(struct store *store, size_t count) {
     struct samples samples = samples_make(count);
     struct item item;
-    checkpoint(store);
-    int64_t bytes = bytes_written();
     for (size_t place = 0; place < count; place++) {
         item_name(&item, "added", store->added++, 0);
         double start = now();
@@ -707,6 +815,31 @@ static void measure_add(struct store *store, size_t count) {
         add(store, &item);
         samples.values[place] = now() - start;
     }
+    return samples;
+}
+
+static struct samples sample_hits(struct store *store, size_t count, int *rows) {
+    struct samples samples = samples_make(count);
+    struct item item;
+    item_name(&item, "account", 0, 0);
+    for (size_t place = 0; place < count; place++) {
+        double start = now();
+        *rows = hits(store, item.service, &item);
+        samples.values[place] = now() - start;
+    }
+    return samples;
+}
+
+static void measure_lookup(struct store *store, size_t count) {
+    samples_report(sample_lookup(store, count), "lookup");
+    putchar('\n');
+}
+
+/// Starts and ends with an empty log, so that the bytes include every checkpoint.
+static void measure_add(struct store *store, size_t count) {
+    checkpoint(store);
+    int64_t bytes = bytes_written();
+    struct samples samples = sample_add(store, count);
     checkpoint(store);
     bytes = bytes_written() - bytes;
     samples_report(samples, "add");
@@ -714,16 +847,8 @@ static void measure_add(struct store *store, size_t count) {
 }
 
 static void measure_hits(struct store *store, size_t count) {
-    struct samples samples = samples_make(count);
-    struct item item;
     int rows = 0;
-    item_name(&item, "account", 0, 0);
-    for (size_t place = 0; place < count; place++) {
-        double start = now();
-        rows = hits(store, item.service, &item);
-        samples.values[place] = now() - start;
-    }
-    samples_report(samples, "hits");
+    samples_report(sample_hits(store, count, &rows), "hits");
     printf(" %d\n", rows);
 }
 
@@ -733,12 +858,11 @@ static void fill_rows(struct store *store, int64_t items) {
     struct item item;
     struct sealed_item sealed;
     int64_t services = service_count(items);
-    int64_t home = find_home(store);
     for (int64_t number = 0; number < items; number++) {
         item_name(&item, "account", number, number % services);
         item_fill(&item);
         item_seal(&store->crypto, &item, &sealed);
-        insert(store, &sealed, home);
+        insert(store, &sealed);
     }
 }
 
@@ -759,6 +883,7 @@ static void fill(const char *directory, int64_t items) {
     prepare_all(&store);
     execute(&store, "BEGIN IMMEDIATE");
     create_home(&store);
+    store.home = find_home(&store);
     fill_rows(&store, items);
     snprintf(sql, sizeof sql, "INSERT INTO store VALUES ('filled', %" PRId64 ")", items);
     execute(&store, sql);
@@ -793,7 +918,44 @@ static bool measure(struct store *store, const char *command, size_t count) {
     return true;
 }
 
-/// One command a line: its name and a count. Ends with the input or the word "quit".
+/// Leaves the store as `fill` made it, so that it can be measured again.
+static void forget(struct store *store) {
+    char sql[160];
+    snprintf(
+        sql, sizeof sql,
+        "BEGIN IMMEDIATE; DELETE FROM entry WHERE item > %" PRId64 "; DELETE FROM item WHERE id > %" PRId64
+        "; COMMIT", store->filled, store->filled);
+    execute(store, sql);
+}
+
+static bool serve_samples(struct store *store, const char *command, size_t count) {
+    int rows = 0;
+    if (strcmp(command, "lookup") == 0) {
+        samples_list(sample_lookup(store, count), command);
+    } else if (strcmp(command, "add") == 0) {
+        samples_list(sample_add(store, count), command);
+    } else if (strcmp(command, "hits") == 0) {
+        samples_list(sample_hits(store, count, &rows), command);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool serve_plain(struct store *store, const char *command) {
+    if (strcmp(command, "checkpoint") == 0) {
+        checkpoint(store);
+        printf("checkpoint %" PRId64 "\n", bytes_written());
+    } else if (strcmp(command, "forget") == 0) {
+        forget(store);
+        puts("forget");
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/// One command a line, with its count if it has one. Ends with the input or the word "quit".
 static void serve(struct store *store) {
     char line[128];
     char command[16];
@@ -803,7 +965,9 @@ static void serve(struct store *store) {
         if (fields == 1 && strcmp(command, "quit") == 0) {
             return;
         }
-        if (fields != 2 || !measure(store, command, (size_t)count_from(count))) {
+        bool known = fields == 1 ? serve_plain(store, command)
+                                 : fields == 2 && serve_samples(store, command, (size_t)count_from(count));
+        if (!known) {
             fail("not a command: %s", line);
         }
         fflush(stdout);

@@ -1,4 +1,3 @@
-package import Foundation
 package import KeychainModel
 
 /// A keyed hash that stands for a value in the store's indexes: HMAC-SHA-256, cut to 128 bits.

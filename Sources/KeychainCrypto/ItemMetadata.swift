@@ -52,7 +52,7 @@ extension ItemMetadata {
     package init(decoding bytes: UnsafeRawBufferPointer) throws(KeychainError) {
         let wire: WireItemMetadata
         do {
-            wire = try WireItemMetadata(serializedBytes: bytes)
+            wire = try WireItemMetadata(serializedBytes: Data(lending: bytes))
         } catch {
             throw KeychainError(.decode, message: "the attributes of a stored item are not readable", cause: error)
         }
@@ -88,5 +88,14 @@ extension AttributeValue {
         case .number(let number): self = .number(number)
         case .date(let seconds): self = .date(seconds)
         }
+    }
+}
+
+extension Data {
+    /// The same bytes without a copy, for no longer than they are valid: a copy would not be erased.
+    fileprivate init(lending bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { self.init(); return }
+        self.init(
+            bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: bytes.count, deallocator: .none)
     }
 }

@@ -1,5 +1,5 @@
 internal import CKeychainLinux
-package import KeychainModel
+internal import KeychainModel
 
 /// A 256-bit key that stays around: in memory of its own, out of core dumps and, where the system allows, out of swap.
 ///

@@ -106,7 +106,7 @@ extension Keybag {
 
 extension KeyMaterial {
     fileprivate func derive(_ label: String, _ storeID: UUID, _ number: UInt8) -> SymmetricKey {
-        let info = Array(label.utf8) + withUnsafeBytes(of: storeID.uuid) { Array($0) } + [number]
+        let info = Array(label.utf8) + Swift.withUnsafeBytes(of: storeID.uuid) { Array($0) } + [number]
         return info.withUnsafeBytes { info in withUnsafeBytes { KeyedHash.deriveKey(from: $0, info: info) } }
     }
 }
@@ -146,7 +146,8 @@ extension Keybag {
         guard version <= Self.formatVersion else {
             throw KeychainError(
                 .notAvailable,
-                message: "the keybag has format \(version), and this program knows formats up to \(Self.formatVersion): "
+                message:
+                    "the keybag has format \(version), and this program knows formats up to \(Self.formatVersion): "
                     + "a newer version of keychain made it")
         }
         guard version == Self.formatVersion, let storeID = reader.identifier() else {

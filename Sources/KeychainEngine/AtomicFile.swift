@@ -79,23 +79,3 @@ enum AtomicFile {
             failure == ENOSPC ? .diskFull : .notAvailable, message: "cannot \(verb) \(url.path): \(reason)")
     }
 }
-
-/// Keeps other processes from making the same store at the same time, for as long as it lives.
-struct FileLock: ~Copyable {
-    private let file: Int32
-
-    /// Waits for whoever holds the lock. The file is left behind: removing it would let two hold it.
-    init(_ url: URL) throws(KeychainError) {
-        file = open(url.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
-        while flock(file, LOCK_EX) != 0 {
-            guard errno == EINTR else {
-                let failure = errno
-                close(file)
-                throw AtomicFile.fileError("lock", url, failure)
-            }
-        }
-    }
-
-    deinit { close(file) }
-}

@@ -1,4 +1,5 @@
 package import KeychainModel
+internal import Logging
 
 /// Everything behind a request: policy, keys and the store, with one way in.
 ///
@@ -8,6 +9,7 @@ package final class Engine: Sendable {
     let store: ItemStore
     let keys: KeyStore
     let configuration: EngineConfiguration
+    let logger = Logger(label: "keychain.engine")
 
     /// Opens the store, making it if there is none.
     ///

@@ -1,6 +1,6 @@
 internal import GRDB
 internal import GRDBSQLite
-package import KeychainModel
+internal import KeychainModel
 
 extension KeychainError {
     /// The one place where failures of the database become statuses, after Apple's own mapping

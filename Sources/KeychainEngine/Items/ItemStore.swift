@@ -2,15 +2,13 @@ internal import Foundation
 internal import GRDB
 internal import KeychainCrypto
 internal import KeychainModel
-internal import Synchronization
 
 /// The database of a store: readers side by side, one writer at a time, every commit on the disk before it is reported.
 final class ItemStore: Sendable {
     let url: URL
     let storeID: UUID
+    let homes = HomeCache()
     private let pool: DatabasePool
-    /// Rows of the table `home` seen so far. They are never removed, so one that was seen stays true.
-    private let homes = Mutex<[Home: Int64]>([:])
 
     init(url: URL, storeID: UUID, pool: DatabasePool) {
         self.url = url
@@ -25,11 +23,16 @@ final class ItemStore: Sendable {
         try pool.unsafeRead { database in
             let connection = StoreConnection(database, store: self, isWriting: false)
             try connection.statement("BEGIN DEFERRED").run()
-            defer {
-                // A read transaction has nothing to lose: ending it can fail only if it never began.
-                try? connection.statement("COMMIT").run()
+            let result: R
+            do {
+                result = try body(connection)
+            } catch {
+                // The failure that counts is the first one; a transaction that only read has nothing to lose.
+                try? connection.statement("ROLLBACK").run()
+                throw error
             }
-            return try body(connection)
+            try connection.statement("COMMIT").run()
+            return result
         }
     }
 
@@ -45,14 +48,10 @@ final class ItemStore: Sendable {
         }
     }
 
-    func knownHome(_ home: Home) -> Int64? { homes.withLock { $0[home] } }
-    func remember(_ home: Home, _ id: Int64) { homes.withLock { $0[home] = id } }
-}
-
-/// Where items of one class, access group and synchronizability are listed, per index tier.
-struct Home: Sendable, Hashable {
-    var itemClass: ItemClass
-    var tier: IndexTier
-    var accessGroup: String
-    var synchronizable: Bool
+    /// What SQLite itself finds wrong with its file; empty if nothing.
+    func integrityProblems() throws -> [String] {
+        try pool.read { database in
+            try String.fetchAll(database, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
+        }
+    }
 }

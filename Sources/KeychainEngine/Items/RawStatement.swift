@@ -75,9 +75,11 @@ struct RawStatement {
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
 
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
+
     /// nil for NULL.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer? {
-        guard sqlite3_column_type(pointer, column) != SQLITE_NULL else { return nil }
+        guard !isNull(column) else { return nil }
         let start = sqlite3_column_blob(pointer, column)
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, column)))
     }

@@ -62,20 +62,95 @@ extension StoreConnection {
     }
 }
 
+// MARK: - Taking stock
+
+extension StoreConnection {
+    func nextItem(from id: Int64) throws -> Int64? {
+        let statement = try statement("SELECT id FROM item WHERE id >= ? ORDER BY id LIMIT 1")
+        try statement.bind(id, at: 1)
+        return try statement.number()
+    }
+
+    func itemCounts() throws -> [ItemClass: Int] {
+        let statement = try statement(
+            "SELECT home.class, count(*) FROM item JOIN home ON home.id = item.home GROUP BY home.class")
+        defer { statement.reset() }
+        var counts: [ItemClass: Int] = [:]
+        while try statement.step() {
+            guard let itemClass = UInt8(exactly: statement.integer(0)).flatMap(ItemClass.init(number:)) else {
+                continue
+            }
+            counts[itemClass] = Int(statement.integer(1))
+        }
+        return counts
+    }
+
+    /// How many entries lead to no row.
+    func strayEntryCount() throws -> Int {
+        Int(
+            try statement("SELECT count(*) FROM entry WHERE NOT EXISTS (SELECT 1 FROM item WHERE id = entry.item)")
+                .number() ?? 0)
+    }
+}
+
 // MARK: - Homes
 
 extension StoreConnection {
-    func home(_ home: Home, _ indexer: Indexer) throws -> Int64? {
-        if let known = store.knownHome(home) { return known }
-        let statement = try statement("SELECT id FROM home WHERE token = ?")
-        try statement.bind(indexer.token(of: home), at: 1)
-        let id = try statement.number()
-        if let id, !isWriting { store.remember(home, id) }
-        return id
+    /// The homes of a class and tier that a search may look through.
+    func homes(
+        of itemClass: ItemClass, tier: IndexTier, in scope: GroupScope, synchronizable: ItemQuery.Synchronizable,
+        _ indexer: Indexer
+    ) throws -> [Int64] {
+        guard case .some(let groups) = scope else { return try homes(of: itemClass, tier: tier) }
+        let highestID = try highestHomeID()
+        var homes: [Int64] = []
+        for group in groups {
+            for synchronizable in synchronizable.values {
+                let home = Home(
+                    itemClass: itemClass, tier: tier, accessGroup: group, synchronizable: synchronizable)
+                if let id = try self.home(home, indexer, highestID: highestID) { homes.append(id) }
+            }
+        }
+        return homes
     }
 
-    /// Every home of a class and tier, whatever its group.
-    func homes(of itemClass: ItemClass, tier: IndexTier) throws -> [Int64] {
+    private func home(_ home: Home, _ indexer: Indexer, highestID: Int64) throws -> Int64? {
+        // A write may see homes that its own roll-back takes away, so it neither asks nor fills the cache.
+        guard !isWriting else { return try findHome(home, indexer) }
+        switch store.homes.lookUp(home, highestID: highestID) {
+        case .found(let id): return id
+        case .absent: return nil
+        case .unknown:
+            let id = try findHome(home, indexer)
+            store.homes.remember(id, for: home, highestID: highestID)
+            return id
+        }
+    }
+
+    func findHome(_ home: Home, _ indexer: Indexer) throws -> Int64? {
+        let statement = try statement("SELECT id FROM home WHERE token = ?")
+        try statement.bind(indexer.token(of: home), at: 1)
+        return try statement.number()
+    }
+
+    private func highestHomeID() throws -> Int64 {
+        try statement("SELECT max(id) FROM home").number() ?? 0
+    }
+
+    /// The class and tier of a home.
+    func kind(ofHome id: Int64) throws -> (itemClass: ItemClass, tier: IndexTier)? {
+        let statement = try statement("SELECT class, tier FROM home WHERE id = ?")
+        try statement.bind(id, at: 1)
+        defer { statement.reset() }
+        guard try statement.step(),
+            let itemClass = UInt8(exactly: statement.integer(0)).flatMap(ItemClass.init(number:)),
+            let tier = UInt8(exactly: statement.integer(1)).flatMap(IndexTier.init(rawValue:))
+        else { return nil }
+        return (itemClass, tier)
+    }
+
+    /// Every home of a class and tier, whatever its group and synchronizability.
+    private func homes(of itemClass: ItemClass, tier: IndexTier) throws -> [Int64] {
         let statement = try statement("SELECT id FROM home WHERE class = ? AND tier = ?")
         try statement.bind(Int64(itemClass.number), at: 1)
         try statement.bind(Int64(tier.rawValue), at: 2)
@@ -87,7 +162,7 @@ extension StoreConnection {
 
     /// The home's row, made if it is the first item of its kind.
     func makeHome(_ home: Home, _ indexer: Indexer) throws -> Int64 {
-        if let id = try self.home(home, indexer) { return id }
+        if let id = try findHome(home, indexer) { return id }
         let statement = try statement("INSERT INTO home (class, tier, token) VALUES (?, ?, ?)")
         try statement.bind(Int64(home.itemClass.number), at: 1)
         try statement.bind(Int64(home.tier.rawValue), at: 2)
@@ -101,6 +176,16 @@ extension Indexer {
     fileprivate func token(of home: Home) -> IndexToken {
         homeToken(
             itemClass: home.itemClass, accessGroup: home.accessGroup, synchronizable: home.synchronizable)
+    }
+}
+
+extension ItemQuery.Synchronizable {
+    fileprivate var values: [Bool] {
+        switch self {
+        case .no: [false]
+        case .yes: [true]
+        case .any: [false, true]
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 
@@ -23,7 +24,10 @@ struct StoreOpener {
     func open() throws(KeychainError) -> (store: ItemStore, keys: KeyStore) {
         do {
             try PrivateDirectory.create(configuration.storeDirectory)
-            if !FileManager.default.fileExists(atPath: keybagURL.path) { try makeStore() }
+            if !FileManager.default.fileExists(atPath: keybagURL.path) {
+                let lock = configuration.storeDirectory.appendingPathComponent("store.lock")
+                try LockFile.withLock(lock) { try makeStore() }
+            }
             let deviceKey = try deviceKeyFile.load()
             let keybag = try Keybag(decoding: try Data(contentsOf: keybagURL), deviceKey: deviceKey)
             let store = try openDatabase(expecting: keybag.storeID)
@@ -43,8 +47,6 @@ struct StoreOpener {
     // MARK: Making a store
 
     private func makeStore() throws {
-        let lock = try FileLock(configuration.storeDirectory.appendingPathComponent("store.lock"))
-        defer { _ = consume lock }
         // Another process may have made the store while this one waited.
         if FileManager.default.fileExists(atPath: keybagURL.path) { return }
         let storeID = try makeDatabase()
@@ -61,7 +63,7 @@ struct StoreOpener {
         try requireUsable(try StoreSchema.probe(databaseURL), mayBeAbsent: true)
         let pool = try makePool()
         try StoreSchema.migrator.migrate(pool)
-        let fresh = try randomIdentifier()
+        let fresh = try UUID(from: configuration.randomness)
         let (id, items) = try pool.write { database in
             try database.execute(
                 sql: "INSERT OR IGNORE INTO store (key, value) VALUES ('id', ?)", arguments: [fresh.bytes])
@@ -74,19 +76,14 @@ struct StoreOpener {
         guard items == 0 else {
             throw KeychainError(
                 .notAvailable,
-                message: "the keychain in \(configuration.storeDirectory.path) has \(items) items, but its keybag is missing: "
+                message:
+                    "the keychain in \(configuration.storeDirectory.path) has \(items) items, but its keybag is missing: "
                     + "without it they cannot be read. Put the file keybag back from a backup. Nothing was changed")
         }
         guard let identifier = id.flatMap({ $0.withUnsafeBytes { UUID(bytes: $0) } }) else {
             throw KeychainError(.notAvailable, message: "the keychain's database has no valid id")
         }
         return identifier
-    }
-
-    private func randomIdentifier() throws -> UUID {
-        var bytes = UUID().uuid
-        try withUnsafeMutableBytes(of: &bytes) { try configuration.randomness.fill($0) }
-        return UUID(uuid: bytes)
     }
 
     // MARK: Opening the database
@@ -134,10 +131,9 @@ struct StoreOpener {
             try database.execute(sql: "PRAGMA secure_delete = ON")
         }
         // Made here with the right mode: SQLite gives its log files the mode of the database.
-        if !FileManager.default.fileExists(atPath: databaseURL.path) {
-            FileManager.default.createFile(
-                atPath: databaseURL.path, contents: nil, attributes: [.posixPermissions: 0o600])
-        }
+        let file = Glibc.open(databaseURL.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw AtomicFile.fileError("open", databaseURL, errno) }
+        close(file)
         let pool = try DatabasePool(path: databaseURL.path, configuration: options)
         // GRDB lowers this to NORMAL for a pool; then a power cut takes acknowledged writes away.
         let synchronous = configuration.isDurable ? "FULL" : "OFF"

@@ -1,0 +1,186 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+internal import Logging
+
+extension Engine {
+    /// Beyond this an item is refused: it is read into memory whole, several times over.
+    static let largestItem = 64 << 20
+
+    func add(_ request: AddRequest, from caller: Caller) throws -> FoundItem {
+        let item = try newItem(request, from: caller)
+        // Sealed before the lock is taken: what a large secret costs keeps no other writer waiting.
+        let sealed = try seal(item)
+        try store.write { connection in
+            try makeRoom(for: sealed, item, replacing: nil, on: connection)
+            try connection.insert(sealed.row(inHome: try connection.makeHome(item.home, sealed.indexer)))
+        }
+        return FoundItem(item)
+    }
+
+    private func newItem(_ request: AddRequest, from caller: Caller) throws -> OpenedRow {
+        let group = try AccessPolicy(caller: caller).groupForAdding(request.accessGroup)
+        let now = configuration.clock.now
+        let accessControl = request.accessControl ?? AccessControl(request.itemClass.defaultProtection(in: group))
+        let metadata = ItemMetadata(
+            accessGroup: group, synchronizable: request.synchronizable, created: now, modified: now,
+            hasSecret: request.secret != nil,
+            attributes: request.attributes.withUniquenessDefaults(of: request.itemClass))
+        return OpenedRow(
+            id: 0, uuid: try UUID(from: configuration.randomness), version: 1, itemClass: request.itemClass,
+            accessControl: accessControl, metadata: metadata, secret: request.secret)
+    }
+}
+
+// MARK: - Shared with updates
+
+/// A sealed item, before it is known where it will be listed.
+struct SealedItem {
+    let indexer: Indexer
+    let uniqueness: IndexToken
+    /// The same under the other tier's key, since an item may exist only once in both.
+    let otherUniqueness: IndexToken
+    private let item: OpenedRow
+    private let halves: (metadata: SealedHalf, secret: SealedHalf?)
+
+    init(_ item: OpenedRow, indexer: Indexer, other: Indexer, halves: (SealedHalf, SealedHalf?)) {
+        self.item = item
+        self.indexer = indexer
+        self.halves = halves
+        uniqueness = indexer.uniquenessToken(of: item)
+        otherUniqueness = other.uniquenessToken(of: item)
+    }
+
+    func row(inHome home: Int64) -> SealedRow {
+        SealedRow(
+            uuid: item.uuid, home: home, version: item.version, uniqueness: uniqueness,
+            accessControl: item.accessControl,
+            tokens: indexer.tokens(of: item.itemClass, attributes: item.metadata.attributes),
+            metadata: halves.metadata, secret: halves.secret)
+    }
+}
+
+extension Engine {
+    /// - Throws: `.parameter` for attributes that exclude each other, `.dataTooLarge`, or the key store's errors.
+    func seal(_ item: OpenedRow) throws(KeychainError) -> SealedItem {
+        try item.requireConsistent()
+        let tier = item.accessControl.protection.indexTier
+        return SealedItem(
+            item, indexer: try keys.indexer(for: tier), other: try keys.indexer(for: tier.other),
+            halves: try cipher.seal(item))
+    }
+
+    /// Makes sure that no other item has the same unique attributes.
+    ///
+    /// - Throws: `.duplicateItem` if one has. A row in the way that does not open gives way, as in Apple's keychain.
+    func makeRoom(
+        for sealed: SealedItem, _ item: OpenedRow, replacing id: Int64?, on connection: StoreConnection
+    ) throws {
+        for token in [sealed.uniqueness, sealed.otherUniqueness] {
+            guard let other = try connection.item(withUniqueness: token), other != id else { continue }
+            guard try !opens(other, as: item.itemClass, on: connection) else { throw KeychainError(duplicateOf: item) }
+            logger.warning("a stored item that does not open gives way to a new one", metadata: ["row": "\(other)"])
+            try connection.delete(other)
+        }
+    }
+
+    private func opens(_ id: Int64, as itemClass: ItemClass, on connection: StoreConnection) throws -> Bool {
+        do {
+            return try connection.withRow(id) { row in
+                // The secret too: an item whose secret is lost must not stand in the way of its replacement.
+                _ = try cipher.open(row, as: itemClass, wantsSecret: true)
+                return true
+            } ?? false
+        } catch let error as KeychainError where error.code == .decode {
+            return false
+        }
+    }
+}
+
+extension OpenedRow {
+    var home: Home {
+        Home(
+            itemClass: itemClass, tier: accessControl.protection.indexTier, accessGroup: metadata.accessGroup,
+            synchronizable: metadata.synchronizable)
+    }
+
+    fileprivate func requireConsistent() throws(KeychainError) {
+        if metadata.synchronizable && accessControl.protection.isThisDeviceOnly {
+            throw KeychainError(
+                .parameter, message: "an item that never leaves this device cannot be synchronizable")
+        }
+        if metadata.synchronizable && accessControl.isConstrained {
+            throw KeychainError(
+                .parameter, message: "an item whose access control asks for authentication cannot be synchronizable")
+        }
+        let size = (secret?.count ?? 0) + metadata.attributes.byteCount
+        guard size <= Engine.largestItem else {
+            throw KeychainError(
+                .dataTooLarge, message: "the item has \(size) bytes; the most one can have is \(Engine.largestItem)")
+        }
+    }
+}
+
+extension AttributeSet {
+    /// The unique attributes that are absent get their defaults, and are returned with them, as in Apple's keychain.
+    func withUniquenessDefaults(of itemClass: ItemClass) -> AttributeSet {
+        var attributes = self
+        for rule in AttributeTable.table(for: itemClass).uniqueness where attributes[rule.attribute] == nil {
+            // These two have a default only in the comparison: Apple's keychain never returns them empty.
+            if rule.attribute == .viewHint || rule.attribute == .tokenID { continue }
+            attributes.append(rule.attribute, rule.uniquenessDefault!)
+        }
+        return attributes
+    }
+
+    fileprivate var byteCount: Int {
+        entries.reduce(0) { $0 + $1.value.withIndexedBytes { $1.count } }
+    }
+}
+
+extension ItemClass {
+    /// Apple's defaults: certificates are always there, everything else while unlocked; the group of the push
+    /// service is always there too.
+    fileprivate func defaultProtection(in group: String) -> Protection {
+        if group == "com.apple.apsd" { return .alwaysThisDeviceOnly }
+        return self == .certificate ? .always : .whenUnlocked
+    }
+}
+
+extension IndexTier {
+    fileprivate var other: IndexTier { self == .always ? .afterFirstUnlock : .always }
+}
+
+extension Indexer {
+    func uniquenessToken(of item: OpenedRow) -> IndexToken {
+        uniquenessToken(
+            itemClass: item.itemClass, accessGroup: item.metadata.accessGroup,
+            synchronizable: item.metadata.synchronizable, attributes: item.metadata.attributes)
+    }
+}
+
+extension UUID {
+    /// Sixteen bytes of the source with the marks of a random UUID (RFC 9562, section 5.4).
+    init(from randomness: any Randomness) throws(KeychainError) {
+        var bytes = UUID().uuid
+        var failure: KeychainError?
+        withUnsafeMutableBytes(of: &bytes) { target in
+            do throws(KeychainError) { try randomness.fill(target) } catch { failure = error }
+            target[6] = target[6] & 0x0f | 0x40
+            target[8] = target[8] & 0x3f | 0x80
+        }
+        if let failure { throw failure }
+        self.init(uuid: bytes)
+    }
+}
+
+extension KeychainError {
+    /// Names what makes an item of the class unique, since nothing tells callers more about a clash.
+    fileprivate init(duplicateOf item: OpenedRow) {
+        let unique = AttributeTable.table(for: item.itemClass).uniqueness.map(\.attribute.code)
+        self.init(
+            .duplicateItem,
+            message: "access group \(item.metadata.accessGroup) has a \(item.itemClass.title) with the same "
+                + "\(unique.joined(separator: ", ")), sync: update it, or delete it first")
+    }
+}

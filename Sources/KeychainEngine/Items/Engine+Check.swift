@@ -1,0 +1,91 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+extension Engine {
+    /// Looks at everything there is: the database's own structure, then every row, its entries and its place.
+    func check() throws -> [StoreFinding] {
+        var findings = try store.integrityProblems().map { problem in
+            StoreFinding(
+                .damage, "the database is damaged: \(problem)",
+                advice: "stop every program that uses the keychain and put keychain.db back from a backup")
+        }
+        var report = RowReport()
+        try store.read { connection in
+            var next = try connection.nextItem(from: 1)
+            while let id = next {
+                try check(id, on: connection, &report)
+                next = try connection.nextItem(from: id + 1)
+            }
+            report.strayEntries = try connection.strayEntryCount()
+        }
+        findings += report.findings
+        if !keys.isMemoryLocked {
+            findings.append(
+                StoreFinding(
+                    .note, "the keys are in memory that can be swapped out",
+                    advice: "raise the limit of locked memory ('ulimit -l'), or encrypt the swap space"))
+        }
+        return findings
+    }
+
+    private func check(_ id: Int64, on connection: StoreConnection, _ report: inout RowReport) throws {
+        guard let home = try connection.withRow(id, { $0.home }),
+            let kind = try connection.kind(ofHome: home)
+        else { return report.unreadable.append(id) }
+        do {
+            let row = try connection.withRow(id) { row in
+                (try cipher.open(row, as: kind.itemClass, wantsSecret: true), [IndexToken](joinedBytes: row.tokens))
+            }
+            guard let (item, listed) = row else { return report.unreadable.append(id) }
+            let indexer = try keys.indexer(for: kind.tier)
+            let due = indexer.tokens(of: item.itemClass, attributes: item.metadata.attributes)
+            let hasEntries = try due.allSatisfy { try connection.firstItem(with: $0, from: id) == id }
+            let isUnique = try connection.item(withUniqueness: indexer.uniquenessToken(of: item)) == id
+            let isHome = try connection.findHome(item.home, indexer) == home
+            if Set(due) != Set(listed) || !hasEntries || !isUnique || !isHome { report.misplaced.append(id) }
+        } catch let error as KeychainError where error.code == .decode {
+            report.unreadable.append(id)
+        }
+    }
+}
+
+/// What a check of every row found.
+private struct RowReport {
+    var unreadable: [Int64] = []
+    var misplaced: [Int64] = []
+    var strayEntries = 0
+
+    var findings: [StoreFinding] {
+        var findings: [StoreFinding] = []
+        if !unreadable.isEmpty {
+            findings.append(
+                StoreFinding(
+                    .damage, "\(unreadable.listed) not open: damaged, edited or taken from another store",
+                    advice: "they are left out of every answer; put keychain.db back from a backup, "
+                        + "or add the items anew: that replaces them"))
+        }
+        if !misplaced.isEmpty {
+            findings.append(
+                StoreFinding(
+                    .damage, "\(misplaced.listed) not match the index: the tables were edited",
+                    advice: "put keychain.db back from a backup"))
+        }
+        if strayEntries > 0 {
+            findings.append(
+                StoreFinding(
+                    .warning, "the index has \(strayEntries) entries without a row",
+                    advice: "the tables were edited; put keychain.db back from a backup if items are missing"))
+        }
+        return findings
+    }
+}
+
+extension [Int64] {
+    /// "row 7 does" or "3 rows (7, 8, 9) do".
+    fileprivate var listed: String {
+        if count == 1 { return "row \(self[0]) does" }
+        let numbers = prefix(10).map { "\($0)" }.joined(separator: ", ")
+        return "\(count) rows (\(numbers)\(count > 10 ? ", …" : "")) do"
+    }
+}

@@ -1,0 +1,64 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+extension Engine {
+    /// Changes every item that the query means, or none.
+    func update(_ request: UpdateRequest, from caller: Caller) throws {
+        if request.query.itemClass == .identity { return try updateIdentities(request, from: caller) }
+        let policy = AccessPolicy(caller: caller)
+        let scope = try policy.scopeForWriting(request.query.accessGroup)
+        if let group = request.changes.accessGroup { _ = try policy.groupForAdding(group) }
+        try store.write { connection in
+            let ids = try matchingRows(of: request.query, in: scope, on: connection) { row in
+                // Every update opens the secret, so it needs the consent that reading needs.
+                if row.accessControl.isConstrained { throw KeychainError.consentNeeded }
+            }
+            guard !ids.isEmpty else { throw KeychainError(notFound: request.query) }
+            for id in ids { try update(id, as: request.query.itemClass, request.changes, on: connection) }
+        }
+    }
+
+    /// The rows that a query means, all found before the first one is changed.
+    func matchingRows(
+        of query: ItemQuery, in scope: GroupScope, on connection: StoreConnection,
+        _ inspect: (OpenedRow) throws -> Void = { _ in }
+    ) throws -> [Int64] {
+        var ids: [Int64] = []
+        try forEachMatch(of: query, in: scope, on: connection, wantsSecrets: false) { row in
+            try inspect(row)
+            ids.append(row.id)
+            return true
+        }
+        return ids
+    }
+
+    func update(
+        _ id: Int64, as itemClass: ItemClass, _ changes: ItemChanges, on connection: StoreConnection
+    ) throws {
+        guard
+            let old = try connection.withRow(id, { try cipher.open($0, as: itemClass, wantsSecret: true) })
+        else { throw KeychainError(.internalFailure, message: "a row is gone in the midst of a transaction") }
+        let new = old.applying(changes, now: configuration.clock.now)
+        let sealed = try seal(new)
+        try makeRoom(for: sealed, new, replacing: id, on: connection)
+        try connection.replace(id, with: sealed.row(inHome: try connection.makeHome(new.home, sealed.indexer)))
+    }
+}
+
+extension OpenedRow {
+    /// A modification date is always later than the one before, by a millisecond if the clock stood still.
+    fileprivate func applying(_ changes: ItemChanges, now: Double) -> OpenedRow {
+        var item = self
+        item.version += 1
+        for (attribute, value) in changes.attributes.entries { item.metadata.attributes[attribute] = value }
+        if let group = changes.accessGroup { item.metadata.accessGroup = group }
+        if let synchronizable = changes.synchronizable { item.metadata.synchronizable = synchronizable }
+        if let created = changes.created { item.metadata.created = created }
+        item.metadata.modified = max(now, metadata.modified + 0.001)
+        if let accessControl = changes.accessControl { item.accessControl = accessControl }
+        if let secret = changes.secret { item.secret = secret }
+        item.metadata.hasSecret = item.secret != nil
+        return item
+    }
+}

@@ -1,0 +1,42 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// Decides whether an opened item is one that a query means.
+///
+/// It looks at everything the query names, also what the index was already asked: whoever edits the store's
+/// tables can list an item anywhere, but not change what is sealed within.
+struct ItemMatcher {
+    let query: ItemQuery
+    let scope: GroupScope
+
+    func matches(_ row: OpenedRow) -> Bool {
+        let metadata = row.metadata
+        return scope.contains(metadata.accessGroup)
+            && query.synchronizable.matches(metadata.synchronizable)
+            && query.protection.map { $0 == row.accessControl.protection } ?? true
+            && query.created.map { $0 == metadata.created } ?? true
+            && query.modified.map { $0 == metadata.modified } ?? true
+            && query.persistentReference.map { $0.identifier == row.uuid } ?? true
+            && query.attributes.entries.allSatisfy { metadata.attributes[$0.attribute]?.matches($0.value) ?? false }
+            && query.hostOrSubdomainOf.map { isServer(of: metadata, at: $0) } ?? true
+    }
+
+    /// Host names are compared without regard to ASCII case, as DNS does (RFC 4343).
+    private func isServer(of metadata: ItemMetadata, at host: String) -> Bool {
+        guard case .text(let server)? = metadata.attributes[.server] else { return false }
+        let name = server.lowercased()
+        let host = host.lowercased()
+        return name == host || name.hasSuffix("." + host)
+    }
+}
+
+extension ItemQuery.Synchronizable {
+    fileprivate func matches(_ synchronizable: Bool) -> Bool {
+        switch self {
+        case .no: !synchronizable
+        case .yes: synchronizable
+        case .any: true
+        }
+    }
+}
