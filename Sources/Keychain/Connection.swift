@@ -1,0 +1,94 @@
+internal import Foundation
+package import KeychainEngine
+package import KeychainModel
+internal import Synchronization
+
+/// The way to an engine, and who is asking. One carrier so far: the engine in this process.
+package final class Connection: Sendable {
+    /// The connection of the current task, if it has one of its own: tests are several callers at once.
+    @TaskLocal package static var override: Connection?
+
+    /// What the façades use.
+    package static var current: Connection { override ?? processDefault.connection }
+    static let processDefault = ProcessDefault()
+
+    private let open: @Sendable () throws(KeychainError) -> Engine
+    private let resolveIdentity: @Sendable () throws(KeychainError) -> CallerIdentity
+    private let engine = Mutex<Engine?>(nil)
+    private let known = Mutex<CallerIdentity?>(nil)
+
+    /// A connection that opens its store and establishes its identity with the first request.
+    package init(_ configuration: KeychainConfiguration, authority: Caller.Authority = .groups) {
+        open = { () throws(KeychainError) in try Engine(try StoreLocation(configuration).engineConfiguration) }
+        resolveIdentity = { () throws(KeychainError) in
+            var identity = try CallerIdentity(configuration)
+            identity.caller.authority = authority
+            return identity
+        }
+    }
+
+    /// A connection to an engine that is there already.
+    package init(engine: Engine, caller: Caller) {
+        open = { engine }
+        resolveIdentity = { CallerIdentity(caller: caller, source: .code, entitlementsFile: nil) }
+    }
+
+    /// Sends a request and waits for its reply. May be called from any thread; it never waits for a task.
+    ///
+    /// - Throws: what the engine throws, or what kept the store from being opened: that is tried again with
+    ///   the next request.
+    package func perform(_ request: Request) throws(KeychainError) -> Reply {
+        let identity = try identity()
+        do throws(KeychainError) {
+            return try openEngine().handle(request, from: identity.caller)
+        } catch where error.code == .missingEntitlement {
+            throw identity.explaining(error)
+        }
+    }
+
+    package func identity() throws(KeychainError) -> CallerIdentity {
+        try known.cached(resolveIdentity)
+    }
+
+    private func openEngine() throws(KeychainError) -> Engine {
+        try engine.cached(open)
+    }
+}
+
+/// The configuration of the process, with the connection that follows from it.
+final class ProcessDefault: Sendable {
+    private let state = Mutex((configuration: KeychainConfiguration(), connection: Connection?.none))
+
+    var configuration: KeychainConfiguration {
+        get { state.withLock { $0.configuration } }
+        set { state.withLock { $0 = (newValue, nil) } }
+    }
+
+    var connection: Connection {
+        state.withLock { state in
+            if let connection = state.connection { return connection }
+            let connection = Connection(state.configuration)
+            state.connection = connection
+            return connection
+        }
+    }
+}
+
+extension Mutex {
+    /// The value held, or the one that `make` makes. A failure leaves nothing behind, so the next call tries again.
+    fileprivate borrowing func cached<T: Sendable>(
+        _ make: @Sendable () throws(KeychainError) -> T
+    ) throws(KeychainError) -> T where Value == T? {
+        let result = withLock { value -> Result<T, KeychainError> in
+            if let value { return .success(value) }
+            do throws(KeychainError) {
+                let made = try make()
+                value = made
+                return .success(made)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}

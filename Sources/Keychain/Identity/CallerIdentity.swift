@@ -1,0 +1,63 @@
+internal import Foundation
+package import KeychainModel
+
+/// Who a process is to an embedded keychain, and where that comes from.
+package struct CallerIdentity: Sendable, Hashable {
+    /// What named the access groups.
+    package enum Source: Sendable, Hashable {
+        case code
+        case embeddedEntitlements
+        case entitlementsFile(String)
+        case bundleIdentifier
+        case executableName
+    }
+
+    package var caller: Caller
+    package var source: Source
+    /// The file that gives this executable entitlements, whether it is there or not.
+    package var entitlementsFile: String?
+
+    /// - Throws: `.notAvailable` if there are entitlements that cannot be read: a program must not quietly become
+    ///   another one.
+    package init(_ configuration: KeychainConfiguration) throws(KeychainError) {
+        try self.init(configuration, process: .current)
+    }
+
+    init(caller: Caller, source: Source, entitlementsFile: String?) {
+        self.caller = caller
+        self.source = source
+        self.entitlementsFile = entitlementsFile
+    }
+
+    init(_ configuration: KeychainConfiguration, process: ProcessDescription) throws(KeychainError) {
+        let file = process.executable + ".entitlements"
+        if let groups = configuration.accessGroups {
+            self.init(caller: Caller(groups: groups), source: .code, entitlementsFile: file)
+        } else if let entitlements = try process.embeddedEntitlements() {
+            self.init(
+                caller: Caller(groups: entitlements.groups), source: .embeddedEntitlements, entitlementsFile: file)
+        } else if let entitlements = try process.entitlements(at: file) {
+            self.init(
+                caller: Caller(groups: entitlements.groups), source: .entitlementsFile(file), entitlementsFile: file)
+        } else if let bundle = process.bundleIdentifier {
+            self.init(caller: Caller(groups: [bundle]), source: .bundleIdentifier, entitlementsFile: file)
+        } else {
+            let name = URL(fileURLWithPath: process.executable).lastPathComponent
+            self.init(caller: Caller(groups: [name]), source: .executableName, entitlementsFile: file)
+        }
+    }
+
+    /// The same error with what to do about it.
+    func explaining(_ error: KeychainError) -> KeychainError {
+        guard let entitlementsFile else { return error }
+        var error = error
+        switch source {
+        case .code: error.message += ". The program itself set its access groups"
+        case .embeddedEntitlements:
+            error.message += ". List it under keychain-access-groups in the target's entitlements file and build again"
+        case .entitlementsFile, .bundleIdentifier, .executableName:
+            error.message += ". List it under keychain-access-groups in \(entitlementsFile)"
+        }
+        return error
+    }
+}

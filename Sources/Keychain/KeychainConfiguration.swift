@@ -1,0 +1,51 @@
+public import Foundation
+internal import Synchronization
+
+/// Which keychain a process uses, and as whom.
+///
+/// A program that sets nothing gets what its environment and its entitlements say. Set ``processDefault``
+/// before the first keychain call, for instance in a test or in a server that keeps its store elsewhere:
+///
+/// ```swift
+/// KeychainConfiguration.processDefault.storeDirectory = URL(filePath: "/var/lib/myserver/keychain")
+/// KeychainConfiguration.processDefault.accessGroups = ["com.example.myserver"]
+/// ```
+public struct KeychainConfiguration: Sendable, Hashable {
+    /// Where the engine runs.
+    public struct Host: Sendable, Hashable {
+        private enum Kind: Sendable, Hashable { case embedded }
+        private let kind: Kind
+
+        /// In this process. Nothing has to be installed; access groups keep honest programs apart, but any
+        /// program of the same user can read the store's files and the device key.
+        public static let embedded = Host(kind: .embedded)
+    }
+
+    public var host = Host.embedded
+
+    /// The directory of the store. nil: `$KEYCHAIN_HOME`, else `$XDG_DATA_HOME/keychain`, else
+    /// `~/.local/share/keychain`; a program with raised privileges ignores the environment.
+    public var storeDirectory: URL?
+
+    /// The directory of the device key, which should not be within the store's. nil: `$XDG_STATE_HOME/keychain`,
+    /// else `~/.local/state/keychain`.
+    ///
+    /// A store opens only with the device key it was made with.
+    public var deviceKeyDirectory: URL?
+
+    /// The access groups of this process, the first one being where its items go. nil: those of its
+    /// entitlements, else one group with the name of its bundle or executable.
+    ///
+    /// On the embedded host this is a namespace and no boundary: any program can name any group.
+    public var accessGroups: [String]?
+
+    public init() {}
+
+    /// What every keychain call of this process uses.
+    ///
+    /// A change takes effect with the next call; calls in progress end on the store they began on.
+    public static var processDefault: KeychainConfiguration {
+        get { Connection.processDefault.configuration }
+        set { Connection.processDefault.configuration = newValue }
+    }
+}
