@@ -89,6 +89,15 @@ let package = Package(
             capability: .buildTool(),
             dependencies: ["AppleCompatibilityGenerator"]
         ),
+        .executableTarget(
+            name: "KeychainBenchmark",
+            dependencies: [
+                "Keychain", "KeychainCrypto", "KeychainEngine", "KeychainModel", "Security",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Benchmarks/KeychainBenchmark",
+            swiftSettings: houseSettings
+        ),
         .target(
             name: "KeychainTestSupport",
             dependencies: ["Keychain", "KeychainCrypto", "KeychainEngine", "KeychainModel"],
@@ -96,15 +105,29 @@ let package = Package(
         ),
         .testTarget(
             name: "KeychainCryptoTests",
-            dependencies: ["KeychainCrypto", "KeychainModel", "KeychainTestSupport"],
+            dependencies: [
+                "KeychainCrypto", "KeychainModel", .product(name: "Crypto", package: "swift-crypto"),
+            ],
             swiftSettings: houseSettings
         ),
         .testTarget(
             name: "KeychainEngineTests",
             dependencies: [
-                "KeychainEngine", "KeychainCrypto", "KeychainModel", "KeychainTestSupport",
+                "KeychainEngine", "KeychainCrypto", "KeychainModel", "KeychainTestSupport", "KeychainTestAgent",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            swiftSettings: houseSettings
+        ),
+        .executableTarget(
+            name: "KeychainTestAgent",
+            dependencies: ["KeychainEngine", "KeychainModel", "KeychainTestSupport"],
+            path: "Tests/KeychainTestAgent",
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "KeychainTests",
+            dependencies: ["Keychain", "KeychainModel", "KeychainTestSupport"],
             swiftSettings: houseSettings
         ),
         .testTarget(

@@ -41,7 +41,7 @@ package final class Connection: Sendable {
         let identity = try identity()
         do throws(KeychainError) {
             return try openEngine().handle(request, from: identity.caller)
-        } catch where error.code == .missingEntitlement {
+        } catch  where error.code == .missingEntitlement {
             throw identity.explaining(error)
         }
     }

@@ -27,6 +27,11 @@ package struct SealedHalf: Sendable {
     package var wrappedKey: Data
     /// 12 bytes of nonce, the padded plaintext under AES-256-GCM, 16 bytes of tag.
     package var box: Data
+
+    package init(wrappedKey: Data, box: Data) {
+        self.wrappedKey = wrappedKey
+        self.box = box
+    }
 }
 
 /// Seals and opens the two halves of a row: the metadata, and the secret.

@@ -4,11 +4,6 @@ package struct AttributeSet: Sendable {
 
     package init() { entries.reserveCapacity(8) }
 
-    package init(_ values: KeyValuePairs<Attribute, AttributeValue>) {
-        self.init()
-        for (attribute, value) in values { self[attribute] = value }
-    }
-
     package var isEmpty: Bool { entries.isEmpty }
     package var count: Int { entries.count }
 
@@ -35,5 +30,12 @@ package struct AttributeSet: Sendable {
 extension AttributeSet: Equatable {
     package static func == (a: AttributeSet, b: AttributeSet) -> Bool {
         a.count == b.count && a.entries.allSatisfy { b[$0.attribute] == $0.value }
+    }
+}
+
+extension AttributeSet: ExpressibleByDictionaryLiteral {
+    package init(dictionaryLiteral elements: (Attribute, AttributeValue)...) {
+        self.init()
+        for (attribute, value) in elements { self[attribute] = value }
     }
 }

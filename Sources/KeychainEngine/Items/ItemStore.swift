@@ -54,4 +54,11 @@ final class ItemStore: Sendable {
             try String.fetchAll(database, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
         }
     }
+
+    /// How SQLite would run a statement.
+    func plan(of statement: String) throws -> [String] {
+        try pool.read { database in
+            try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN \(statement)").map { $0["detail"] }
+        }
+    }
 }

@@ -90,13 +90,7 @@ struct StoreOpener {
 
     private func openDatabase(expecting storeID: UUID) throws -> ItemStore {
         try requireUsable(try StoreSchema.probe(databaseURL), mayBeAbsent: false)
-        let pool = try makePool()
-        let found = try pool.read { database in
-            (
-                version: try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0,
-                id: try Data.fetchOne(database, sql: "SELECT value FROM store WHERE key = 'id'")
-            )
-        }
+        let found = try inspect()
         // The header of the file may lag behind the log, so the version is looked at once more.
         if found.version > StoreSchema.version { try requireUsable(.newer(found.version), mayBeAbsent: false) }
         guard found.id == storeID.bytes else {
@@ -105,7 +99,23 @@ struct StoreOpener {
                 message: "keychain.db and keybag in \(configuration.storeDirectory.path) belong to different stores. "
                     + "Nothing was changed; put back the two files of one backup")
         }
-        return ItemStore(url: databaseURL, storeID: storeID, pool: pool)
+        return ItemStore(url: databaseURL, storeID: storeID, pool: try makePool())
+    }
+
+    /// Version and id, read through a connection that cannot write: one that can already writes when it opens.
+    private func inspect() throws -> (version: Int, id: Data?) {
+        var options = Configuration()
+        options.readonly = true
+        options.busyMode = .timeout(configuration.busyTimeout)
+        let queue = try DatabaseQueue(path: databaseURL.path, configuration: options)
+        let found = try queue.read { database in
+            (
+                version: try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0,
+                id: try Data.fetchOne(database, sql: "SELECT value FROM store WHERE key = 'id'")
+            )
+        }
+        try queue.close()
+        return found
     }
 
     private func requireUsable(_ probe: StoreSchema.Probe, mayBeAbsent: Bool) throws(KeychainError) {

@@ -1,0 +1,108 @@
+// Apple's names are not ours to change.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+public import Foundation
+internal import Keychain
+internal import KeychainModel
+
+/// Adds one item.
+///
+/// - Parameters:
+///   - attributes: The item's class, its attributes and, under `kSecValueData`, its secret. Without an access group
+///     the item goes to the caller's first one.
+///   - result: Set to what the `kSecReturn…` keys ask for. Untouched if there are none, or the call fails.
+/// - Returns: `errSecSuccess`; `errSecDuplicateItem` if an item with the same unique attributes exists;
+///   `errSecParam`, `errSecNoSuchAttr` or `errSecNoSuchClass` for a malformed dictionary;
+///   `errSecMissingEntitlement` for a group the program does not hold; `errSecAuthFailed` for
+///   `kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly`, as long as no passcode can be set; `errSecNotAvailable` if
+///   the store cannot be opened. After a failure nothing has been stored.
+///
+/// What was asked is named by `SecCopyErrorMessageString`.
+public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+    status { () throws(KeychainError) in
+        let dictionary = try SecItemDictionary(attributes)
+        let request = try dictionary.addRequest()
+        guard case .added(let item) = try Connection.current.perform(.add(request)) else { throw .unexpectedReply }
+        if let value = ResultShape(dictionary.returns).added(item) { result?.pointee = value }
+    }
+}
+
+/// Finds items, and returns what the `kSecReturn…` keys ask for.
+///
+/// - Parameters:
+///   - query: A class, the attributes that must be equal, and how many items are wanted: one, unless
+///     `kSecMatchLimit` says otherwise. With any other limit than one the result is an array, even of one element.
+///   - result: Set if the call succeeds.
+/// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecInteractionNotAllowed` if one of the items found asks
+///   for authentication, unless `kSecUseAuthenticationUISkip` leaves those out; otherwise as ``SecItemAdd(_:_:)``.
+///
+/// A secret is decrypted only if `kSecReturnData` asks for it. An item of another program's access group is not
+/// found; naming such a group is `errSecMissingEntitlement`.
+public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+    status { () throws(KeychainError) in
+        let dictionary = try SecItemDictionary(query)
+        let request = try dictionary.findRequest()
+        guard case .found(let items) = try Connection.current.perform(.find(request)) else { throw .unexpectedReply }
+        let shape = ResultShape(dictionary.returns)
+        let value = request.query.limit == .one ? items.first.flatMap(shape.found) : shape.found(items)
+        if let value { result?.pointee = value }
+    }
+}
+
+/// Changes every item that a query finds, or none of them.
+///
+/// - Parameters:
+///   - query: As in ``SecItemCopyMatching(_:_:)``, without match and return keys.
+///   - attributesToUpdate: New values of attributes, and under `kSecValueData` a new secret. A new access group moves
+///     the items; a new accessibility or access control encrypts them anew.
+/// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecDuplicateItem` if an item would become equal to another
+///   one; `errSecInteractionNotAllowed` if one of the items asks for authentication; `errSecNoSuchAttr` for a key that
+///   is no attribute of the class.
+public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
+    status { () throws(KeychainError) in
+        let dictionary = try SecItemDictionary(query)
+        let query = try dictionary.updateQuery()
+        let changes = try SecItemChanges.parse(attributesToUpdate, for: query.itemClass)
+        _ = try Connection.current.perform(.update(UpdateRequest(query, changes: changes)))
+    }
+}
+
+/// Deletes every item that a query finds.
+///
+/// - Returns: `errSecSuccess`, `errSecItemNotFound`, or as ``SecItemCopyMatching(_:_:)``. An item that asks for
+///   authentication is deleted without, as on Apple's systems.
+public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
+    status { () throws(KeychainError) in
+        let query = try SecItemDictionary(query).deleteQuery()
+        _ = try Connection.current.perform(.delete(query))
+    }
+}
+
+/// Text for a person: what a status means, and, if it is that of the last failure on this thread, what was asked
+/// and what the program holds.
+///
+/// It names attributes and access groups that the program itself asked for, never a value or a secret.
+///
+/// - Parameter reserved: Must be nil, as on Apple's systems; it is ignored.
+public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
+    let meaning = statusMessage(status)
+    guard let failure = LastFailure.onThisThread, failure.code.status == status else { return meaning as NSString }
+    return "\(meaning) (\(failure.message))" as NSString
+}
+
+/// The one place where an error becomes a status.
+private func status(_ body: () throws(KeychainError) -> Void) -> OSStatus {
+    do throws(KeychainError) {
+        try body()
+        return errSecSuccess
+    } catch {
+        LastFailure.onThisThread = error
+        return error.code.status
+    }
+}
+
+extension KeychainError {
+    fileprivate static var unexpectedReply: KeychainError {
+        KeychainError(.internalFailure, message: "the keychain's engine answered another question than was asked")
+    }
+}

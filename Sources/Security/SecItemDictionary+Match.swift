@@ -1,0 +1,43 @@
+internal import Foundation
+internal import KeychainModel
+
+extension SecItemDictionary {
+    /// Match keys. One that is not known is ignored, as in Apple's keychain.
+    mutating func readMatch(_ value: Any, _ name: String) throws(KeychainError) {
+        hasMatchKeys = true
+        switch name {
+        case "m_Limit": limit = try Self.limit(value)
+        case "m_HostOrSubdomainOfHost":
+            guard let host = value as? String else { throw SecItemValue.wrongType(name, value) }
+            if itemClass == .internetPassword { hostOrSubdomainOf = host } else { unsupportedMatchKey = name }
+        case "m_ValidOnDate":
+            guard value is Date || value is NSNull else { throw SecItemValue.wrongType(name, value) }
+            // Passwords and keys have no period of validity: Apple's keychain ignores the key for them.
+            if itemClass == .certificate || itemClass == .identity { unsupportedMatchKey = name }
+        case "m_TrustedOnly":
+            _ = try SecItemValue.boolean(name, value)
+            unsupportedMatchKey = name
+        case "m_EmailAddressIfPresent":
+            guard value is String else { throw SecItemValue.wrongType(name, value) }
+            unsupportedMatchKey = name
+        case "m_Issuers", "m_Policy", "m_SubjectContains", "m_SubjectStartsWith", "m_SubjectEndsWith",
+            "m_SubjectWholeString", "m_CaseInsensitive", "m_DiacriticInsensitive", "m_WidthInsensitive", "m_ItemList",
+            "m_SearchList":
+            unsupportedMatchKey = name
+        default: break
+        }
+    }
+
+    private static func limit(_ value: Any) throws(KeychainError) -> ItemQuery.Limit {
+        switch value {
+        case let text as String where text == "m_LimitOne": return .one
+        case let text as String where text == "m_LimitAll": return .all
+        case let number as NSNumber where type(of: value) != Bool.self:
+            guard let count = SecItemValue.integer(number), count >= -1 else { break }
+            return count == -1 ? .all : count == 1 ? .one : .atMost(Int(count))
+        default: break
+        }
+        throw KeychainError(
+            .parameter, message: "kSecMatchLimit is a number, kSecMatchLimitOne or kSecMatchLimitAll")
+    }
+}

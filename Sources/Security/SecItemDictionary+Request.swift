@@ -1,0 +1,157 @@
+internal import Foundation
+internal import KeychainModel
+
+extension SecItemDictionary {
+    func addRequest() throws(KeychainError) -> AddRequest {
+        if hasMatchKeys {
+            throw KeychainError(.parameter, message: "adding an item takes no match keys (kSecMatch…)")
+        }
+        if itemClass == .identity {
+            throw KeychainError(.parameter, message: "an identity is added as a certificate and a key, one by one")
+        }
+        try requireNoSkip()
+        try requireNoReference()
+        var request = AddRequest(itemClass)
+        request.attributes = attributes
+        request.accessGroup = accessGroup
+        request.synchronizable = synchronizable == .yes
+        request.accessControl = accessControl ?? protection.map { AccessControl($0) }
+        if let secret { request.secret = try Self.secret(secret) }
+        return request
+    }
+
+    func findRequest() throws(KeychainError) -> FindRequest {
+        if let unsupportedMatchKey {
+            throw KeychainError(
+                .unimplemented,
+                message: "a search for a \(itemClass.title) cannot use the match key \(unsupportedMatchKey) yet")
+        }
+        try requireNoReference()
+        var query = try query()
+        query.limit = limit ?? .one
+        query.hostOrSubdomainOf = hostOrSubdomainOf
+        if persistentReference != nil && hasFilters {
+            throw KeychainError(
+                .parameter, message: "a persistent reference stands alone: it takes no attributes beside it")
+        }
+        return FindRequest(query, wantsSecrets: returns.contains(.data))
+    }
+
+    func updateQuery() throws(KeychainError) -> ItemQuery {
+        if !returns.isEmpty {
+            throw KeychainError(.parameter, message: "an update returns nothing: leave out kSecReturn…")
+        }
+        if hasMatchKeys {
+            throw KeychainError(
+                .parameter, message: "an update takes no match keys (kSecMatch…): it changes all matches")
+        }
+        try requireNoSkip()
+        return try query()
+    }
+
+    func deleteQuery() throws(KeychainError) -> ItemQuery {
+        if hasMatchKeys && limit != .all {
+            throw KeychainError(
+                .parameter, message: "a deletion takes no match keys but kSecMatchLimitAll: it deletes all matches")
+        }
+        try requireNoSkip()
+        return try query()
+    }
+
+    /// The secret's bytes; a text or nothing at all is a mistake that Apple's keychain refuses too.
+    static func secret(_ value: Any) throws(KeychainError) -> SecretBytes {
+        guard let data = value as? Data else { throw SecItemValue.wrongType("kSecValueData", value) }
+        return SecretBytes(copying: data)
+    }
+
+    private func query() throws(KeychainError) -> ItemQuery {
+        var query = ItemQuery(itemClass)
+        query.attributes = attributes
+        query.accessGroup = accessGroup
+        query.protection = protection
+        query.created = created
+        query.modified = modified
+        query.persistentReference = try persistentReference.map { data throws(KeychainError) in
+            try PersistentReference(data: data)
+        }
+        // A reference means one item, wherever it is.
+        query.synchronizable = synchronizable ?? (persistentReference == nil ? .no : .any)
+        query.authenticationUI = authenticationUI
+        return query
+    }
+
+    private var hasFilters: Bool {
+        !attributes.isEmpty || accessGroup != nil || protection != nil || created != nil || modified != nil
+            || synchronizable != nil || hostOrSubdomainOf != nil
+    }
+
+    private func requireNoSkip() throws(KeychainError) {
+        guard authenticationUI != .skip else {
+            throw KeychainError(.parameter, message: "kSecUseAuthenticationUISkip is for searches only")
+        }
+    }
+
+    /// Passwords have no references: Apple's keychain returns nothing for them, and says that it succeeded.
+    private func requireNoReference() throws(KeychainError) {
+        guard returns.contains(.reference), itemClass != .genericPassword, itemClass != .internetPassword else {
+            return
+        }
+        throw KeychainError(
+            .unimplemented,
+            message: "references (kSecReturnRef) to a \(itemClass.title) are not offered yet: ask for kSecReturnData")
+    }
+}
+
+/// Reads the second dictionary of an update, which may hold attributes and the secret, and nothing else.
+enum SecItemChanges {
+    static func parse(_ dictionary: NSDictionary, for itemClass: ItemClass) throws(KeychainError) -> ItemChanges {
+        var changes = ItemChanges()
+        var protection: Protection?
+        for (key, value) in dictionary {
+            let name = try SecItemDictionary.name(key)
+            guard name != "v_Data" else {
+                changes.secret = try SecItemDictionary.secret(value)
+                continue
+            }
+            guard let attribute = Attribute(name) else {
+                throw KeychainError(.noSuchAttribute, message: "an update cannot set \(String(reflecting: name))")
+            }
+            if attribute == .accessible {
+                protection = try SecItemDictionary.protection(value)
+            } else {
+                try read(value, for: attribute, of: itemClass, into: &changes)
+            }
+        }
+        if let protection {
+            if let accessControl = changes.accessControl, accessControl != AccessControl(protection) {
+                throw KeychainError(
+                    .parameter, message: "kSecAttrAccessible and kSecAttrAccessControl exclude each other")
+            }
+            changes.accessControl = AccessControl(protection)
+        }
+        return changes
+    }
+
+    private static func read(
+        _ value: Any, for attribute: Attribute, of itemClass: ItemClass, into changes: inout ItemChanges
+    ) throws(KeychainError) {
+        switch attribute {
+        case .noLegacy: break
+        case .accessGroup: changes.accessGroup = try SecItemValue.text("kSecAttrAccessGroup", value)
+        case .accessControl: changes.accessControl = try SecItemDictionary.accessControl(value)
+        case .synchronizable: changes.synchronizable = try SecItemValue.synchronizable(value) == .yes
+        case .creationDate: changes.created = try SecItemValue.date("kSecAttrCreationDate", value)
+        // Always set by the keychain itself.
+        case .modificationDate: _ = try SecItemValue.date("kSecAttrModificationDate", value)
+        case .sharingGroup:
+            throw KeychainError(.parameter, message: "an update cannot change an item's sharing group")
+        default:
+            let rule = try SecItemDictionary.rule(for: attribute, of: itemClass)
+            changes.attributes.append(attribute, try SecItemValue.attribute(attribute, rule.kind, from: value))
+        }
+    }
+}
+
+extension Attribute {
+    fileprivate static let sharingGroup = Attribute("ggrp")!
+}

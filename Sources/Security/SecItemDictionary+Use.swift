@@ -1,0 +1,38 @@
+internal import Foundation
+internal import Keychain
+internal import KeychainModel
+
+extension SecItemDictionary {
+    /// Use keys: how a call may bother a person, and which keychain it means.
+    mutating func readUse(_ value: Any, _ name: String) throws(KeychainError) {
+        switch name {
+        case "u_AuthUI": authenticationUI = try Self.authenticationUI(value)
+        case "u_NoAuthUI":
+            if try SecItemValue.boolean(name, value) { authenticationUI = .fail }
+        case "u_AuthCtx":
+            guard let context = value as? any AuthenticationContext else { throw SecItemValue.wrongType(name, value) }
+            hasContext = true
+            if context.forbidsInteraction && authenticationUI == .allow { authenticationUI = .fail }
+        case "u_CredRef":
+            guard value is Data else { throw SecItemValue.wrongType(name, value) }
+            hasCredential = true
+        // Words for a question that is not asked yet.
+        case "u_OpPrompt", "u_CallerName":
+            guard value is String else { throw SecItemValue.wrongType(name, value) }
+        case "u_SystemKeychain", "u_SystemKeychainAlways", "u_SyncBubbleKeychain", "u_UserIndependentKeychain":
+            throw KeychainError(
+                .missingEntitlement, message: "the keychain that \(name) means is open to Apple's own programs alone")
+        default:
+            throw KeychainError(.parameter, message: "the key \(String(reflecting: name)) is not supported")
+        }
+    }
+
+    private static func authenticationUI(_ value: Any) throws(KeychainError) -> ItemQuery.AuthenticationUI {
+        switch value as? String {
+        case "u_AuthUIA": return .allow
+        case "u_AuthUIF": return .fail
+        case "u_AuthUIS": return .skip
+        default: throw KeychainError(.parameter, message: "kSecUseAuthenticationUI has none of its three values")
+        }
+    }
+}

@@ -1,0 +1,187 @@
+internal import Foundation
+internal import Keychain
+internal import KeychainModel
+
+/// A dictionary handed to one of the `SecItem` functions, read and checked. Here, and only here, a malformed
+/// value becomes `errSecParam`.
+struct SecItemDictionary {
+    struct Returns: OptionSet {
+        let rawValue: UInt8
+        static let data = Returns(rawValue: 1)
+        static let attributes = Returns(rawValue: 2)
+        static let reference = Returns(rawValue: 4)
+        static let persistentReference = Returns(rawValue: 8)
+    }
+
+    /// More entries than any honest dictionary has (Apple's own limit).
+    private static let mostEntries = 128
+
+    let itemClass: ItemClass
+    var attributes = AttributeSet()
+    var accessGroup: String?
+    var protection: Protection?
+    var accessControl: AccessControl?
+    var synchronizable: ItemQuery.Synchronizable?
+    var created: Double?
+    var modified: Double?
+    var secret: Any?
+    var persistentReference: Data?
+    var returns: Returns = []
+    var limit: ItemQuery.Limit?
+    var hostOrSubdomainOf: String?
+    var hasMatchKeys = false
+    /// A match key that is known and cannot be honoured: an answer without it would be another one.
+    var unsupportedMatchKey: String?
+    var authenticationUI = ItemQuery.AuthenticationUI.allow
+    var hasContext = false
+    var hasCredential = false
+
+    init(_ dictionary: NSDictionary) throws(KeychainError) {
+        guard dictionary.count <= Self.mostEntries else {
+            throw KeychainError(.parameter, message: "the dictionary has \(dictionary.count) entries")
+        }
+        itemClass = try Self.itemClass(of: dictionary)
+        for (key, value) in dictionary { try read(value, for: try Self.name(key)) }
+        try requireOneProtection()
+        if hasContext && hasCredential {
+            throw KeychainError(
+                .parameter, message: "a dictionary has an authentication context or a credential reference, not both")
+        }
+    }
+
+    /// The class that is named, or that of the persistent reference.
+    private static func itemClass(of dictionary: NSDictionary) throws(KeychainError) -> ItemClass {
+        let reference = dictionary["v_PersistentRef"]
+        let referenced: ItemClass? =
+            if let data = reference as? Data { try PersistentReference(data: data).itemClass } else { nil }
+        guard let value = dictionary["class"] else {
+            if let referenced { return referenced }
+            if dictionary["v_Ref"] != nil { throw referencesUnsupported }
+            throw KeychainError(.parameter, message: "the dictionary names no item class (kSecClass)")
+        }
+        guard let name = value as? String else { throw SecItemValue.wrongType("kSecClass", value) }
+        guard let itemClass = ItemClass(rawValue: name) else {
+            throw KeychainError(.noSuchClass, message: "there is no item class \(String(reflecting: name))")
+        }
+        if let referenced, referenced != itemClass {
+            throw KeychainError(
+                .noSuchClass,
+                message: "the persistent reference is that of a \(referenced.title), not of a \(itemClass.title)")
+        }
+        return itemClass
+    }
+
+    /// - Throws: `.noSuchAttribute` for a number, which Apple's keychain takes for an attribute that it does not know.
+    static func name(_ key: Any) throws(KeychainError) -> String {
+        if let name = key as? String { return name }
+        throw key is NSNumber
+            ? KeychainError(.noSuchAttribute, message: "a key of the dictionary is a number")
+            : KeychainError(.parameter, message: "a key of the dictionary has the type \(type(of: key))")
+    }
+
+    // MARK: One entry
+
+    private mutating func read(_ value: Any, for name: String) throws(KeychainError) {
+        if let attribute = Attribute(name) { return try read(value, for: attribute) }
+        switch name.utf8.count < 2 ? nil : name.utf8.first {
+        case UInt8(ascii: "c") where name == "class": break
+        case UInt8(ascii: "m"): try readMatch(value, name)
+        case UInt8(ascii: "r"): try readReturn(value, name)
+        case UInt8(ascii: "u"): try readUse(value, name)
+        case UInt8(ascii: "v"): try readValue(value, name)
+        // Callbacks that only Apple's own programs use.
+        case UInt8(ascii: "f"): break
+        default: throw Self.unknown(name)
+        }
+    }
+
+    private mutating func read(_ value: Any, for attribute: Attribute) throws(KeychainError) {
+        switch attribute {
+        case .noLegacy: break
+        case .accessGroup: accessGroup = try SecItemValue.text("kSecAttrAccessGroup", value)
+        case .accessible: protection = try Self.protection(value)
+        case .accessControl: accessControl = try Self.accessControl(value)
+        case .synchronizable: synchronizable = try SecItemValue.synchronizable(value)
+        case .creationDate: created = try SecItemValue.date("kSecAttrCreationDate", value)
+        case .modificationDate: modified = try SecItemValue.date("kSecAttrModificationDate", value)
+        default:
+            let rule = try Self.rule(for: attribute, of: itemClass)
+            attributes.append(attribute, try SecItemValue.attribute(attribute, rule.kind, from: value))
+        }
+    }
+
+    static func rule(for attribute: Attribute, of itemClass: ItemClass) throws(KeychainError) -> AttributeRule {
+        if let rule = AttributeTable.table(for: itemClass)[attribute] { return rule }
+        if attribute == .appClip {
+            throw KeychainError(.parameter, message: "the attribute \(attribute) is Apple's own")
+        }
+        if Attribute.restricted.contains(attribute) {
+            throw KeychainError(
+                .missingEntitlement, message: "the attribute \(attribute) is open to Apple's own programs alone")
+        }
+        throw KeychainError(.noSuchAttribute, message: "a \(itemClass.title) has no attribute \(attribute)")
+    }
+
+    static func protection(_ value: Any) throws(KeychainError) -> Protection {
+        let name = try SecItemValue.text("kSecAttrAccessible", value)
+        guard let protection = Protection(rawValue: name) else {
+            throw KeychainError(.parameter, message: "there is no accessibility \(String(reflecting: name))")
+        }
+        return protection
+    }
+
+    static func accessControl(_ value: Any) throws(KeychainError) -> AccessControl {
+        guard let object = value as? SecAccessControl else {
+            throw SecItemValue.wrongType("kSecAttrAccessControl", value)
+        }
+        return object.accessControl
+    }
+
+    private mutating func readReturn(_ value: Any, _ name: String) throws(KeychainError) {
+        let flag: Returns =
+            switch name {
+            case "r_Data": .data
+            case "r_Attributes": .attributes
+            case "r_Ref": .reference
+            case "r_PersistentRef": .persistentReference
+            default: throw Self.unknown(name)
+            }
+        if try SecItemValue.boolean(name, value) { returns.insert(flag) }
+    }
+
+    private mutating func readValue(_ value: Any, _ name: String) throws(KeychainError) {
+        switch name {
+        case "v_Data": secret = value
+        case "v_PersistentRef":
+            guard let data = value as? Data else { throw SecItemValue.wrongType("kSecValuePersistentRef", value) }
+            persistentReference = data
+        case "v_Ref": throw Self.referencesUnsupported
+        default: throw Self.unknown(name)
+        }
+    }
+
+    private static var referencesUnsupported: KeychainError {
+        KeychainError(
+            .unimplemented,
+            message: "references to keys, certificates and identities (kSecValueRef) are not offered yet: "
+                + "give the attributes and kSecValueData")
+    }
+
+    private static func unknown(_ name: String) -> KeychainError {
+        KeychainError(.parameter, message: "the dictionary has an unknown key \(String(reflecting: name))")
+    }
+
+    // MARK: All entries
+
+    /// Accessibility and access control may stand together only if they say the same.
+    private func requireOneProtection() throws(KeychainError) {
+        guard let protection, let accessControl, accessControl != AccessControl(protection) else { return }
+        throw KeychainError(
+            .parameter, message: "kSecAttrAccessible and kSecAttrAccessControl exclude each other: leave one out")
+    }
+}
+
+extension Attribute {
+    /// `kSecUseDataProtectionKeychain`: there is no other keychain here, so it says nothing new.
+    static let noLegacy = Attribute("nleg")!
+}

@@ -1,0 +1,117 @@
+import Foundation
+import KeychainCrypto
+import KeychainModel
+import Testing
+
+@Suite struct SealedItemTests {
+    private let plaintext = Data("a secret".utf8)
+
+    private func seal(_ binding: RowBinding = .fixture(), as half: RowSealer.Half = .secret) throws -> SealedHalf {
+        try plaintext.withUnsafeBytes {
+            try RowSealer(classKey: try .repeating(7), binding: binding).seal(
+                $0, as: half, randomness: SystemRandomness())
+        }
+    }
+
+    private func open(
+        _ sealed: SealedHalf, _ binding: RowBinding = .fixture(), as half: RowSealer.Half = .secret, key: UInt8 = 7
+    ) throws -> Data {
+        let sealer = RowSealer(classKey: try .repeating(key), binding: binding)
+        return try sealed.wrappedKey.withUnsafeBytes { wrappedKey in
+            try sealed.box.withUnsafeBytes { box in
+                try sealer.open(half, wrappedKey: wrappedKey, box: box) { Data($0) }
+            }
+        }
+    }
+
+    @Test("Any length comes back as it was", arguments: [0, 1, 27, 28, 29, 31, 32, 33, 60, 1000, 1 << 20])
+    func roundTrip(count: Int) throws {
+        let bytes = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let sealer = RowSealer(classKey: try .repeating(7), binding: .fixture())
+        let sealed = try bytes.withUnsafeBytes {
+            try sealer.seal($0, as: .secret, randomness: SystemRandomness())
+        }
+        #expect(try open(sealed) == bytes)
+    }
+
+    @Test("A sealed secret tells its length only to the next 32 bytes")
+    func padding() throws {
+        let sizes = try [0, 1, 28, 29, 60].map { count in
+            try Data(count: count).withUnsafeBytes {
+                try RowSealer(classKey: try .repeating(7), binding: .fixture())
+                    .seal($0, as: .secret, randomness: SystemRandomness()).box.count
+            }
+        }
+        #expect(sizes == [60, 60, 60, 92, 92])
+    }
+
+    @Test("The same plaintext is never sealed to the same bytes")
+    func freshKeys() throws {
+        let (a, b) = (try seal(), try seal())
+        #expect(a.wrappedKey != b.wrappedKey)
+        #expect(a.box != b.box)
+    }
+
+    @Test("Every flipped byte is noticed")
+    func flips() throws {
+        let sealed = try seal()
+        for place in sealed.box.indices {
+            let flipped = SealedHalf(wrappedKey: sealed.wrappedKey, box: sealed.box.flipping(place))
+            #expect(throws: KeychainError.self) { try open(flipped) }
+        }
+        for place in sealed.wrappedKey.indices {
+            let flipped = SealedHalf(wrappedKey: sealed.wrappedKey.flipping(place), box: sealed.box)
+            #expect(throws: KeychainError.self) { try open(flipped) }
+        }
+    }
+
+    @Test("Every shortened form is noticed")
+    func truncation() throws {
+        let sealed = try seal()
+        for count in 0..<sealed.box.count {
+            #expect(throws: KeychainError.self) {
+                try open(SealedHalf(wrappedKey: sealed.wrappedKey, box: sealed.box.prefix(count)))
+            }
+        }
+        for count in 0..<sealed.wrappedKey.count {
+            #expect(throws: KeychainError.self) {
+                try open(SealedHalf(wrappedKey: sealed.wrappedKey.prefix(count), box: sealed.box))
+            }
+        }
+    }
+
+    @Test("A half opens only in its own place", arguments: Displacement.allCases)
+    func binding(_ displacement: Displacement) throws {
+        let sealed = try seal()
+        var binding = RowBinding.fixture()
+        switch displacement {
+        case .store: binding.storeID = UUID()
+        case .row: binding.rowID = UUID()
+        case .itemClass: binding.itemClass = .internetPassword
+        case .protection: binding.accessControl = AccessControl(.always)
+        case .constraint: binding.accessControl = try AccessControl(.whenUnlocked, flags: .userPresence)
+        case .version: binding.version = 2
+        }
+        #expect(throws: KeychainError.self) { try open(sealed, binding) }
+        #expect(try open(sealed) == plaintext)
+    }
+
+    enum Displacement: CaseIterable { case store, row, itemClass, protection, constraint, version }
+
+    @Test("A constraint cannot be taken off an item")
+    func constraintStays() throws {
+        var binding = RowBinding.fixture()
+        binding.accessControl = try AccessControl(.whenUnlocked, flags: .biometryCurrentSet)
+        let sealed = try seal(binding)
+        #expect(throws: KeychainError.self) { try open(sealed) }
+        #expect(try open(sealed, binding) == plaintext)
+    }
+
+    @Test("One half does not pass for the other, nor another class key's for this one's")
+    func halvesAndKeys() throws {
+        let sealed = try seal(as: .metadata)
+        #expect(throws: KeychainError.self) { try open(sealed, as: .secret) }
+        #expect(throws: KeychainError.self) { try open(sealed, as: .metadata, key: 8) }
+        #expect(try open(sealed, as: .metadata) == plaintext)
+    }
+}

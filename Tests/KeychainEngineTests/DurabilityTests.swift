@@ -1,0 +1,57 @@
+import Foundation
+import KeychainModel
+import KeychainTestSupport
+import Testing
+
+@testable import KeychainEngine
+
+@Suite struct DurabilityTests {
+    @Test("Every connection that writes syncs each commit, keeps a log and overwrites what it deletes")
+    func pragmas() throws {
+        try withTemporaryDirectory { directory in
+            let engine = try Engine(.test(in: directory))
+            let settings = try engine.store.write { connection in
+                try ["synchronous", "secure_delete"].map { try connection.statement("PRAGMA \($0)").number() }
+            }
+            // SQLite's numbers: synchronous 2 is FULL.
+            #expect(settings == [2, 1])
+            let header = try Data(contentsOf: directory.appendingPathComponent("store/keychain.db")).prefix(100)
+            // File format versions 2: write-ahead logging (sqlite.org/fileformat.html, section 1.3).
+            #expect(header[18] == 2 && header[19] == 2)
+        }
+    }
+
+    @Test("What was acknowledged is there after a kill at any moment", arguments: [1, 7, 40, 90, 200])
+    func killed(afterBytes: Int) throws {
+        try withTemporaryDirectory { directory in
+            let acknowledged = try AgentProcess("add", directory.path, "item", "100000").killAfter(bytes: afterBytes)
+            let engine = try Engine(.test(in: directory))
+            #expect(!acknowledged.isEmpty)
+            for number in acknowledged {
+                #expect(try engine.secret(of: "item-\(number)") == "secret of item-\(number)")
+            }
+            // One more may have reached the disk before it was reported, and none is half there.
+            let all = try engine.find(.password(limit: .all))
+            #expect(acknowledged.count...acknowledged.count + 1 ~= all.count)
+            #expect(all.allSatisfy { $0.secret != nil })
+            #expect(try engine.findings().isEmpty)
+        }
+    }
+
+    @Test("A failed write changes nothing")
+    func rollBack() throws {
+        try withTemporaryDirectory { directory in
+            let engine = try Engine(.test(in: directory))
+            try engine.add(.password("ann"))
+            try engine.add(.password("bob"))
+            var changes = ItemChanges()
+            changes.attributes = [.account: .text("cid")]
+            let error = #expect(throws: KeychainError.self) {
+                try engine.handle(.update(UpdateRequest(.password(), changes: changes)), from: caller)
+            }
+            #expect(error?.code == .duplicateItem)
+            let accounts = try engine.find(.password(limit: .all)).map { $0.attributes[.account] }
+            #expect(accounts == [.text("ann"), .text("bob")])
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import GRDB
+import KeychainEngine
+import KeychainModel
+import KeychainTestSupport
+
+let caller = Caller(groups: ["G"])
+
+extension AddRequest {
+    static func password(
+        _ account: String, service: String = "service", secret: String? = "secret", label: String? = nil,
+        group: String? = nil, protection: Protection? = nil
+    ) -> AddRequest {
+        var request = AddRequest(.genericPassword)
+        request.attributes = [.account: .text(account), .service: .text(service)]
+        if let label { request.attributes[.label] = .text(label) }
+        request.accessGroup = group
+        request.accessControl = protection.map { AccessControl($0) }
+        request.secret = secret.map { SecretBytes(copying: Data($0.utf8)) }
+        return request
+    }
+}
+
+extension ItemQuery {
+    static func password(_ attributes: AttributeSet = [:], limit: Limit = .one) -> ItemQuery {
+        var query = ItemQuery(.genericPassword)
+        query.attributes = attributes
+        query.limit = limit
+        return query
+    }
+}
+
+extension Engine {
+    @discardableResult
+    func add(_ request: AddRequest, as caller: Caller = caller) throws(KeychainError) -> FoundItem {
+        guard case .added(let item) = try handle(.add(request), from: caller) else { throw wrongReply }
+        return item
+    }
+
+    func find(
+        _ query: ItemQuery, secrets: Bool = true, as caller: Caller = caller
+    ) throws(KeychainError) -> [FoundItem] {
+        guard case .found(let items) = try handle(.find(FindRequest(query, wantsSecrets: secrets)), from: caller) else {
+            throw wrongReply
+        }
+        return items
+    }
+
+    /// The secret of the one item with this account.
+    func secret(of account: String, as caller: Caller = caller) throws(KeychainError) -> String? {
+        try find(.password([.account: .text(account)]), as: caller).first?.secret.map {
+            String(decoding: $0.copyData(), as: UTF8.self)
+        }
+    }
+
+    func findings() throws(KeychainError) -> [StoreFinding] {
+        guard case .checked(let findings) = try handle(.check, from: caller) else { throw wrongReply }
+        return findings.filter { $0.severity != .note }
+    }
+
+    private var wrongReply: KeychainError { KeychainError(.internalFailure, message: "another reply") }
+}
+
+/// The files of a store that no engine has open.
+struct ClosedStore {
+    let directory: URL
+
+    var storeDirectory: URL { directory.appendingPathComponent("store") }
+    var database: URL { storeDirectory.appendingPathComponent("keychain.db") }
+    var keybag: URL { storeDirectory.appendingPathComponent("keybag") }
+    var deviceKey: URL { directory.appendingPathComponent("device/device-key") }
+
+    func open() throws(KeychainError) -> Engine { try Engine(.test(in: directory)) }
+
+    /// Runs statements as someone who has the file and no key.
+    func edit(_ sql: String, _ arguments: StatementArguments = []) throws {
+        let queue = try DatabaseQueue(path: database.path)
+        try queue.write { try $0.execute(sql: sql, arguments: arguments) }
+        try queue.close()
+    }
+
+    func value<T: DatabaseValueConvertible>(_ sql: String) throws -> T? {
+        let queue = try DatabaseQueue(path: database.path)
+        let value = try queue.read { try T.fetchOne($0, sql: sql) }
+        try queue.close()
+        return value
+    }
+
+    var files: [URL] {
+        get throws {
+            try FileManager.default.subpathsOfDirectory(atPath: directory.path).sorted()
+                .map { directory.appendingPathComponent($0) }
+                .filter { !$0.hasDirectoryPath && FileManager.default.isReadableFile(atPath: $0.path) }
+        }
+    }
+}
+
+/// Makes a store, lets `fill` use it, closes it, and hands its files over.
+func withClosedStore<R>(_ fill: (Engine) throws -> Void, _ body: (ClosedStore) throws -> R) throws -> R {
+    try withTemporaryDirectory { directory in
+        let store = ClosedStore(directory: directory)
+        try fill(try store.open())
+        return try body(store)
+    }
+}

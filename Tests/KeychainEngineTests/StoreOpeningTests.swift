@@ -1,0 +1,148 @@
+import Foundation
+import Glibc
+import KeychainEngine
+import KeychainModel
+import KeychainTestSupport
+import Testing
+
+/// What is in a store's place and cannot be opened is refused, and stays as it was.
+@Suite struct StoreOpeningTests {
+    private func expectRefused(_ store: ClosedStore, mentioning words: String) throws {
+        let before = try store.files.map { ($0, try Data(contentsOf: $0)) }
+        let error = #expect(throws: KeychainError.self) { try store.open() }
+        #expect(error?.code == .notAvailable)
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "no error")")
+        for (file, bytes) in before { #expect(try Data(contentsOf: file) == bytes) }
+    }
+
+    private func withStore<R>(_ body: (ClosedStore) throws -> R) throws -> R {
+        try withClosedStore({ try $0.add(.password("ann")) }, body)
+    }
+
+    @Test("A store of a newer version")
+    func newerVersion() throws {
+        try withStore { store in
+            try store.edit("PRAGMA user_version = 2")
+            try expectRefused(store, mentioning: "newer version")
+        }
+    }
+
+    @Test("A file that is no database", arguments: ["not a database at all", String(repeating: "x", count: 5000)])
+    func notADatabase(content: String) throws {
+        try withStore { store in
+            try Data(content.utf8).write(to: store.database)
+            try expectRefused(store, mentioning: "not a keychain database")
+        }
+    }
+
+    @Test("Another program's database")
+    func foreignDatabase() throws {
+        try withStore { store in
+            try FileManager.default.removeItem(at: store.database)
+            try store.edit("CREATE TABLE notes (text TEXT); PRAGMA user_version = 1; PRAGMA application_id = 7")
+            try expectRefused(store, mentioning: "not a keychain database")
+        }
+    }
+
+    @Test("A keybag without its database, and a database with items without its keybag")
+    func halfAStore() throws {
+        try withStore { store in
+            try FileManager.default.removeItem(at: store.database)
+            try expectRefused(store, mentioning: "is missing")
+        }
+        try withStore { store in
+            try FileManager.default.removeItem(at: store.keybag)
+            let error = #expect(throws: KeychainError.self) { try store.open() }
+            #expect(error?.message.contains("its keybag is missing") == true)
+            #expect(try store.value("SELECT count(*) FROM item") == 1)
+        }
+    }
+
+    @Test("A damaged keybag")
+    func damagedKeybag() throws {
+        try withStore { store in
+            var bytes = try Data(contentsOf: store.keybag)
+            bytes[40] ^= 1
+            try bytes.write(to: store.keybag)
+            try expectRefused(store, mentioning: "keybag")
+        }
+    }
+
+    @Test("Database and keybag of two stores")
+    func mixedStores() throws {
+        try withStore { store in
+            try store.edit("UPDATE store SET value = zeroblob(16) WHERE key = 'id'")
+            try expectRefused(store, mentioning: "different stores")
+        }
+    }
+
+    @Test("A device key that others may read, of another size, or behind a link")
+    func deviceKeyFile() throws {
+        try withStore { store in
+            chmod(store.deviceKey.path, 0o644)
+            try expectRefused(store, mentioning: "chmod 600")
+            chmod(store.deviceKey.path, 0o600)
+            let key = try Data(contentsOf: store.deviceKey)
+            try (key + [0]).write(to: store.deviceKey)
+            chmod(store.deviceKey.path, 0o600)
+            try expectRefused(store, mentioning: "33 bytes")
+        }
+        try withStore { store in
+            let elsewhere = store.directory.appendingPathComponent("elsewhere")
+            try FileManager.default.moveItem(at: store.deviceKey, to: elsewhere)
+            try FileManager.default.createSymbolicLink(at: store.deviceKey, withDestinationURL: elsewhere)
+            try expectRefused(store, mentioning: "device-key")
+        }
+    }
+
+    @Test("A directory that others may write to")
+    func openDirectory() throws {
+        try withStore { store in
+            chmod(store.storeDirectory.path, 0o777)
+            try expectRefused(store, mentioning: "chmod 700")
+        }
+    }
+
+    @Test("A directory of another user", .enabled(if: geteuid() == 0, "only root can give a directory away"))
+    func foreignDirectory() throws {
+        try withStore { store in
+            chown(store.storeDirectory.path, 12345, 12345)
+            try expectRefused(store, mentioning: "belongs to user 12345")
+        }
+    }
+
+    @Test("New files and directories are their owner's alone")
+    func modes() throws {
+        try withTemporaryDirectory { directory in
+            let store = ClosedStore(directory: directory)
+            let engine = try store.open()
+            try engine.add(.password("ann"))
+            for file in try store.files + [store.storeDirectory, store.deviceKey.deletingLastPathComponent()] {
+                var information = stat()
+                #expect(stat(file.path, &information) == 0)
+                #expect(information.st_mode & 0o077 == 0, "\(file.lastPathComponent)")
+            }
+        }
+    }
+
+    @Test("A store that cannot be opened works again once it can", .enabled(if: geteuid() == 0))
+    func recovery() throws {
+        try withStore { store in
+            chown(store.storeDirectory.path, 12345, 12345)
+            #expect(throws: KeychainError.self) { try store.open() }
+            chown(store.storeDirectory.path, 0, 0)
+            let engine = try store.open()
+            #expect(try engine.secret(of: "ann") == "secret")
+        }
+    }
+
+    @Test("A making that was cut short before the keybag is taken up again")
+    func cutShort() throws {
+        try withClosedStore({ _ in }) { store in
+            try FileManager.default.removeItem(at: store.keybag)
+            let engine = try store.open()
+            try engine.add(.password("ann"))
+            #expect(try engine.secret(of: "ann") == "secret")
+        }
+    }
+}

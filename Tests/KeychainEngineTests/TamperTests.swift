@@ -1,0 +1,173 @@
+import Foundation
+import GRDB
+import KeychainEngine
+import KeychainModel
+import Testing
+
+/// Someone edits the store's tables and has no key.
+@Suite struct TamperTests {
+    private func withTwoItems<R>(_ body: (ClosedStore) throws -> R) throws -> R {
+        try withClosedStore(
+            {
+                try $0.add(.password("ann", secret: "ann's"))
+                try $0.add(.password("bob", secret: "bob's"))
+            }, body)
+    }
+
+    private func expectGone(_ account: String, _ store: ClosedStore) throws {
+        let engine = try store.open()
+        let error = #expect(throws: KeychainError.self) { try engine.secret(of: account) }
+        #expect(error?.code == .itemNotFound)
+        #expect(try !engine.findings().isEmpty)
+    }
+
+    @Test(
+        "A flipped byte in any sealed part hides the item and leaves its neighbour alone",
+        arguments: ["metadata", "metadata_key", "secret", "secret_key"])
+    func flippedByte(column: String) throws {
+        try withTwoItems { store in
+            let bytes: Data = try #require(try store.value("SELECT \(column) FROM item WHERE id = 1"))
+            var flipped = bytes
+            flipped[bytes.count / 2] ^= 1
+            try store.edit("UPDATE item SET \(column) = ? WHERE id = 1", [flipped])
+            try expectGone("ann", store)
+            #expect(try store.open().secret(of: "bob") == "bob's")
+        }
+    }
+
+    @Test("Halves of two rows do not go together", arguments: ["metadata", "secret"])
+    func swappedHalves(half: String) throws {
+        try withTwoItems { store in
+            try store.edit(
+                """
+                CREATE TEMP TABLE held AS SELECT id, \(half) AS box, \(half)_key AS key FROM item;
+                UPDATE item SET \(half) = (SELECT box FROM held WHERE held.id = 3 - item.id),
+                    \(half)_key = (SELECT key FROM held WHERE held.id = 3 - item.id);
+                """)
+            try expectGone("ann", store)
+            try expectGone("bob", store)
+        }
+    }
+
+    @Test("A secret that is taken away does not pass for an item without one")
+    func removedSecret() throws {
+        try withTwoItems { store in
+            try store.edit("UPDATE item SET secret = NULL, secret_key = NULL WHERE id = 1")
+            try expectGone("ann", store)
+        }
+    }
+
+    @Test("An older version of a half does not go with a newer row")
+    func olderHalf() throws {
+        try withTwoItems { store in
+            let old: Data = try #require(try store.value("SELECT secret FROM item WHERE id = 1"))
+            let key: Data = try #require(try store.value("SELECT secret_key FROM item WHERE id = 1"))
+            var changes = ItemChanges()
+            changes.secret = SecretBytes(copying: Data("new".utf8))
+            _ = try store.open().handle(
+                .update(UpdateRequest(.password([.account: .text("ann")]), changes: changes)), from: caller)
+            try store.edit("UPDATE item SET secret = ?, secret_key = ? WHERE id = 1", [old, key])
+            try expectGone("ann", store)
+        }
+    }
+
+    @Test("A constraint that is edited away does not make the item readable")
+    func editedAccessControl() throws {
+        try withClosedStore({ engine in
+            var request = AddRequest.password("ann")
+            request.accessControl = try AccessControl(.whenUnlocked, flags: .userPresence)
+            try engine.add(request)
+            let error = #expect(throws: KeychainError.self) { try engine.secret(of: "ann") }
+            #expect(error?.code == .interactionNotAllowed)
+        }) { store in
+            try store.edit(
+                "UPDATE item SET access = ?", [Data(AccessControl(.whenUnlocked).canonicalBytes)])
+            try expectGone("ann", store)
+        }
+    }
+
+    @Test("An item that is listed in another group's home is not that group's")
+    func editedHome() throws {
+        try withClosedStore({ engine in
+            try engine.add(.password("ann", group: "G"))
+            try engine.add(.password("eve", group: "E"), as: Caller(groups: ["E"]))
+        }) { store in
+            try store.edit("UPDATE item SET home = (SELECT home FROM item WHERE id = 2) WHERE id = 1")
+            let engine = try store.open()
+            for name in ["G", "E"] {
+                let error = #expect(throws: KeychainError.self) {
+                    try engine.secret(of: "ann", as: Caller(groups: [name]))
+                }
+                #expect(error?.code == .itemNotFound)
+            }
+            #expect(try engine.secret(of: "eve", as: Caller(groups: ["E"])) == "secret")
+            #expect(try !engine.findings().isEmpty)
+        }
+    }
+
+    @Test("An entry that is pointed at another item does not make that item answer")
+    func editedEntries() throws {
+        try withTwoItems { store in
+            try store.edit("UPDATE OR REPLACE entry SET item = 3 - item")
+            for account in ["ann", "bob"] {
+                let engine = try store.open()
+                #expect(throws: KeychainError.self) { try engine.secret(of: account) }
+            }
+            #expect(try !store.open().findings().isEmpty)
+        }
+    }
+
+    @Test("A row from another store does not open")
+    func foreignRow() throws {
+        try withTwoItems { store in
+            try withClosedStore({ try $0.add(.password("eve", secret: "eve's")) }) { other in
+                for column in ["uuid", "version", "access", "metadata_key", "metadata", "secret_key", "secret"] {
+                    let value: Data? = try other.value("SELECT CAST(\(column) AS BLOB) FROM item")
+                    try store.edit("UPDATE item SET \(column) = ? WHERE id = 1", [value])
+                }
+            }
+            try store.edit("UPDATE item SET version = 1 WHERE id = 1")
+            try expectGone("ann", store)
+        }
+    }
+
+    @Test("A damaged item gives way to a new one, and only to one with the same unique attributes")
+    func replacement() throws {
+        try withTwoItems { store in
+            try store.edit("UPDATE item SET secret = zeroblob(60) WHERE id = 1")
+            let engine = try store.open()
+            try engine.add(.password("cid"))
+            #expect(try engine.findings().count == 1)
+            try engine.add(.password("ann", secret: "new"))
+            #expect(try engine.secret(of: "ann") == "new")
+            #expect(try engine.findings().isEmpty)
+        }
+    }
+
+    @Test("A flipped byte anywhere in the database file never yields wrong data")
+    func flippedFileBytes() throws {
+        try withTwoItems { store in
+            let intact = try Data(contentsOf: store.database)
+            var refused = 0
+            // Every 97th byte, which is prime to the page size and so visits every kind of place.
+            for place in stride(from: 0, to: intact.count, by: 97) {
+                var damaged = intact
+                damaged[place] ^= 0xff
+                try damaged.write(to: store.database)
+                do {
+                    let engine = try store.open()
+                    for (account, secret) in [("ann", "ann's"), ("bob", "bob's")] {
+                        let found = try engine.secret(of: account)
+                        #expect(found == secret)
+                    }
+                } catch {
+                    refused += 1
+                }
+            }
+            // The loop would prove nothing if the bytes it flips were never read.
+            #expect(refused > 10)
+            try intact.write(to: store.database)
+            #expect(try store.open().secret(of: "ann") == "ann's")
+        }
+    }
+}
