@@ -14,6 +14,10 @@ let houseSettings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + (strict ? [.treatAllWarnings(as: .error)] : [])
 
+/// `KEYCHAIN_FUZZ=1` adds the fuzz entries, and coverage to the targets they reach (`Scripts/fuzz`). Kept out of
+/// every other build: a package with unsafe flags cannot be depended on.
+let isFuzzing = Context.environment["KEYCHAIN_FUZZ"] == "1"
+
 let package = Package(
     name: "swift-keychain",
     products: [
@@ -144,9 +148,27 @@ let package = Package(
         ),
         .testTarget(
             name: "KeychainToolTests",
-            dependencies: ["KeychainTool", "Keychain", "KeychainTestSupport"],
+            dependencies: ["KeychainTool", "Keychain", "KeychainModel", "KeychainTestSupport"],
             swiftSettings: houseSettings
         ),
     ],
     swiftLanguageModes: [.v6]
 )
+
+if isFuzzing {
+    let coverage: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer"])]
+    package.targets.append(.target(name: "CFuzzer", path: "Fuzzing/CFuzzer"))
+    let reached: Set = ["KeychainModel", "KeychainCrypto", "Keychain", "Security"]
+    for target in package.targets where reached.contains(target.name) {
+        target.swiftSettings = (target.swiftSettings ?? []) + coverage
+    }
+    for (name, dependencies) in [
+        ("FuzzStoredBytes", ["CFuzzer", "Keychain", "KeychainCrypto", "KeychainModel"]),
+        ("FuzzDictionary", ["CFuzzer", "Security", "KeychainModel"]),
+    ] {
+        package.targets.append(
+            .executableTarget(
+                name: name, dependencies: dependencies.map { .byName(name: $0) }, path: "Fuzzing/\(name)",
+                swiftSettings: houseSettings + coverage, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]))
+    }
+}

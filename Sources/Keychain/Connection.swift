@@ -19,7 +19,11 @@ package final class Connection: Sendable {
 
     /// A connection that opens its store and establishes its identity with the first request.
     package init(_ configuration: KeychainConfiguration, authority: Caller.Authority = .groups) {
-        open = { () throws(KeychainError) in try Engine(try StoreLocation(configuration).engineConfiguration) }
+        open = { () throws(KeychainError) in
+            let engine = try Engine(try StoreLocation(configuration).engineConfiguration)
+            ExitTidying.add(engine)
+            return engine
+        }
         resolveIdentity = { () throws(KeychainError) in
             var identity = try CallerIdentity(configuration)
             identity.caller.authority = authority

@@ -76,7 +76,7 @@ package struct Indexer {
 
     private func start(_ purpose: Purpose, _ itemClass: ItemClass) -> KeyedHash {
         var hash = keyed
-        hash.update(UInt16(purpose.rawValue) << 8 | UInt16(itemClass.number))
+        hash.update((UInt16(purpose.rawValue) << 8 | UInt16(itemClass.number)).littleEndian)
         return hash
     }
 }
@@ -89,7 +89,7 @@ extension KeyedHash {
     /// Kind and length come before the bytes, so that no two sequences of values read alike.
     fileprivate mutating func update(_ value: AttributeValue) {
         value.withIndexedBytes { kind, bytes in
-            update(UInt64(kind) << 56 | UInt64(bytes.count))
+            update((UInt64(kind) << 56 | UInt64(bytes.count)).littleEndian)
             update(bytes)
         }
     }

@@ -179,7 +179,7 @@ extension Keybag {
     }
 
     /// HMAC-SHA-256 under HKDF-Expand(device key, "keybag 1" ‖ store id ‖ 0).
-    private static func tag(of bytes: Data, storeID: UUID, deviceKey: KeyMaterial) -> Data {
+    static func tag(of bytes: Data, storeID: UUID, deviceKey: KeyMaterial) -> Data {
         deviceKey.derive("keybag 1", storeID, 0).withUnsafeBytes { key in
             var hash = KeyedHash(key: key)
             bytes.withUnsafeBytes { hash.update($0) }

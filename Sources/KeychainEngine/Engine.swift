@@ -1,3 +1,4 @@
+internal import Glibc
 package import KeychainModel
 internal import Logging
 
@@ -10,6 +11,7 @@ package final class Engine: Sendable {
     let keys: KeyStore
     let configuration: EngineConfiguration
     let logger = Logger(label: "keychain.engine")
+    private let process = getpid()
 
     /// Opens the store, making it if there is none.
     ///
@@ -22,11 +24,27 @@ package final class Engine: Sendable {
         self.keys = opened.keys
     }
 
+    /// Moves what this process has written out of the log, so that replaced and deleted ciphertext leaves it.
+    ///
+    /// For the end of a process. If another one is in the midst of reading, it is left to that one.
+    package func emptyLog() {
+        do {
+            try store.emptyLog()
+        } catch {
+            logger.debug("the log was not emptied", metadata: ["reason": "\(KeychainError(engineFailure: error).code)"])
+        }
+    }
+
     /// Does what a request asks on behalf of a caller.
     ///
     /// - Throws: a `KeychainError` with the status that Apple's keychain gives in the same case. After any
     ///   error the store is as it was before the call.
     package func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
+        // A forked child has neither the keys, which the kernel wipes, nor a database connection it may use.
+        guard getpid() == process else {
+            throw KeychainError(
+                .notAvailable, message: "a forked process cannot use the keychain that its parent opened")
+        }
         do {
             switch request {
             case .add(let request): return .added(try add(request, from: caller))

@@ -65,7 +65,9 @@ open class LAContext: NSObject, @unchecked Sendable {  // everything that varies
 
     /// Whether the policy could be evaluated now.
     ///
-    /// - Parameter error: Receives the ``LAError`` that says why not.
+    /// - Parameters:
+    ///   - policy: What would be asked.
+    ///   - error: Receives the ``LAError`` that says why not.
     /// - Returns: false.
     open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
         error?.pointee = obstacle(to: policy)._nsError
@@ -74,7 +76,10 @@ open class LAContext: NSObject, @unchecked Sendable {  // everything that varies
 
     /// Asks the person, on a queue of the system's, whether the policy is satisfied.
     ///
-    /// - Parameter reply: Called once with false and the ``LAError`` that says why nobody can be asked.
+    /// - Parameters:
+    ///   - policy: What is asked.
+    ///   - localizedReason: The text that the person would see.
+    ///   - reply: Called once with false and the ``LAError`` that says why nobody can be asked.
     open func evaluatePolicy(
         _ policy: LAPolicy, localizedReason: String, reply: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {

@@ -37,6 +37,8 @@ public final class SecAccessControl: NSObject, @unchecked Sendable {  // immutab
 ///
 /// - Parameters:
 ///   - allocator: Accepted and not used.
+///   - protection: One of the `kSecAttrAccessible…` constants.
+///   - flags: What reading asks of the person or device, and how several constraints are joined.
 ///   - error: Receives, with the caller as its owner, an error of `NSOSStatusErrorDomain` with the code
 ///     ``errSecParam`` and a description that says which rule was broken.
 /// - Returns: nil for a combination that is refused.

@@ -31,7 +31,9 @@ public final class SecCertificate: NSObject, @unchecked Sendable {  // immutable
 ///
 /// The whole structure is checked, but neither signature nor validity period nor the meaning of extensions.
 ///
-/// - Parameter allocator: Accepted and not used.
+/// - Parameters:
+///   - allocator: Accepted and not used.
+///   - data: The bytes of one X.509 certificate (RFC 5280).
 /// - Returns: nil unless the data is exactly one certificate, without anything after it.
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
     try? SecCertificate(der: Data(bytes: data.bytes, count: data.length))
@@ -52,7 +54,9 @@ public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> C
 
 /// The serial number: the content of a DER integer, that is big-endian and possibly led by a zero byte.
 ///
-/// - Parameter error: Never set, because a certificate that could be read has a serial number.
+/// - Parameters:
+///   - certificate: The certificate.
+///   - error: Never set, because a certificate that could be read has a serial number.
 public func SecCertificateCopySerialNumberData(
     _ certificate: SecCertificate, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {

@@ -83,7 +83,9 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
 ///
 /// It names attributes and access groups that the program itself asked for, never a value or a secret.
 ///
-/// - Parameter reserved: Must be nil, as on Apple's systems; it is ignored.
+/// - Parameters:
+///   - status: The status to explain.
+///   - reserved: Nil, as on Apple's systems; it is ignored.
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
     let meaning = statusMessage(status)
     guard let failure = LastFailure.onThisThread, failure.code.status == status else { return meaning as NSString }

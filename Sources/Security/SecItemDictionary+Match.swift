@@ -4,9 +4,9 @@ internal import KeychainModel
 extension SecItemDictionary {
     /// Match keys. One that is not known is ignored, as in Apple's keychain.
     mutating func readMatch(_ value: Any, _ name: String) throws(KeychainError) {
-        hasMatchKeys = true
+        if name == "m_Limit" { return limit = try Self.limit(value) }
+        hasMatchFilters = true
         switch name {
-        case "m_Limit": limit = try Self.limit(value)
         case "m_HostOrSubdomainOfHost":
             guard let host = value as? String else { throw SecItemValue.wrongType(name, value) }
             if itemClass == .internetPassword { hostOrSubdomainOf = host } else { unsupportedMatchKey = name }

@@ -3,7 +3,7 @@ internal import KeychainModel
 
 extension SecItemDictionary {
     func addRequest() throws(KeychainError) -> AddRequest {
-        if hasMatchKeys {
+        if hasMatchFilters || limit != nil {
             throw KeychainError(.parameter, message: "adding an item takes no match keys (kSecMatch…)")
         }
         if itemClass == .identity {
@@ -41,7 +41,7 @@ extension SecItemDictionary {
         if !returns.isEmpty {
             throw KeychainError(.parameter, message: "an update returns nothing: leave out kSecReturn…")
         }
-        if hasMatchKeys {
+        if hasMatchFilters || limit != nil {
             throw KeychainError(
                 .parameter, message: "an update takes no match keys (kSecMatch…): it changes all matches")
         }
@@ -50,7 +50,7 @@ extension SecItemDictionary {
     }
 
     func deleteQuery() throws(KeychainError) -> ItemQuery {
-        if hasMatchKeys && limit != .all {
+        if hasMatchFilters || limit != nil && limit != .all {
             throw KeychainError(
                 .parameter, message: "a deletion takes no match keys but kSecMatchLimitAll: it deletes all matches")
         }

@@ -29,7 +29,8 @@ struct SecItemDictionary {
     var returns: Returns = []
     var limit: ItemQuery.Limit?
     var hostOrSubdomainOf: String?
-    var hasMatchKeys = false
+    /// Whether there is a match key other than the limit.
+    var hasMatchFilters = false
     /// A match key that is known and cannot be honoured: an answer without it would be another one.
     var unsupportedMatchKey: String?
     var authenticationUI = ItemQuery.AuthenticationUI.allow

@@ -46,15 +46,18 @@ enum Fixtures {
     /// One item of every class that has rows of its own.
     static var everyStored: [Item] { [generic, internet, certificate, privateKey] }
 
-    static let everyClass: [CFString] = [
-        kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey, kSecClassIdentity,
-    ]
+    static var everyClass: [CFString] {
+        [kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey, kSecClassIdentity]
+    }
 
-    static let everyProtection: [CFString] = [
-        kSecAttrAccessibleWhenUnlocked, kSecAttrAccessibleAfterFirstUnlock, kSecAttrAccessibleAlways,
-        kSecAttrAccessibleWhenUnlockedThisDeviceOnly, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
-        kSecAttrAccessibleAlwaysThisDeviceOnly,
-    ]
+    /// Every protection that needs no passcode.
+    static var everyProtection: [CFString] {
+        [
+            kSecAttrAccessibleWhenUnlocked, kSecAttrAccessibleAfterFirstUnlock, kSecAttrAccessibleAlways,
+            kSecAttrAccessibleWhenUnlockedThisDeviceOnly, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
+            kSecAttrAccessibleAlwaysThisDeviceOnly,
+        ]
+    }
 }
 
 extension Item {
@@ -64,10 +67,10 @@ extension Item {
 
 /// Codes that have no public name.
 enum Code {
-    static let tombstone: CFString = "tomb"
-    static let digest: CFString = "sha1"
-    static let multiUser: CFString = "musr"
-    static let uuid: CFString = "UUID"
-    static let persistentReference: CFString = "persistref"
-    static let appClip: CFString = "clip"
+    static var tombstone: CFString { "tomb" }
+    static var digest: CFString { "sha1" }
+    static var multiUser: CFString { "musr" }
+    static var uuid: CFString { "UUID" }
+    static var persistentReference: CFString { "persistref" }
+    static var appClip: CFString { "clip" }
 }

@@ -8,7 +8,9 @@ struct T02GenericPasswordTests {
     private let item = Fixtures.generic
     private var secret: Item { item.query.with([kSecReturnData: true]) }
 
-    @Test("T2.1 T2.2 The same generic password is added once, and the first one stays", arguments: KeychainHost.allCases)
+    @Test(
+        "T2.1 T2.2 The same generic password is added once, and the first one stays",
+        arguments: KeychainHost.allCases)
     func sameItemIsRefused(host: KeychainHost) throws {
         try table(
             host,

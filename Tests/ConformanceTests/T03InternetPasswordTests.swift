@@ -74,7 +74,9 @@ struct T03InternetPasswordTests {
             ])
     }
 
-    @Test("T3.9 Each attribute of the unique name alone makes an internet password distinct", arguments: KeychainHost.allCases)
+    @Test(
+        "T3.9 Each attribute of the unique name alone makes an internet password distinct",
+        arguments: KeychainHost.allCases)
     func everyNamingAttributeIsDistinct(host: KeychainHost) throws {
         let variants: [Item] = [
             [kSecAttrSecurityDomain: "realm"],

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Glibc
 import KeychainEngine
 import KeychainModel
@@ -35,12 +36,28 @@ import Testing
         }
     }
 
-    @Test("Another program's database")
-    func foreignDatabase() throws {
+    @Test(
+        "Another program's database, with or without a keybag beside it",
+        arguments: ["", "PRAGMA user_version = 1; PRAGMA application_id = 7;"], [true, false])
+    func foreignDatabase(marks: String, hasKeybag: Bool) throws {
         try withStore { store in
             try FileManager.default.removeItem(at: store.database)
-            try store.edit("CREATE TABLE notes (text TEXT); PRAGMA user_version = 1; PRAGMA application_id = 7")
+            if !hasKeybag { try FileManager.default.removeItem(at: store.keybag) }
+            try store.edit("CREATE TABLE notes (text TEXT); \(marks)")
             try expectRefused(store, mentioning: "not a keychain database")
+        }
+    }
+
+    @Test("A newer version that is still in the log alone")
+    func newerVersionInLog() throws {
+        try withTemporaryDirectory { directory in
+            let store = ClosedStore(directory: directory)
+            let engine = try store.open()
+            let queue = try DatabaseQueue(path: store.database.path)
+            try queue.write { try $0.execute(sql: "PRAGMA user_version = 2") }
+            let error = #expect(throws: KeychainError.self) { try store.open() }
+            #expect(error?.message.contains("newer version") == true)
+            withExtendedLifetime((engine, queue)) {}
         }
     }
 

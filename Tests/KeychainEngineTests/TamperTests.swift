@@ -144,6 +144,23 @@ import Testing
         }
     }
 
+    @Test("An update passes over an item whose secret is damaged")
+    func updateOfDamaged() throws {
+        try withTwoItems { store in
+            try store.edit("UPDATE item SET secret = zeroblob(60) WHERE id = 1")
+            let engine = try store.open()
+            var changes = ItemChanges()
+            changes.attributes = [.label: .text("new")]
+            _ = try engine.handle(.update(UpdateRequest(.password(), changes: changes)), from: caller)
+            #expect(try engine.find(.password([.label: .text("new")], limit: .all)).count == 1)
+            let query = ItemQuery.password([.account: .text("ann")])
+            let error = #expect(throws: KeychainError.self) {
+                try engine.handle(.update(UpdateRequest(query, changes: changes)), from: caller)
+            }
+            #expect(error?.code == .itemNotFound)
+        }
+    }
+
     @Test("A flipped byte anywhere in the database file never yields wrong data")
     func flippedFileBytes() throws {
         try withTwoItems { store in

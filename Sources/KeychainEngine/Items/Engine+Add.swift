@@ -78,21 +78,12 @@ extension Engine {
     ) throws {
         for token in [sealed.uniqueness, sealed.otherUniqueness] {
             guard let other = try connection.item(withUniqueness: token), other != id else { continue }
-            guard try !opens(other, as: item.itemClass, on: connection) else { throw KeychainError(duplicateOf: item) }
+            // The secret too: an item whose secret is lost must not stand in the way of its replacement.
+            if try openWhole(other, as: item.itemClass, on: connection) != nil {
+                throw KeychainError(duplicateOf: item)
+            }
             logger.warning("a stored item that does not open gives way to a new one", metadata: ["row": "\(other)"])
             try connection.delete(other)
-        }
-    }
-
-    private func opens(_ id: Int64, as itemClass: ItemClass, on connection: StoreConnection) throws -> Bool {
-        do {
-            return try connection.withRow(id) { row in
-                // The secret too: an item whose secret is lost must not stand in the way of its replacement.
-                _ = try cipher.open(row, as: itemClass, wantsSecret: true)
-                return true
-            } ?? false
-        } catch let error as KeychainError where error.code == .decode {
-            return false
         }
     }
 }

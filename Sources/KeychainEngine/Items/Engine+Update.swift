@@ -14,8 +14,10 @@ extension Engine {
                 // Every update opens the secret, so it needs the consent that reading needs.
                 if row.accessControl.isConstrained { throw KeychainError.consentNeeded }
             }
-            guard !ids.isEmpty else { throw KeychainError(notFound: request.query) }
-            for id in ids { try update(id, as: request.query.itemClass, request.changes, on: connection) }
+            let updated = try ids.filter {
+                try update($0, as: request.query.itemClass, request.changes, on: connection)
+            }
+            guard !updated.isEmpty else { throw KeychainError(notFound: request.query) }
         }
     }
 
@@ -33,16 +35,26 @@ extension Engine {
         return ids
     }
 
+    /// - Returns: false if the row's secret does not open: as far as a caller is concerned, it is not there.
+    @discardableResult
     func update(
         _ id: Int64, as itemClass: ItemClass, _ changes: ItemChanges, on connection: StoreConnection
-    ) throws {
-        guard
-            let old = try connection.withRow(id, { try cipher.open($0, as: itemClass, wantsSecret: true) })
-        else { throw KeychainError(.internalFailure, message: "a row is gone in the midst of a transaction") }
+    ) throws -> Bool {
+        guard let old = try openWhole(id, as: itemClass, on: connection) else { return false }
         let new = old.applying(changes, now: configuration.clock.now)
         let sealed = try seal(new)
         try makeRoom(for: sealed, new, replacing: id, on: connection)
         try connection.replace(id, with: sealed.row(inHome: try connection.makeHome(new.home, sealed.indexer)))
+        return true
+    }
+
+    /// The item with its secret, or nil if it does not open.
+    func openWhole(_ id: Int64, as itemClass: ItemClass, on connection: StoreConnection) throws -> OpenedRow? {
+        do {
+            return try connection.withRow(id) { try cipher.open($0, as: itemClass, wantsSecret: true) }
+        } catch let error as KeychainError where error.code == .decode {
+            return nil
+        }
     }
 }
 

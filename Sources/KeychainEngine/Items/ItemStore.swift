@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import KeychainCrypto
 internal import KeychainModel
+internal import Synchronization
 
 /// The database of a store: readers side by side, one writer at a time, every commit on the disk before it is reported.
 final class ItemStore: Sendable {
@@ -9,6 +10,7 @@ final class ItemStore: Sendable {
     let storeID: UUID
     let homes = HomeCache()
     private let pool: DatabasePool
+    private let hasWritten = Atomic(false)
 
     init(url: URL, storeID: UUID, pool: DatabasePool) {
         self.url = url
@@ -38,7 +40,8 @@ final class ItemStore: Sendable {
 
     /// Runs `body` in a transaction that no other writer shares. If it throws, nothing is changed.
     func write<R>(_ body: (StoreConnection) throws -> R) throws -> R {
-        try pool.writeWithoutTransaction { database in
+        hasWritten.store(true, ordering: .relaxed)
+        return try pool.writeWithoutTransaction { database in
             var result: R?
             try database.inTransaction(.immediate) {
                 result = try body(StoreConnection(database, store: self, isWriting: true))
@@ -46,6 +49,11 @@ final class ItemStore: Sendable {
             }
             return result!
         }
+    }
+
+    func emptyLog() throws {
+        guard hasWritten.load(ordering: .relaxed) else { return }
+        _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
     }
 
     /// What SQLite itself finds wrong with its file; empty if nothing.

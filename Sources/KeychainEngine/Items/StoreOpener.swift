@@ -60,7 +60,9 @@ struct StoreOpener {
 
     /// The id of the database that is there without a keybag: a new one, or one whose making was cut short.
     private func makeDatabase() throws -> UUID {
-        try requireUsable(try StoreSchema.probe(databaseURL), mayBeAbsent: true)
+        let probe = try StoreSchema.probe(databaseURL)
+        try requireUsable(probe, mayBeAbsent: true)
+        if probe != .absent { try requireUsable(try inspect().probe, mayBeAbsent: false) }
         let pool = try makePool()
         try StoreSchema.migrator.migrate(pool)
         let fresh = try UUID(from: configuration.randomness)
@@ -91,8 +93,7 @@ struct StoreOpener {
     private func openDatabase(expecting storeID: UUID) throws -> ItemStore {
         try requireUsable(try StoreSchema.probe(databaseURL), mayBeAbsent: false)
         let found = try inspect()
-        // The header of the file may lag behind the log, so the version is looked at once more.
-        if found.version > StoreSchema.version { try requireUsable(.newer(found.version), mayBeAbsent: false) }
+        try requireUsable(found.probe, mayBeAbsent: false)
         guard found.id == storeID.bytes else {
             throw KeychainError(
                 .notAvailable,
@@ -102,17 +103,17 @@ struct StoreOpener {
         return ItemStore(url: databaseURL, storeID: storeID, pool: try makePool())
     }
 
-    /// Version and id, read through a connection that cannot write: one that can already writes when it opens.
-    private func inspect() throws -> (version: Int, id: Data?) {
+    /// What the database says of itself, its log included, through a connection that cannot write: one that can
+    /// already writes when it opens.
+    private func inspect() throws -> (probe: StoreSchema.Probe, id: Data?) {
         var options = Configuration()
         options.readonly = true
         options.busyMode = .timeout(configuration.busyTimeout)
         let queue = try DatabaseQueue(path: databaseURL.path, configuration: options)
         let found = try queue.read { database in
-            (
-                version: try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0,
-                id: try Data.fetchOne(database, sql: "SELECT value FROM store WHERE key = 'id'")
-            )
+            let probe = try StoreSchema.probe(database)
+            guard probe == .usable, try database.tableExists("store") else { return (probe, Data?.none) }
+            return (probe, try Data.fetchOne(database, sql: "SELECT value FROM store WHERE key = 'id'"))
         }
         try queue.close()
         return found

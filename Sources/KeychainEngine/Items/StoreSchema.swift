@@ -80,6 +80,20 @@ extension StoreSchema {
         return found > version ? .newer(found) : .usable
     }
 
+    /// The same through an open database, which knows what is still in the log.
+    ///
+    /// A database without any table is a new one; with tables and without our id it is another program's.
+    static func probe(_ database: Database) throws -> Probe {
+        let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        if found == 0 && application == 0 {
+            let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+            return tables == 0 ? .usable : .foreign
+        }
+        guard application == applicationID else { return .foreign }
+        return found > version ? .newer(found) : .usable
+    }
+
     private static func integer(_ header: Data, at offset: Int) -> Int {
         header[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
     }

@@ -1,0 +1,11 @@
+internal import ArgumentParser
+
+/// The engine against the least that could be done on the same schema. Benchmarks/README.md explains every row.
+@main
+struct BenchmarkCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "KeychainBenchmark",
+        abstract: "Measures the keychain against raw SQLite and OpenSSL, in turn, in one run.",
+        subcommands: [RunCommand.self, RepeatCommand.self, LookUpOnceCommand.self],
+        defaultSubcommand: RunCommand.self)
+}

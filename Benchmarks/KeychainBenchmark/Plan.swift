@@ -1,0 +1,7 @@
+/// How much of everything is measured at one size.
+struct Plan {
+    var lookUps: Int
+    var adds: Int
+    var hits: Int
+    var batches: Int
+}

@@ -1,0 +1,112 @@
+internal import Foundation
+
+/// What whole processes cost: memory after one look-up, and the time of a command.
+struct ProcessBenchmark {
+    /// nil: not given, and then skipped aloud.
+    struct Programs {
+        var race: String?
+        var keychain: String?
+        var compareSecretTool: String?
+    }
+
+    let programs: Programs
+    let layout: StoreLayout
+
+    private static let memoryGoal = 40_000_000.0
+    private static let runs = 50
+
+    /// A program that fails takes its own rows from the table, and not the others with it.
+    func run() -> (rows: [Row], hasFailed: Bool) {
+        tell("measuring whole processes")
+        var rows: [Row] = []
+        var hasFailed = false
+        for measure in [engineMemory, commandMemory, againstSecretTool] {
+            do {
+                rows += try measure()
+            } catch {
+                tell("FAILED: \(error)")
+                hasFailed = true
+            }
+        }
+        return (rows, hasFailed)
+    }
+
+    /// This program again, in a process that opens the engine and looks one item up.
+    private func engineMemory() throws -> [Row] {
+        let arguments = ["look-up-once", "--stores", layout.root.path, "--items", String(layout.items)]
+        let figures = try numbers(try BenchmarkRun.ownProgram(arguments))
+        guard figures.count == 2 else { throw BenchmarkError("look-up-once did not print two numbers") }
+        return [
+            row("resident memory, process that did one look-up by Engine.handle", figures[0], goal: Self.memoryGoal),
+            row("… of which no part of a file", figures[1], goal: nil),
+        ]
+    }
+
+    private func commandMemory() throws -> [Row] {
+        guard let race = programs.race, let keychain = programs.keychain else {
+            tell("SKIPPED: memory of `keychain get` (needs --race and --keychain)")
+            return []
+        }
+        let item = SampleItem.stored(layout.items / 2, of: layout.items)
+        let get = [keychain, "get", "generic", "--service", item.service, "--account", item.account]
+        let output = try BenchmarkRun.program(
+            race, ["5", "--"] + get,
+            environment: [
+                "KEYCHAIN_HOME": layout.engine.appendingPathComponent("store").path,
+                "XDG_STATE_HOME": layout.engine.appendingPathComponent("state").path,
+            ])
+        guard let figures = output.map(RaceResult.parse)?.first else {
+            throw BenchmarkError("\(race) printed no figures")
+        }
+        return [
+            row("resident memory, `keychain get`", figures.largest, goal: Self.memoryGoal),
+            Row(
+                work: "whole process: `keychain get`", items: layout.items, unit: .microseconds, floor: nil,
+                engine: figures.time, measure: .value),
+        ]
+    }
+
+    private func againstSecretTool() throws -> [Row] {
+        guard let race = programs.race, let keychain = programs.keychain, let script = programs.compareSecretTool else {
+            tell("SKIPPED: `keychain get` against `secret-tool` (needs --race, --keychain, --compare-secret-tool)")
+            return []
+        }
+        let skipped: Int32 = 77
+        // The script itself says what is missing.
+        guard let output = try BenchmarkRun.program(script, [race, keychain, String(Self.runs)], mayEndWith: skipped)
+        else { return [] }
+        let results = RaceResult.parse(output)
+        guard results.count == 2 else { throw BenchmarkError("\(script) did not print two lines") }
+        return [
+            Row(
+                work: "whole process: `keychain get` against `secret-tool lookup` (as floor)", items: 1,
+                unit: .microseconds, floor: results[1].time, engine: results[0].time, measure: .ratio, goal: 1)
+        ]
+    }
+
+    private func row(_ work: String, _ bytes: Double, goal: Double?) -> Row {
+        Row(
+            work: work, items: layout.items, unit: .bytes, floor: nil, engine: Figure(bytes), measure: .value,
+            goal: goal)
+    }
+
+    private func numbers(_ text: String?) throws -> [Double] {
+        (text ?? "").split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
+    }
+}
+
+/// One line of what `race` prints.
+struct RaceResult {
+    var time: Figure
+    var largest: Double
+
+    static func parse(_ text: String) -> [RaceResult] {
+        text.split(separator: "\n").compactMap { line in
+            let values = line.split(separator: " ").dropFirst().compactMap { Double($0) }
+            guard values.count == 3 else { return nil }
+            var time = Figure(values[0])
+            time.percentile99 = values[1]
+            return RaceResult(time: time, largest: values[2])
+        }
+    }
+}

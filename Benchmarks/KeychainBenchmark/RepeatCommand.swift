@@ -1,0 +1,48 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Keychain
+internal import KeychainEngine
+
+/// One kind of work and nothing else: for a profiler to look at.
+struct RepeatCommand: ParsableCommand {
+    enum Work: String, ExpressibleByArgument, CaseIterable { case lookUp = "look-up", hits, facade }
+
+    static let configuration = CommandConfiguration(
+        commandName: "repeat", abstract: "Repeat one kind of work on a store that was filled, for a profiler.")
+
+    @Argument(help: "What to do.")
+    var work: Work
+
+    @Option(help: "The directory that holds the stores.")
+    var stores = ".build/benchmark-stores"
+
+    @Option(help: "The number of items in the store.")
+    var items = 1000
+
+    @Option(help: "How many times.")
+    var count = 100_000
+
+    func run() throws {
+        let layout = StoreLayout(root: URL(fileURLWithPath: stores), items: items)
+        guard layout.isFilled else {
+            throw BenchmarkError("there is no store of \(items) items in \(stores): run the benchmark first")
+        }
+        let engine = try makeEngine(directory: layout.engine, durable: true)
+        let samples = try samples(on: engine)
+        let figure = Figure(samples: samples)
+        print("\(work.rawValue): median \(figure.median) µs, p99 \(figure.percentile99 ?? 0) µs")
+    }
+
+    private func samples(on engine: Engine) throws -> [Double] {
+        let plan = Plan(lookUps: count, adds: 1, hits: count, batches: 1)
+        switch work {
+        case .lookUp:
+            var random = RandomNumbers()
+            return try LookUps(items: items, engine: engine).samples(count, &random)
+        case .hits:
+            return try (0..<count).map { _ in try Hits(items: items, engine: engine).sample() }
+        case .facade:
+            return try FacadeBenchmark(plan: plan, items: items, engine: engine).samplesOfEverything()
+        }
+    }
+}

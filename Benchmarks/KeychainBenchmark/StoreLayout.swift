@@ -1,0 +1,35 @@
+internal import Foundation
+
+/// Where the stores of one size lie.
+struct StoreLayout {
+    /// The directory of all sizes.
+    let root: URL
+    let items: Int
+
+    private var directory: URL { root.appendingPathComponent("items-\(items)") }
+
+    var engine: URL { directory.appendingPathComponent("engine") }
+    var floor: URL { directory.appendingPathComponent("floor") }
+    /// There once both are filled.
+    private var marker: URL { directory.appendingPathComponent("filled") }
+
+    var isFilled: Bool { FileManager.default.fileExists(atPath: marker.path) }
+
+    func reset() throws {
+        if FileManager.default.fileExists(atPath: directory.path) { try FileManager.default.removeItem(at: directory) }
+        try FileManager.default.createDirectory(
+            at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    func markFilled() throws { try Data().write(to: marker) }
+
+    /// Reads every file once, so that neither program pays for a cold disk.
+    func warmUp() throws {
+        let files = FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil)
+        while let url = files?.nextObject() as? URL {
+            guard !url.hasDirectoryPath, let file = FileHandle(forReadingAtPath: url.path) else { continue }
+            defer { try? file.close() }  // only read from: nothing can be lost
+            while let chunk = try file.read(upToCount: 1 << 20), !chunk.isEmpty {}
+        }
+    }
+}

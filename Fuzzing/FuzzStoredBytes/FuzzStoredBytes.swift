@@ -1,0 +1,88 @@
+import CFuzzer
+import Foundation
+import KeychainModel
+
+@testable import Keychain
+@testable import KeychainCrypto
+
+/// Every decoder of bytes that lie on a disk or in a program's image. The first byte chooses one, the rest is its
+/// input. A decoder may refuse; it may not trap, and what it accepts must come back the same when written anew.
+@main
+struct FuzzStoredBytes {
+    static func main() {
+        var count = CommandLine.argc
+        var arguments = CommandLine.unsafeArgv
+        exit(LLVMFuzzerRunDriver(&count, &arguments) { fuzzStoredBytes($0, $1) })
+    }
+}
+
+/// Under this name too, because libFuzzer's own `main` is linked and looks for it.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzStoredBytes(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    guard count > 0 else { return 0 }
+    let input = Data(bytes: start + 1, count: count - 1)
+    switch start[0] % 7 {
+    case 0: fuzzMetadata(input)
+    case 1: fuzzKeybag(input)
+    case 2: fuzzAccessControl(input)
+    case 3: fuzzPadding(input)
+    case 4: fuzzRow(input)
+    case 5: fuzzEntitlements(input)
+    default: fuzzPersistentReference(input)
+    }
+    return 0
+}
+
+private let deviceKey = try! KeyMaterial { for place in $0.indices { $0[place] = 7 } }
+
+private func fuzzMetadata(_ input: Data) {
+    guard let decoded = try? input.withUnsafeBytes({ try ItemMetadata(decoding: $0) }) else { return }
+    let again = try! decoded.encoded().withUnsafeBytes { try ItemMetadata(decoding: $0) }
+    precondition(again.accessGroup == decoded.accessGroup && again.attributes.count == decoded.attributes.count)
+}
+
+/// With a valid tag, or nothing behind the check of the tag would ever be reached.
+private func fuzzKeybag(_ input: Data) {
+    guard input.count >= 26 else { return }
+    let storeID = UUID(uuid: input[10..<26].withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
+    let tagged = input + Keybag.tag(of: input, storeID: storeID, deviceKey: deviceKey)
+    guard let keybag = try? Keybag(decoding: tagged, deviceKey: deviceKey) else { return }
+    precondition(keybag.encoded(deviceKey: deviceKey) == tagged)
+    _ = try? keybag.unwrap(deviceKey: deviceKey)
+}
+
+private func fuzzAccessControl(_ input: Data) {
+    guard let decoded = try? AccessControl(canonicalBytes: input) else { return }
+    precondition(decoded.canonicalBytes == Array(input))
+}
+
+private func fuzzPadding(_ input: Data) {
+    input.withUnsafeBytes { bytes in
+        guard let content = try? PaddedBytes.content(of: bytes) else { return }
+        precondition(content.count <= bytes.count - 4)
+    }
+}
+
+private func fuzzRow(_ input: Data) {
+    let binding = RowBinding(
+        storeID: UUID(), rowID: UUID(), itemClass: .genericPassword, accessControl: AccessControl(.always), version: 1)
+    let sealer = RowSealer(classKey: deviceKey, binding: binding)
+    input.withUnsafeBytes { bytes in
+        let (key, box) = (bytes.prefix(40), bytes.dropFirst(40))
+        let opened: Void? = try? sealer.open(
+            .secret, wrappedKey: UnsafeRawBufferPointer(rebasing: key), box: UnsafeRawBufferPointer(rebasing: box)
+        ) { _ in }
+        precondition(opened == nil, "bytes that nobody sealed were opened")
+    }
+}
+
+private func fuzzEntitlements(_ input: Data) {
+    for record in (try? EmbeddedEntitlements.records(in: input)) ?? [] {
+        _ = try? Entitlements(propertyList: record.propertyList, from: "fuzz")
+    }
+}
+
+private func fuzzPersistentReference(_ input: Data) {
+    guard let reference = try? PersistentReference(data: input) else { return }
+    precondition(reference.data == input)
+}

@@ -1,0 +1,74 @@
+internal import ArgumentParser
+internal import Foundation
+internal import KeychainModel
+
+struct FindCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "find", abstract: "List items and their attributes, never their secrets.",
+        discussion: "Without a class every class is searched that has the attributes named.")
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var filter: ItemFilter
+    @Flag(help: "Print a JSON array; docs/cli.md lists the keys.") var json = false
+
+    func run() throws {
+        var items: [FoundItem] = []
+        do {
+            items = try search()
+        } catch let error as KeychainError where error.code == .itemNotFound && json {
+            try Console.write("[]\n")
+            throw error
+        }
+        let sorted = items.sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) }
+        try Console.write(json ? JSONValue.array(sorted.map(\.json)).text + "\n" : ItemTable(items: sorted).text)
+    }
+
+    private func search() throws -> [FoundItem] {
+        let session = try KeychainSession.existing(store)
+        var found = KeychainSession.Matches(items: [], hasConstrained: false)
+        var absence: KeychainError?
+        for itemClass in filter.itemClasses {
+            switch Self.find(try filter.query(for: itemClass), session) {
+            case .success(let matches):
+                found.items += matches.items
+                found.hasConstrained = found.hasConstrained || matches.hasConstrained
+            case .failure(let error):
+                guard error.code == .itemNotFound else { throw error }
+                absence = error
+            }
+        }
+        if found.items.isEmpty {
+            throw found.hasConstrained ? KeychainError.consentNeeded : absence.flatMap(describe) ?? .unexpectedReply
+        }
+        if found.hasConstrained { Console.complain("items that ask for authentication are not shown") }
+        return found.items
+    }
+
+    private static func find(
+        _ query: ItemQuery, _ session: KeychainSession
+    ) -> Result<KeychainSession.Matches, KeychainError> {
+        Result { () throws(KeychainError) in try session.find(query) }
+    }
+
+    /// One class not having it is the whole answer only if one class was asked.
+    private func describe(_ absence: KeychainError) -> KeychainError {
+        guard filter.itemClasses.count > 1 else { return absence }
+        return KeychainError(.itemNotFound, message: "no item matches", cause: absence)
+    }
+}
+
+extension FoundItem {
+    /// Class, group, service or server, account: the order a person looks for them.
+    fileprivate var sortKey: [String] {
+        func text(_ attribute: Attribute) -> String {
+            switch attributes[attribute] {
+            case .text(let text): text
+            default: ""
+            }
+        }
+        return [
+            String(itemClass.number), accessGroup, text(.service) + text(.server), text(.account),
+            identifier.uuidString,
+        ]
+    }
+}

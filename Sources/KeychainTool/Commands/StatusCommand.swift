@@ -1,0 +1,137 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Keychain
+internal import KeychainModel
+
+struct StatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Tell where the keychain is, what it holds and what protects it.",
+        discussion: "It never makes a store.")
+
+    @OptionGroup var store: StoreOptions
+    @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
+
+    func run() throws {
+        let session = try KeychainSession(store)
+        let report = StatusReport(
+            location: session.location, status: try Self.status(of: session),
+            identity: try session.connection.identity())
+        try Console.write(json ? report.json.text + "\n" : report.text)
+    }
+
+    /// nil: there is no store.
+    private static func status(of session: KeychainSession) throws -> StoreStatus? {
+        switch StorePresence(session.location) {
+        case .absent: return nil
+        case .incomplete(let missing):
+            throw KeychainError(
+                .notAvailable,
+                message: "the keychain in \(session.location.storeDirectory.path) is not whole: its file \(missing) is "
+                    + "missing; run 'keychain doctor'")
+        case .present:
+            guard case .status(let status) = try session.connection.perform(.status) else {
+                throw KeychainError.unexpectedReply
+            }
+            return status
+        }
+    }
+}
+
+/// What `status` says, in words and for scripts.
+struct StatusReport {
+    var location: StoreLocation
+    /// nil: there is no store yet.
+    var status: StoreStatus?
+    var identity: CallerIdentity
+
+    private static let deviceKeyWarning =
+        "a file key does not protect against a thief of the whole home directory, who has this file too and can "
+        + "then read everything. It protects a copy of the store that was taken without it."
+    private static let hostWarning =
+        "the keychain runs inside each program that uses it. Access groups keep honest programs apart; any program "
+        + "of this user can name any group, and read the store's files and the device key."
+
+    private var deviceKeyPath: String {
+        status?.deviceKey ?? location.deviceKeyDirectory.appendingPathComponent("device-key").path
+    }
+
+    private var storePath: String { location.storeDirectory.path }
+
+    // MARK: Words
+
+    var text: String {
+        var lines = Lines()
+        lines.add("Store", status == nil ? "\(storePath) (there is none yet; the first 'add' makes it)" : storePath)
+        if let status {
+            lines.add("Store id", status.storeID.uuidString.lowercased())
+            lines.add("Schema", "version \(status.schemaVersion)")
+            let counts = ItemClass.stored.map { $0.counted(status.itemCounts[$0] ?? 0) }
+            lines.add("Items", counts.joined(separator: ", "))
+            lines.add("On disk", ByteCount.text(status.bytesOnDisk))
+            lines.add("Keys", status.isKeyMemoryLocked ? "in locked memory" : "in memory that can be swapped out")
+        }
+        lines.add("Device key", deviceKeyPath)
+        lines.add("", "Limit: " + Self.deviceKeyWarning)
+        lines.add("Host", "embedded")
+        lines.add("", "Limit: " + Self.hostWarning)
+        lines.add("Acting as", "the owner of the store: this command reaches the items of every access group")
+        lines.add("Groups", groups)
+        return lines.text
+    }
+
+    private var groups: String {
+        let names = identity.caller.groups.isEmpty ? "none" : identity.caller.groups.joined(separator: ", ")
+        return "as a program like any other it would hold \(names) (\(origin))"
+    }
+
+    private var origin: String {
+        switch identity.source {
+        case .code: "set by the program itself"
+        case .embeddedEntitlements: "from the entitlements embedded in the program"
+        case .entitlementsFile(let path): "from \(path)"
+        case .bundleIdentifier: "the program's bundle identifier; no entitlements"
+        case .executableName: "the program's name; no entitlements"
+        }
+    }
+
+    // MARK: JSON
+
+    var json: JSONValue {
+        var members: [(key: String, value: JSONValue)] = [
+            ("exists", .boolean(status != nil)), ("store", .string(storePath)),
+        ]
+        if let status {
+            let counts = ItemClass.stored.map { itemClass in
+                (key: ItemKind(itemClass).rawValue, value: JSONValue.number(Int64(status.itemCounts[itemClass] ?? 0)))
+            }
+            members += [
+                ("storeID", .string(status.storeID.uuidString.lowercased())),
+                ("schemaVersion", .number(Int64(status.schemaVersion))), ("items", .object(counts)),
+                ("bytesOnDisk", .number(status.bytesOnDisk)), ("keyMemoryLocked", .boolean(status.isKeyMemoryLocked)),
+            ]
+        }
+        members += [
+            ("deviceKey", .object([("kind", .string("file")), ("path", .string(deviceKeyPath))])),
+            ("host", .string("embedded")),
+            (
+                "identity",
+                .object([
+                    ("authority", .string("owner")),
+                    ("groups", .array(identity.caller.groups.map(JSONValue.string))),
+                    ("source", .string(sourceName)),
+                ])
+            ),
+        ]
+        return .object(members)
+    }
+
+    private var sourceName: String {
+        switch identity.source {
+        case .code: "code"
+        case .embeddedEntitlements: "embedded-entitlements"
+        case .entitlementsFile: "entitlements-file"
+        case .bundleIdentifier: "bundle-identifier"
+        case .executableName: "executable-name"
+        }
+    }
+}

@@ -1,0 +1,75 @@
+internal import ArgumentParser
+internal import KeychainModel
+
+struct UpdateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "update", abstract: "Change an item's secret or attributes.",
+        discussion: """
+            The options of 'find' say which item; exactly one must match. What is to change follows --set-…; \
+            without any of those, or with --secret, a new secret comes from standard input.
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var filter: ItemFilter
+    @OptionGroup var changes: ItemChangeOptions
+    @Flag(help: "Read a new secret as well.") var secret = false
+
+    func validate() throws {
+        try changes.check(for: try filter.requireItemClass())
+    }
+
+    func run() throws {
+        let itemClass = try filter.requireItemClass()
+        var changes = try changes.changes(of: itemClass)
+        let query = try filter.query(for: itemClass)
+        if secret || self.changes.isEmpty {
+            // Before the store is opened: it is not kept waiting for a person.
+            changes.secret = try SecretInput.read(prompt: "New secret: ")
+        }
+        let session = try KeychainSession.existing(store)
+        try session.update(UpdateRequest(try session.soleMatch(of: query), changes: changes))
+    }
+}
+
+/// What `update` sets.
+struct ItemChangeOptions: ParsableArguments {
+    @Option(help: "A new label.") var setLabel: String?
+    @Option(help: "A new comment.") var setComment: String?
+    @Option(help: "A new kind, in words.") var setDescription: String?
+    @Option(help: "Move the item to this access group.") var setGroup: String?
+    @Option(help: "A new account.") var setAccount: String?
+    @Option(help: "A new service.") var setService: String?
+    @Option(help: "A new server.") var setServer: String?
+    @Option(help: "A new protocol.") var setProtocol: InternetProtocol?
+    @Option(help: "A new port.") var setPort: UInt16?
+    @Option(help: "A new path.") var setPath: String?
+    @Option(help: "A new protection class.") var setAccessible: Accessibility?
+
+    private var choices: [AttributeChoice] {
+        [
+            AttributeChoice("--set-label", .label, setLabel), AttributeChoice("--set-comment", .comment, setComment),
+            AttributeChoice("--set-description", .description, setDescription),
+            AttributeChoice("--set-account", .account, setAccount),
+            AttributeChoice("--set-service", .service, setService),
+            AttributeChoice("--set-server", .server, setServer),
+            AttributeChoice("--set-protocol", .internetProtocol, setProtocol?.code),
+            AttributeChoice("--set-port", .port, setPort.map { .number(Int64($0)) }),
+            AttributeChoice("--set-path", .path, setPath),
+        ].compactMap(\.self)
+    }
+
+    var isEmpty: Bool { choices.isEmpty && setGroup == nil && setAccessible == nil }
+
+    func check(for itemClass: ItemClass) throws {
+        _ = try AttributeSet(choices, of: itemClass)
+        if setGroup?.isEmpty == true { throw ValidationError("An access group cannot have an empty name.") }
+    }
+
+    func changes(of itemClass: ItemClass) throws -> ItemChanges {
+        var changes = ItemChanges()
+        changes.attributes = try AttributeSet(choices, of: itemClass)
+        changes.accessGroup = setGroup
+        changes.accessControl = setAccessible.map { AccessControl($0.protection) }
+        return changes
+    }
+}

@@ -1,0 +1,62 @@
+internal import KeychainModel
+
+/// Tells the steps of the demo and keeps count of what was not as told.
+final class DemoNarrator {
+    private(set) var mistakes = 0
+    private var number = 0
+    private let shouldStop: () -> Bool
+
+    init(shouldStop: @escaping () -> Bool) { self.shouldStop = shouldStop }
+
+    func chapter(_ title: String) throws {
+        try Console.write("\n\(title)\n")
+    }
+
+    /// Does something and shows the status it really had.
+    ///
+    /// - Parameter code: The failure that the demo is about to show; nil if the step is to succeed.
+    func step(
+        _ title: String, expecting code: KeychainError.Code? = nil, _ body: () throws(KeychainError) -> Void
+    ) throws {
+        try announce(title)
+        let failure: KeychainError?
+        do throws(KeychainError) {
+            try body()
+            failure = nil
+        } catch {
+            failure = error
+        }
+        let status = failure?.code.status ?? 0
+        try judge("status \(status)", failure?.code == code, "expected \(code?.description ?? "status 0")")
+        if let failure { try remark("\"\(failure.message)\"") }
+    }
+
+    /// Shows something that was looked up, with what it ought to be.
+    func fact(_ title: String, _ found: String, isAsTold: Bool) throws {
+        try announce(title)
+        try judge(found, isAsTold, "that is wrong")
+    }
+
+    func remark(_ text: String) throws {
+        try Console.write("        \(TerminalText.escape(text))\n")
+    }
+
+    /// Counts what a step's own body found to be wrong.
+    func expect(_ isTrue: Bool, _ otherwise: String) {
+        if isTrue { return }
+        mistakes += 1
+        Console.complain("not as told: \(otherwise)")
+    }
+
+    private func announce(_ title: String) throws {
+        if shouldStop() { throw ToolFailure(message: "the demo was stopped") }
+        number += 1
+        let margin = number < 10 ? " " : ""
+        try Console.write("\(margin)\(number). \(title)\n")
+    }
+
+    private func judge(_ found: String, _ isAsTold: Bool, _ otherwise: String) throws {
+        if !isAsTold { mistakes += 1 }
+        try Console.write("      → \(found)\(isAsTold ? "" : "   NOT AS TOLD: \(otherwise)")\n")
+    }
+}

@@ -1,0 +1,79 @@
+internal import Foundation
+internal import Glibc
+internal import Keychain
+internal import KeychainModel
+
+/// Looks at a store from outside: who owns its files, who else may touch them, where the device key is.
+struct FileInspection {
+    private(set) var findings: [StoreFinding] = []
+    /// Whether there is a store whose device key is certainly not where it should be: then nothing opens.
+    private(set) var lacksDeviceKey = false
+
+    init(_ location: StoreLocation) {
+        let store = location.storeDirectory
+        let deviceKey = location.deviceKeyDirectory.appendingPathComponent("device-key")
+        inspect(store, properMode: 0o700)
+        for name in ["keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag"] {
+            inspect(store.appendingPathComponent(name), properMode: 0o600)
+        }
+        inspect(location.deviceKeyDirectory, properMode: 0o700)
+        inspect(deviceKey, properMode: 0o600)
+        inspectPlace(of: location.deviceKeyDirectory, store)
+        if StorePresence(location) == .present { requirePresence(of: deviceKey) }
+    }
+
+    /// What is not there is not the matter of this function.
+    private mutating func inspect(_ url: URL, properMode: Int) {
+        let attributes: [FileAttributeKey: Any]
+        do {
+            attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+        } catch let error as CocoaError where error.isAbsence {
+            return
+        } catch {
+            add(.damage, "\(url.path) cannot be looked at", advice: "check the modes of the directories above it")
+            return
+        }
+        // A number in both cases: Foundation documents these types.
+        let owner = (attributes[.ownerAccountID] as? NSNumber)?.uint32Value
+        let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? properMode
+        if let owner, owner != geteuid() {
+            add(
+                .damage, "\(url.path) belongs to user \(owner), and this program runs as \(geteuid())",
+                advice: "run it as that user, or let an administrator run: chown \(geteuid()) '\(url.path)'")
+        }
+        // The rights of others; a directory of ours is nobody else's business either.
+        if mode & 0o077 != 0, attributes[.type] as? FileAttributeType != .typeSymbolicLink {
+            add(
+                .warning, "others may use \(url.path): its mode is \(String(mode, radix: 8))",
+                advice: "run: chmod \(String(properMode, radix: 8)) '\(url.path)'")
+        }
+    }
+
+    private mutating func inspectPlace(of deviceKey: URL, _ store: URL) {
+        let outer = store.resolvingSymlinksInPath().standardizedFileURL.pathComponents
+        let inner = deviceKey.resolvingSymlinksInPath().standardizedFileURL.pathComponents
+        if inner.starts(with: outer) {
+            add(
+                .warning, "the device key is kept inside the store's directory, so a copy of the store opens anywhere",
+                advice: "move the file device-key to a directory of its own, and name that with --device-key "
+                    + "or XDG_STATE_HOME")
+        }
+    }
+
+    private mutating func requirePresence(of deviceKey: URL) {
+        var information = stat()
+        lacksDeviceKey = lstat(deviceKey.path, &information) != 0 && (errno == ENOENT || errno == ENOTDIR)
+        guard lacksDeviceKey else { return }
+        add(
+            .damage, "the device key \(deviceKey.path) is missing: nothing in the store can be read without it",
+            advice: "put it back from a backup, or say with --device-key or XDG_STATE_HOME where it is")
+    }
+
+    private mutating func add(_ severity: StoreFinding.Severity, _ text: String, advice: String) {
+        findings.append(StoreFinding(severity, text, advice: advice))
+    }
+}
+
+extension CocoaError {
+    fileprivate var isAbsence: Bool { code == .fileReadNoSuchFile || code == .fileNoSuchFile }
+}

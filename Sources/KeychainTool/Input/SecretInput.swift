@@ -1,0 +1,73 @@
+internal import Glibc
+internal import KeychainModel
+
+/// Where secrets come from: standard input, or a person at a terminal. Never from arguments.
+enum SecretInput {
+    /// The most an item can have.
+    static let limit = 64 << 20
+
+    /// Reads to the end of standard input, byte for byte; at a terminal one line, without its end.
+    ///
+    /// - Throws: `.dataTooLarge` beyond the limit, or a ``ToolFailure`` if nothing can be read.
+    static func read(prompt: String) throws -> SecretBytes {
+        if isatty(STDIN_FILENO) == 1 {
+            return try TerminalPrompt.readLine(prompt)
+        }
+        let buffer = SecretBuffer()
+        while try fill(buffer) {
+            if buffer.count > limit {
+                throw KeychainError(
+                    .dataTooLarge,
+                    message: "standard input has more than 64 MiB, the most an item can have; nothing was stored")
+            }
+        }
+        return buffer.secret()
+    }
+
+    /// - Returns: false at the end of the input.
+    private static func fill(_ buffer: SecretBuffer) throws -> Bool {
+        let room = buffer.room()
+        let count = Glibc.read(STDIN_FILENO, room.baseAddress, room.count)
+        if count < 0 {
+            if errno == EINTR { return true }
+            throw ToolFailure(message: "cannot read standard input: \(String(cString: strerror(errno)))")
+        }
+        buffer.advance(by: count)
+        return count > 0
+    }
+}
+
+/// Bytes that grow, with nothing left behind where they were before.
+final class SecretBuffer {
+    private var storage: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
+
+    init() { storage = .allocate(byteCount: 16 << 10, alignment: 16) }
+
+    deinit { Self.release(storage) }
+
+    /// Space for what comes next, never empty.
+    func room() -> UnsafeMutableRawBufferPointer {
+        if count == storage.count {
+            let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: storage.count * 2, alignment: 16)
+            larger.copyMemory(from: UnsafeRawBufferPointer(storage))
+            Self.release(storage)
+            storage = larger
+        }
+        return UnsafeMutableRawBufferPointer(rebasing: storage[count...])
+    }
+
+    func advance(by length: Int) { count += length }
+
+    var last: UInt8? { count == 0 ? nil : storage[count - 1] }
+
+    /// A copy of what is there, less the given number of bytes at the end.
+    func secret(droppingLast dropped: Int = 0) -> SecretBytes {
+        SecretBytes(copying: UnsafeRawBufferPointer(rebasing: storage[..<(count - dropped)]))
+    }
+
+    private static func release(_ bytes: UnsafeMutableRawBufferPointer) {
+        explicit_bzero(bytes.baseAddress!, bytes.count)  // never empty
+        bytes.deallocate()
+    }
+}

@@ -1,0 +1,62 @@
+internal import Glibc
+internal import KeychainModel
+
+/// A question at the terminal whose answer is not shown.
+enum TerminalPrompt {
+    /// Asks on standard error and reads a line from the terminal on standard input.
+    ///
+    /// The terminal shows what is typed again afterwards, also when a signal ends or stops the program meanwhile.
+    static func readLine(_ prompt: String) throws -> SecretBytes {
+        let signals = HeldSignals()
+        defer { signals.release() }
+        let buffer = SecretBuffer()
+        while true {
+            do throws(Interruption) {
+                try withoutEcho(prompt) { () throws(Interruption) in try readLine(into: buffer, signals) }
+                break
+            } catch .signal {
+                // The terminal is as it was, so the signal may do its work. After SIGTSTP we come back here.
+                signals.deliver()
+            } catch .failure(let failure) {
+                throw ToolFailure(message: "cannot read from the terminal: \(String(cString: strerror(failure)))")
+            }
+        }
+        guard let last = buffer.last else { throw ToolFailure(message: "no secret was typed; nothing was changed") }
+        return buffer.secret(droppingLast: last == UInt8(ascii: "\n") ? 1 : 0)
+    }
+
+    private enum Interruption: Error {
+        case signal
+        case failure(Int32)
+    }
+
+    private static func withoutEcho(
+        _ prompt: String, _ body: () throws(Interruption) -> Void
+    ) throws(Interruption) {
+        var before = termios()
+        guard tcgetattr(STDIN_FILENO, &before) == 0 else { throw .failure(errno) }
+        var silent = before
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        silent.c_lflag |= tcflag_t(ECHONL | ICANON | ISIG)
+        guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0 else { throw .failure(errno) }
+        defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &before) }
+        Console.ask(prompt)
+        try body()
+    }
+
+    private static func readLine(into buffer: SecretBuffer, _ signals: HeldSignals) throws(Interruption) {
+        while buffer.last != UInt8(ascii: "\n") {
+            var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            // Held signals do not wake a poll, so it looks up now and then.
+            let ready = poll(&waiting, 1, 100)
+            if signals.arePending { throw .signal }
+            if ready == 0 || (ready < 0 && errno == EINTR) { continue }
+            guard ready > 0 else { throw .failure(errno) }
+            let room = buffer.room()
+            let count = read(STDIN_FILENO, room.baseAddress, room.count)
+            guard count >= 0 else { throw .failure(errno) }
+            buffer.advance(by: count)
+            if count == 0 { return }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+internal import Foundation
+internal import Keychain
+internal import KeychainModel
+
+/// A connection to one keychain, as its owner, and the requests that commands make of it.
+struct KeychainSession {
+    let location: StoreLocation
+    let connection: Connection
+
+    init(_ options: StoreOptions) throws(KeychainError) {
+        let configuration = options.configuration
+        location = try StoreLocation(configuration)
+        connection = Connection(configuration, authority: .owner)
+    }
+
+    /// For a command that only means items that are there: it must not leave an empty store behind.
+    ///
+    /// - Throws: `.itemNotFound` if there is no store yet.
+    static func existing(_ options: StoreOptions) throws(KeychainError) -> KeychainSession {
+        let session = try KeychainSession(options)
+        guard StorePresence(session.location) != .absent else {
+            throw KeychainError(
+                .itemNotFound, message: "there is no keychain in \(session.location.storeDirectory.path) yet")
+        }
+        return session
+    }
+
+    // MARK: Finding
+
+    /// What a search found, and whether items were left out because they ask for authentication.
+    struct Matches {
+        var items: [FoundItem]
+        var hasConstrained: Bool
+    }
+
+    /// Every item that a query means, attributes only.
+    ///
+    /// - Throws: `.interactionNotAllowed` if all of them ask for authentication, `.itemNotFound` if there is none.
+    func find(_ query: ItemQuery) throws(KeychainError) -> Matches {
+        do throws(KeychainError) {
+            return Matches(items: try items(of: query, wantsSecrets: false), hasConstrained: false)
+        } catch  where error.code == .interactionNotAllowed {
+            var others = query
+            others.authenticationUI = .skip
+            do throws(KeychainError) {
+                return Matches(items: try items(of: others, wantsSecrets: false), hasConstrained: true)
+            } catch  where error.code == .itemNotFound {
+                // What is there but may not be read is not "not found".
+                return Matches(items: [], hasConstrained: true)
+            }
+        }
+    }
+
+    /// The secret of the one item that a query means.
+    ///
+    /// - Throws: `.parameter` if several match, `.decode` if it is there and its secret does not open.
+    func secret(of query: ItemQuery) throws -> SecretBytes {
+        let exact = try soleMatch(of: query)
+        switch result(of: exact, wantsSecrets: true) {
+        case .success(let items):
+            if let secret = items.first?.secret { return secret }
+            throw ToolFailure(message: "the \(exact.itemClass.title) has no secret: it was added without one")
+        case .failure(let error) where error.code == .itemNotFound:
+            // Deleted a moment ago, or damaged: what does not open is left out of answers. Here that would be a lie.
+            _ = try items(of: exact, wantsSecrets: false)
+            throw KeychainError(
+                .decode,
+                message: "the item is there, but its secret is damaged or was tampered with: "
+                    + "run 'keychain doctor', and add the item anew",
+                cause: error)
+        case .failure(let error):
+            throw error
+        }
+    }
+
+    private func result(of query: ItemQuery, wantsSecrets: Bool) -> Result<[FoundItem], KeychainError> {
+        Result { () throws(KeychainError) in try items(of: query, wantsSecrets: wantsSecrets) }
+    }
+
+    func items(of query: ItemQuery, wantsSecrets: Bool) throws(KeychainError) -> [FoundItem] {
+        guard case .found(let items) = try connection.perform(.find(FindRequest(query, wantsSecrets: wantsSecrets)))
+        else { throw .unexpectedReply }
+        return items
+    }
+
+    /// A query for exactly the item that is the only match of another one: whatever is added meanwhile is not meant.
+    ///
+    /// - Throws: `.parameter` if several match, `.interactionNotAllowed` if the only ones ask for authentication.
+    func soleMatch(of query: ItemQuery) throws(KeychainError) -> ItemQuery {
+        let matches = try find(query)
+        let count = matches.items.count + (matches.hasConstrained ? 1 : 0)
+        guard count < 2 else { throw KeychainError(ambiguous: query, matches) }
+        guard let item = matches.items.first else { throw .consentNeeded }
+        var exact = query
+        exact.persistentReference = item.persistentReference
+        return exact
+    }
+
+    // MARK: Changing
+
+    /// - Returns: the item as it is stored.
+    func add(_ request: AddRequest) throws(KeychainError) -> FoundItem {
+        guard case .added(let item) = try connection.perform(.add(request)) else { throw .unexpectedReply }
+        return item
+    }
+
+    /// Adds an item, or gives the one that has its unique attributes the new secret and attributes.
+    func addOrUpdate(_ request: AddRequest) throws(KeychainError) -> FoundItem {
+        // Another process may add or delete the item between our two requests.
+        for _ in 0..<10 {
+            do throws(KeychainError) {
+                return try add(request)
+            } catch  where error.code == .duplicateItem {}
+            do throws(KeychainError) {
+                let query = request.queryForExisting
+                try update(UpdateRequest(query, changes: request.changesForExisting))
+                if let item = try items(of: query, wantsSecrets: false).first { return item }
+            } catch  where error.code == .itemNotFound {}
+        }
+        throw KeychainError(.notAvailable, message: "another program keeps adding and deleting the item; try again")
+    }
+
+    func update(_ request: UpdateRequest) throws(KeychainError) {
+        _ = try connection.perform(.update(request))
+    }
+
+    func delete(_ query: ItemQuery) throws(KeychainError) {
+        _ = try connection.perform(.delete(query))
+    }
+}
+
+extension AddRequest {
+    /// Finds the item that stands in this one's way: the class's unique attributes, group and synchronizability.
+    fileprivate var queryForExisting: ItemQuery {
+        var query = ItemQuery(itemClass)
+        query.accessGroup = accessGroup
+        query.synchronizable = synchronizable ? .yes : .no
+        for rule in AttributeTable.table(for: itemClass).uniqueness
+        where rule.attribute != .viewHint && rule.attribute != .tokenID {
+            query.attributes[rule.attribute] = attributes[rule.attribute] ?? rule.uniquenessDefault
+        }
+        return query
+    }
+
+    fileprivate var changesForExisting: ItemChanges {
+        var changes = ItemChanges()
+        changes.secret = secret
+        changes.accessControl = accessControl
+        for (attribute, value) in attributes.entries
+        where AttributeTable.table(for: itemClass)[attribute]?.uniquenessDefault == nil {
+            changes.attributes[attribute] = value
+        }
+        return changes
+    }
+}
+
+extension KeychainError {
+    /// Says how to mean one of them: by the groups they are in, never by their values.
+    fileprivate init(ambiguous query: ItemQuery, _ matches: KeychainSession.Matches) {
+        let groups = Set(matches.items.map(\.accessGroup)).sorted().map { TerminalText.escape($0) }
+        let more = matches.hasConstrained ? ", and at least one that asks for authentication" : ""
+        let advice =
+            groups.count > 1
+            ? "choose one with --group, or name more attributes"
+            : "name more attributes, --sync yes or no, or a --reference from 'keychain find --json'"
+        self.init(
+            .parameter,
+            message: "\(query.itemClass.counted(matches.items.count)) match in the access group"
+                + "\(groups.count > 1 ? "s" : "") \(groups.joined(separator: ", "))\(more): \(advice)")
+    }
+
+    static var consentNeeded: KeychainError {
+        KeychainError(
+            .interactionNotAllowed,
+            message: "what matches asks for authentication, which this version cannot do yet; it can be deleted")
+    }
+
+    static var unexpectedReply: KeychainError {
+        KeychainError(.internalFailure, message: "the keychain answered something else than was asked")
+    }
+}

@@ -1,0 +1,33 @@
+internal import ArgumentParser
+
+/// The command `keychain`.
+@main
+struct KeychainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keychain",
+        abstract: "Keep, find and mend the secrets of this user's keychain.",
+        discussion: """
+            Secrets come from standard input, byte for byte, or from a prompt; never from arguments.
+            On an embedded store the command acts as the store's owner and reaches every access group.
+
+            The exit status is the low byte of Apple's OSStatus: 44 not found, 45 duplicate, 36 not allowed, \
+            30 missing entitlement, 51 authentication failed, 53 no keychain available, 206 bad parameter; \
+            64 for a mistake on the command line, 1 for anything else.
+            """,
+        version: "0.1.0",
+        subcommands: [
+            DemoCommand.self, StatusCommand.self, DoctorCommand.self, AddCommand.self, GetCommand.self,
+            FindCommand.self, UpdateCommand.self, DeleteCommand.self,
+        ])
+
+    /// The one way out: every failure of every command becomes an exit status here.
+    static func main() {
+        StandardStreams.makeSafe()
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            ExitStatus.end(with: error)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+internal import ArgumentParser
+internal import Foundation
+internal import KeychainModel
+
+/// Which items a command is about: its class and the attributes they must have.
+struct ItemFilter: ParsableArguments {
+    enum Synchronizable: String, CaseIterable, ExpressibleByArgument {
+        case any, yes, no
+    }
+
+    @Argument(help: "The class: generic, internet, certificate, key or identity.")
+    var kind: ItemKind?
+
+    @Option(help: "The service of a generic password.") var service: String?
+    @Option(help: "The account of a password.") var account: String?
+    @Option(help: "The server of an internet password.") var server: String?
+    @Option(name: .customLong("protocol"), help: "The protocol of an internet password, such as https.")
+    var internetProtocol: InternetProtocol?
+    @Option(help: "The port of an internet password.") var port: UInt16?
+    @Option(help: "The path of an internet password.") var path: String?
+    @Option(help: "The label.") var label: String?
+    @Option(help: "The comment of a password.") var comment: String?
+    @Option(name: .customLong("description"), help: "The kind of a password, in words.") var kindInWords: String?
+    @Option(help: "The access group.") var group: String?
+    @Option(help: "When the item can be read.") var accessible: Accessibility?
+    @Option(help: "Whether the item is synchronizable: any, yes or no.") var sync = Synchronizable.any
+    @Option(help: ArgumentHelp("One item, by the reference that --json shows.", valueName: "base64"))
+    var reference: String?
+
+    private var choices: [AttributeChoice] {
+        [
+            AttributeChoice("--service", .service, service), AttributeChoice("--account", .account, account),
+            AttributeChoice("--server", .server, server),
+            AttributeChoice("--protocol", .internetProtocol, internetProtocol?.code),
+            AttributeChoice("--port", .port, port.map { .number(Int64($0)) }),
+            AttributeChoice("--path", .path, path), AttributeChoice("--label", .label, label),
+            AttributeChoice("--comment", .comment, comment),
+            AttributeChoice("--description", .description, kindInWords),
+        ].compactMap(\.self)
+    }
+
+    func validate() throws {
+        let reference = try persistentReference()
+        if let kind, let reference, reference.itemClass != kind.itemClass {
+            throw ValidationError("The reference is that of another class: \(ItemKind(reference.itemClass).rawValue).")
+        }
+        if let named = kind?.itemClass ?? reference?.itemClass {
+            _ = try AttributeSet(choices, of: named)
+        } else if itemClasses.isEmpty {
+            throw ValidationError("No class has all of \(choices.map(\.option).joined(separator: ", ")).")
+        }
+    }
+
+    /// The classes whose items can match. Without one named, identities are left out: each is a certificate and
+    /// a key that are listed already.
+    var itemClasses: [ItemClass] {
+        // Validation came first and reported a reference that cannot be read.
+        if let named = kind?.itemClass ?? (try? persistentReference())?.itemClass { return [named] }
+        return ItemClass.stored.filter { itemClass in choices.allSatisfy { $0.applies(to: itemClass) } }
+    }
+
+    /// The one class a command that acts on an item needs.
+    func requireItemClass() throws -> ItemClass {
+        if kind == nil && reference == nil {
+            let kinds = ItemKind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("Name the item's class: \(kinds).")
+        }
+        return itemClasses[0]
+    }
+
+    /// A query for every match.
+    func query(for itemClass: ItemClass) throws -> ItemQuery {
+        var query = ItemQuery(itemClass)
+        query.attributes = try AttributeSet(choices, of: itemClass)
+        query.accessGroup = group
+        query.protection = accessible?.protection
+        query.persistentReference = try persistentReference()
+        query.limit = .all
+        query.synchronizable =
+            switch sync {
+            case .any: .any
+            case .yes: .yes
+            case .no: .no
+            }
+        return query
+    }
+
+    private func persistentReference() throws -> PersistentReference? {
+        guard let reference else { return nil }
+        guard let data = Data(base64Encoded: reference), let parsed = try? PersistentReference(data: data) else {
+            throw ValidationError("The reference is not one that 'keychain find --json' shows.")
+        }
+        return parsed
+    }
+}

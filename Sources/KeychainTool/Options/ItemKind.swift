@@ -1,0 +1,36 @@
+internal import ArgumentParser
+internal import KeychainModel
+
+/// The item classes by the names they have on the command line and in JSON.
+enum ItemKind: String, CaseIterable, ExpressibleByArgument {
+    case generic, `internet`, certificate, key, identity
+
+    init(_ itemClass: ItemClass) {
+        self =
+            switch itemClass {
+            case .genericPassword: .generic
+            case .internetPassword: .internet
+            case .certificate: .certificate
+            case .key: .key
+            case .identity: .identity
+            }
+    }
+
+    var itemClass: ItemClass {
+        switch self {
+        case .generic: .genericPassword
+        case .internet: .internetPassword
+        case .certificate: .certificate
+        case .key: .key
+        case .identity: .identity
+        }
+    }
+}
+
+extension ItemClass {
+    /// "one key", "3 keys": for messages and counts.
+    func counted(_ count: Int) -> String {
+        if count == 1 { return "1 \(title)" }
+        return self == .identity ? "\(count) identities" : "\(count) \(title)s"
+    }
+}

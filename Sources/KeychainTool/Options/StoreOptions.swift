@@ -1,0 +1,30 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Keychain
+
+/// Where the keychain is. Every command has these two.
+struct StoreOptions: ParsableArguments {
+    @Option(
+        name: .customLong("store"),
+        help: ArgumentHelp("The store's directory.", valueName: "directory"), completion: .directory)
+    var storeDirectory: String?
+
+    @Option(
+        name: .customLong("device-key"),
+        help: ArgumentHelp("The directory of the device key the store was made with.", valueName: "directory"),
+        completion: .directory)
+    var deviceKeyDirectory: String?
+
+    func validate() throws {
+        if storeDirectory?.isEmpty == true || deviceKeyDirectory?.isEmpty == true {
+            throw ValidationError("A directory cannot have an empty name.")
+        }
+    }
+
+    var configuration: KeychainConfiguration {
+        var configuration = KeychainConfiguration()
+        configuration.storeDirectory = storeDirectory.map { URL(fileURLWithPath: $0, isDirectory: true) }
+        configuration.deviceKeyDirectory = deviceKeyDirectory.map { URL(fileURLWithPath: $0, isDirectory: true) }
+        return configuration
+    }
+}

@@ -1,0 +1,59 @@
+internal import Glibc
+internal import KeychainModel
+
+/// What the command says: results to standard output, everything else to standard error.
+enum Console {
+    static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// - Throws: a ``ToolFailure``; without a message if the reader went away, which is its own good right.
+    static func write(_ text: String) throws(ToolFailure) {
+        var text = text
+        let failure = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }
+        try check(failure)
+    }
+
+    /// The bytes of a secret and nothing else, without a copy of ours.
+    static func write(_ secret: SecretBytes) throws(ToolFailure) {
+        try check(secret.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) })
+    }
+
+    /// A message for a person. Names in it may come from stored items, so they are kept from the terminal.
+    static func complain(_ message: String) {
+        note("keychain: " + message)
+    }
+
+    static func note(_ message: String) {
+        writeError(TerminalText.escape(message, keepingLines: true) + "\n")
+    }
+
+    /// A question, whose answer goes on the same line.
+    static func ask(_ question: String) {
+        writeError(TerminalText.escape(question))
+    }
+
+    private static func writeError(_ text: String) {
+        var text = text
+        // Where errors cannot be reported there is nobody to report that to.
+        _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
+    }
+
+    private static func check(_ failure: Int32) throws(ToolFailure) {
+        if failure == 0 { return }
+        if failure == EPIPE { throw ToolFailure(message: nil) }
+        throw ToolFailure(message: "cannot write to standard output: \(String(cString: strerror(failure)))")
+    }
+
+    /// - Returns: 0 or an errno value.
+    private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if written >= 0 {
+                rest = rest.dropFirst(written)
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return 0
+    }
+}

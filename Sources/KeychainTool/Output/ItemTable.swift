@@ -1,0 +1,59 @@
+internal import Foundation
+internal import KeychainModel
+
+/// Items for a person to look at: one line each, never a secret.
+struct ItemTable {
+    private static let headings = ["CLASS", "GROUP", "WHERE", "ACCOUNT", "LABEL", "ACCESSIBLE", "MODIFIED"]
+    /// A label may be megabytes long; a line of a table may not.
+    private static let widestCell = 40
+
+    let items: [FoundItem]
+
+    var text: String {
+        let rows = [Self.headings] + items.map(Self.cells)
+        let widths = Self.headings.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let lines = rows.map { row in
+            let cells = zip(row, widths).map { cell, width in
+                cell + String(repeating: " ", count: width - cell.count)
+            }
+            return cells.joined(separator: "  ").trimmingSuffix(while: { $0 == " " })
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func cells(of item: FoundItem) -> [String] {
+        let accessible = Accessibility(item.accessControl.protection).rawValue
+        return [
+            ItemKind(item.itemClass).rawValue, cell(.text(item.accessGroup)),
+            cell(item.attributes[.service] ?? item.attributes[.server] ?? item.attributes[.applicationTag]),
+            cell(item.attributes[.account]), cell(item.attributes[.label]),
+            item.accessControl.isConstrained ? accessible + " +constraints" : accessible,
+            Timestamp.short(item.modified),
+        ]
+    }
+
+    private static func cell(_ value: AttributeValue?) -> String {
+        switch value {
+        case nil: "-"
+        case .text(let text): clipped(text)
+        case .data(let data): String(validating: data, as: UTF8.self).map(clipped) ?? "<\(data.count) bytes>"
+        case .number(let number): String(number)
+        case .date(let seconds): Timestamp.short(seconds)
+        }
+    }
+
+    private static func clipped(_ text: String) -> String {
+        if text.isEmpty { return "\"\"" }
+        let start = String(text.unicodeScalars.prefix(widestCell + 1))
+        let escaped = TerminalText.escape(start)
+        return escaped.count > widestCell ? escaped.prefix(widestCell - 1) + "…" : escaped
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(while predicate: (Character) -> Bool) -> String {
+        var rest = self[...]
+        while let last = rest.last, predicate(last) { rest.removeLast() }
+        return String(rest)
+    }
+}

@@ -1,0 +1,51 @@
+/// JSON for scripts: keys in the order given, and nothing in it that a terminal would obey.
+///
+/// Foundation's encoder passes the controls U+007F to U+009F on as they are, and sorts the keys or shuffles them.
+enum JSONValue {
+    case null
+    case boolean(Bool)
+    case number(Int64)
+    case string(String)
+    case array([JSONValue])
+    case object([(key: String, value: JSONValue)])
+
+    /// The document, indented by two spaces, without a final newline.
+    var text: String { text(indent: "") }
+
+    private func text(indent: String) -> String {
+        let inner = indent + "  "
+        switch self {
+        case .null: return "null"
+        case .boolean(let value): return value ? "true" : "false"
+        case .number(let value): return String(value)
+        case .string(let value): return Self.quote(value)
+        case .array(let values) where values.isEmpty: return "[]"
+        case .array(let values):
+            let lines = values.map { inner + $0.text(indent: inner) }
+            return "[\n\(lines.joined(separator: ",\n"))\n\(indent)]"
+        case .object(let members) where members.isEmpty: return "{}"
+        case .object(let members):
+            let lines = members.map { "\(inner)\(Self.quote($0.key)): \($0.value.text(indent: inner))" }
+            return "{\n\(lines.joined(separator: ",\n"))\n\(indent)}"
+        }
+    }
+
+    private static func quote(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\t": result += "\\t"
+            case _ where TerminalText.isHidden(scalar):
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

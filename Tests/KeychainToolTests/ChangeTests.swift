@@ -1,0 +1,129 @@
+import Foundation
+import KeychainModel
+import Testing
+
+@Suite struct ChangeTests {
+    @Test("Several matches are refused with their groups named, and nothing is written or changed")
+    func severalMatches() throws {
+        try withTool { (tool) throws in
+            try tool.asApp(["com.example.one"], .add(secret: "1"))
+            try tool.asApp(["com.example.two"], .add(secret: "2"))
+            for command in ["get generic", "delete generic", "update generic --set-label l", "update generic"] {
+                let outcome = try tool.shell("printf new | $K \(command) --service s")
+                #expect(outcome.status == 206, "\(command)")
+                #expect(outcome.output.isEmpty)
+                #expect(outcome.errors.contains("com.example.one, com.example.two"))
+                #expect(outcome.errors.contains("--group"))
+            }
+            #expect(try tool.run("get", "generic", "--group", "com.example.one").text == "1")
+            #expect(try tool.run("get", "generic", "--group", "com.example.two").text == "2")
+        }
+    }
+
+    @Test("An item and its synchronizable twin are told apart by --sync")
+    func synchronizable() throws {
+        try withTool { (tool) throws in
+            #expect(try tool.shell("printf 1 | $K add generic --service s --account a").status == 0)
+            #expect(try tool.shell("printf 2 | $K add generic --service s --account a --sync").status == 0)
+            #expect(try tool.run("get", "generic", "--service", "s").status == 206)
+            #expect(try tool.run("get", "generic", "--sync", "no").text == "1")
+            #expect(try tool.run("get", "generic", "--sync", "yes").text == "2")
+        }
+    }
+
+    @Test("update --set-group moves an item to the group of a renamed program")
+    func setGroup() throws {
+        try withTool { (tool) throws in
+            try tool.asApp(["old"], .add())
+            #expect(try tool.run("update", "generic", "--group", "old", "--set-group", "new").status == 0)
+            var query = ItemQuery(.genericPassword)
+            query.attributes[.service] = .text("s")
+            guard case .found(let items) = try tool.asApp(["new"], .find(FindRequest(query, wantsSecrets: true)))
+            else { return }
+            #expect(items.first?.secret?.copyData() == Data("secret".utf8))
+            #expect(try tool.run("find", "--group", "old").status == 44)
+        }
+    }
+
+    @Test("update reads a secret if nothing is set, or with --secret, and else leaves it alone")
+    func updatesSecret() throws {
+        try withTool { (tool) throws in
+            #expect(try tool.shell("printf 1 | $K add generic --service s --account a").status == 0)
+            #expect(try tool.shell("printf 2 | $K update generic --service s --set-label l").status == 0)
+            #expect(try tool.run("get", "generic", "--label", "l").text == "1")
+            #expect(try tool.shell("printf 3 | $K update generic --service s").status == 0)
+            #expect(try tool.run("get", "generic", "--label", "l").text == "3")
+            #expect(try tool.shell("printf 4 | $K update generic --service s --set-account b --secret").status == 0)
+            #expect(try tool.run("get", "generic", "--account", "b").text == "4")
+        }
+    }
+
+    @Test("update --set-accessible changes the protection class")
+    func setAccessible() throws {
+        try withTool { (tool) throws in
+            try tool.run("add", "generic", "--service", "s", "--account", "a")
+            #expect(try tool.run("update", "generic", "--set-accessible", "always-this-device-only").status == 0)
+            let item = try tool.run("find", "--json").objects.first
+            #expect(item?["accessible"] as? String == "always-this-device-only")
+        }
+    }
+
+    @Test("add --update keeps the item, replaces its secret and sets only what is named")
+    func addOrUpdate() throws {
+        try withTool { (tool) throws in
+            let add = "$K add generic --service s --account a --json --update"
+            let first = try tool.shell("printf 1 | \(add) --label l --comment c").object
+            let second = try tool.shell("printf 2 | \(add) --label m --accessible always").object
+            #expect(first["reference"] as? String == second["reference"] as? String)
+            #expect(second["accessible"] as? String == "always")
+            let attributes = second["attributes"] as? [String: Any]
+            #expect(attributes?["label"] as? String == "m")
+            #expect(attributes?["comment"] as? String == "c")
+            #expect(try tool.run("get", "generic").text == "2")
+        }
+    }
+
+    @Test("delete --all deletes every match and nothing else")
+    func deleteAll() throws {
+        try withTool { (tool) throws in
+            try tool.asApp(["one"], .add())
+            try tool.asApp(["two"], .add())
+            try tool.asApp(["two"], .add(service: .text("other")))
+            #expect(try tool.run("delete", "generic", "--service", "s", "--all").status == 0)
+            #expect(try tool.run("find", "--json").objects.count == 1)
+        }
+    }
+
+    @Test("A reference means one item, whatever else matches")
+    func reference() throws {
+        try withTool { (tool) throws in
+            try tool.asApp(["one"], .add(account: .data(Data([0, 0xff]))))
+            try tool.asApp(["two"], .add(secret: "other"))
+            let items = try tool.run("find", "--json").objects
+            let reference = try #require(items.first?["reference"] as? String)
+            #expect(try tool.run("get", "--reference", reference).text == "secret")
+            #expect(try tool.run("delete", "--reference", reference).status == 0)
+            #expect(try tool.run("get", "--reference", reference).status == 44)
+            #expect(try tool.run("get", "generic").text == "other")
+        }
+    }
+
+    @Test("An item that asks for authentication is refused with 36, not shown, and deleted when it is named")
+    func constrained() throws {
+        try withTool { (tool) throws in
+            try tool.asApp(["app"], .add(flags: .userPresence))
+            for command in ["find", "get generic", "update generic --set-label l", "delete generic"] {
+                #expect(try tool.shell("$K \(command)").status == 36, "\(command)")
+            }
+            try tool.asApp(["app"], .add(account: .text("b")))
+            let found = try tool.run("find", "--json")
+            #expect(found.status == 0)
+            #expect(found.objects.count == 1)
+            #expect(found.errors.contains("ask for authentication"))
+            #expect(try tool.run("get", "generic", "--service", "s").status == 206)
+            let delete = "$K delete generic --group app --service s --account a"
+            #expect(try tool.shell(delete).status == 0)
+            #expect(try tool.shell(delete).status == 44)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import KeychainModel
+import Testing
+
+@testable import KeychainTool
+
+@Suite struct ExitStatusTests {
+    @Test(
+        "A mistake on the command line ends with 64, says so, and makes no store",
+        arguments: [
+            ["frob"], ["add", "generic", "--service", "s"], ["add", "certificate"], ["get", "--service", "s"],
+            ["get", "identity"], ["get", "generic", "--server", "h"], ["find", "internet", "--service", "s"],
+            ["find", "--service", "s", "--server", "h"], ["find", "--accessible", "sometimes"],
+            ["find", "--reference", "zzz"], ["update", "generic", "--set-server", "h"], ["delete"],
+            ["add", "generic", "--service", "s", "--account", "a", "--group", ""], ["status", "--store", ""],
+        ])
+    func usage(arguments: [String]) throws {
+        try withTool { (tool) throws in
+            let outcome = try tool.shell("$K " + arguments.map { "'\($0)'" }.joined(separator: " "))
+            #expect(outcome.status == 64)
+            #expect(outcome.output.isEmpty)
+            #expect(outcome.errors.contains("Usage: keychain"))
+            #expect(!FileManager.default.fileExists(atPath: tool.store.path))
+        }
+    }
+
+    @Test(
+        "What is not there ends with 44, and no store is made",
+        arguments: ["find", "find --json", "get generic", "delete generic --all", "update generic --set-label l"])
+    func notFound(arguments: String) throws {
+        try withTool { (tool) throws in
+            let outcome = try tool.shell("$K \(arguments)")
+            #expect(outcome.status == 44)
+            #expect(outcome.text == (arguments.contains("--json") ? "[]\n" : ""))
+            #expect(outcome.errors.hasPrefix("keychain: "))
+            #expect(!FileManager.default.fileExists(atPath: tool.store.path))
+        }
+    }
+
+    @Test("A duplicate ends with 45 and the first secret is kept")
+    func duplicate() throws {
+        try withTool { (tool) throws in
+            try tool.run("add", "generic", "--service", "s", "--account", "a", input: Data("first".utf8))
+            let second = try tool.run("add", "generic", "--service", "s", "--account", "a", input: Data("second".utf8))
+            #expect(second.status == 45)
+            #expect(try tool.run("get", "generic", "--service", "s").text == "first")
+        }
+    }
+
+    @Test("An item that needs a passcode ends with 51, since none can be set")
+    func noPasscode() throws {
+        try withTool { (tool) throws in
+            let outcome = try tool.shell("$K add generic --service s --account a --accessible when-passcode-set")
+            #expect(outcome.status == 51)
+        }
+    }
+
+    @Test("A store that cannot be opened ends with 53 and is left as it is")
+    func foreignFile() throws {
+        try withTool { (tool) throws in
+            try tool.run("add", "generic", "--service", "s", "--account", "a")
+            let garbage = Data(repeating: 7, count: 5000)
+            try garbage.write(to: tool.database)
+            for command in ["find", "status", "get generic"] {
+                #expect(try tool.shell("$K \(command)").status == 53, "\(command)")
+            }
+            #expect(try Data(contentsOf: tool.database) == garbage)
+        }
+    }
+
+    @Test("A store that may not be looked at is never 'not found'", .enabled(if: geteuid() != 0))
+    func noPermission() throws {
+        try withTool { (tool) throws in
+            try tool.run("add", "generic", "--service", "s", "--account", "a")
+            let parent = tool.store.deletingLastPathComponent().path
+            try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: parent)
+            defer { try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: parent) }
+            #expect(try tool.run("find").status == 53)
+        }
+    }
+
+    @Test("The status is the low byte of the OSStatus")
+    func lowByte() {
+        #expect(ExitStatus.of(.itemNotFound) == 44)
+        #expect(ExitStatus.of(.duplicateItem) == 45)
+        #expect(ExitStatus.of(.interactionNotAllowed) == 36)
+        #expect(ExitStatus.of(.missingEntitlement) == 30)
+        #expect(ExitStatus.of(.authenticationFailed) == 51)
+        #expect(ExitStatus.of(.parameter) == 206)
+        #expect(ExitStatus.of(.notAvailable) == 53)
+    }
+
+    @Test("Help and version go to standard output and end with 0", arguments: ["--help", "--version", "add --help"])
+    func help(arguments: String) throws {
+        try withTool { (tool) throws in
+            let outcome = try tool.shell("$K \(arguments)")
+            #expect(outcome.status == 0)
+            #expect(!outcome.output.isEmpty)
+        }
+    }
+
+    @Test("Completion scripts offer the names of the protection classes", arguments: ["bash", "zsh", "fish"])
+    func completions(shell: String) throws {
+        try withTool { (tool) throws in
+            let outcome = try tool.run("--generate-completion-script", shell)
+            #expect(outcome.status == 0)
+            #expect(outcome.text.contains("after-first-unlock-this-device-only"))
+        }
+    }
+}
