@@ -69,9 +69,8 @@ private func fuzzRow(_ input: Data) {
     let sealer = RowSealer(classKey: deviceKey, binding: binding)
     input.withUnsafeBytes { bytes in
         let (key, box) = (bytes.prefix(40), bytes.dropFirst(40))
-        let opened: Void? = try? sealer.open(
-            .secret, wrappedKey: UnsafeRawBufferPointer(rebasing: key), box: UnsafeRawBufferPointer(rebasing: box)
-        ) { _ in }
+        let opened = try? sealer.openSecret(
+            wrappedKey: UnsafeRawBufferPointer(rebasing: key), box: UnsafeRawBufferPointer(rebasing: box))
         precondition(opened == nil, "bytes that nobody sealed were opened")
     }
 }

@@ -20,6 +20,9 @@ package struct IndexToken: Sendable, Hashable {
         self.init(prefixOf: bytes)
     }
 
+    /// The sixteen bytes, as two words in memory order.
+    package var words: (UInt64, UInt64) { (high, low) }
+
     package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         var pair = (high, low)
         var result: Result<R, E>?

@@ -76,10 +76,27 @@ package struct RowSealer {
         }
     }
 
-    /// Calls `body` with the plaintext of one half, and erases it afterwards.
-    ///
     /// - Throws: `.decode` if the bytes are not what was sealed for this row: damaged, edited, or another row's.
-    package func open<R>(
+    package func openMetadata(
+        wrappedKey: UnsafeRawBufferPointer, box: UnsafeRawBufferPointer
+    ) throws(KeychainError) -> ItemMetadata {
+        try open(.metadata, wrappedKey: wrappedKey, box: box) { bytes throws(KeychainError) in
+            try ItemMetadata(decoding: bytes)
+        }
+    }
+
+    /// - Throws: `.decode`, as ``openMetadata(wrappedKey:box:)``.
+    package func openSecret(
+        wrappedKey: UnsafeRawBufferPointer, box: UnsafeRawBufferPointer
+    ) throws(KeychainError) -> SecretBytes {
+        try open(.secret, wrappedKey: wrappedKey, box: box) { bytes throws(KeychainError) in
+            SecretBytes(copying: bytes)
+        }
+    }
+
+    /// Calls `body` with the plaintext of one half, and erases it afterwards. Not offered to other modules, where
+    /// it would not be specialised and cost a microsecond more.
+    func open<R>(
         _ half: Half, wrappedKey: UnsafeRawBufferPointer, box: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R
     ) throws(KeychainError) -> R {

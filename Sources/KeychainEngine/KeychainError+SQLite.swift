@@ -17,6 +17,7 @@ extension KeychainError {
     }
 
     init(sqliteCode code: Int32, detail: String?, cause: (any Error)? = nil) {
+        let cause = cause ?? SQLiteFailure(code: code)
         let detail = detail.map { " (\($0))" } ?? ""
         switch code & 0xff {
         case SQLITE_BUSY, SQLITE_LOCKED:
@@ -48,4 +49,14 @@ extension KeychainError {
             self.init(.notAvailable, message: "the keychain's database failed\(detail)", cause: cause)
         }
     }
+}
+
+/// SQLite's own code, kept as the cause of an error.
+private struct SQLiteFailure: Error {
+    let code: Int32
+}
+
+extension KeychainError {
+    /// Whether a file was found to be no database at all.
+    var isNoDatabase: Bool { (cause as? SQLiteFailure).map { $0.code & 0xff == SQLITE_NOTADB } ?? false }
 }

@@ -1,7 +1,8 @@
 import Foundation
-import KeychainCrypto
 import KeychainModel
 import Testing
+
+@testable import KeychainCrypto
 
 @Suite struct SealedItemTests {
     private let plaintext = Data("a secret".utf8)
@@ -19,7 +20,7 @@ import Testing
         let sealer = RowSealer(classKey: try .repeating(key), binding: binding)
         return try sealed.wrappedKey.withUnsafeBytes { wrappedKey in
             try sealed.box.withUnsafeBytes { box in
-                try sealer.open(half, wrappedKey: wrappedKey, box: box) { Data($0) }
+                try sealer.open(half, wrappedKey: wrappedKey, box: box) { bytes throws(KeychainError) in Data(bytes) }
             }
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import KeychainModel
 import KeychainTestSupport
 import Testing
@@ -10,8 +11,8 @@ import Testing
     func pragmas() throws {
         try withTemporaryDirectory { directory in
             let engine = try Engine(.test(in: directory))
-            let settings = try engine.store.write { connection in
-                try ["synchronous", "secure_delete"].map { try connection.statement("PRAGMA \($0)").number() }
+            let settings = try engine.store.withWriter { database in
+                try ["synchronous", "secure_delete"].map { try Int.fetchOne(database, sql: "PRAGMA \($0)") }
             }
             // SQLite's numbers: synchronous 2 is FULL.
             #expect(settings == [2, 1])

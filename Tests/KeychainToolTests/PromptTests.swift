@@ -36,7 +36,7 @@ private struct PseudoTerminal {
         process.standardInput = terminal.program
         let errors = Pipe()
         process.standardError = errors
-        try process.run()
+        try withoutHeldSignals { try process.run() }
         var asked = Data()
         while !asked.contains(UInt8(ascii: ":")) {
             let more = errors.fileHandleForReading.availableData
@@ -45,6 +45,16 @@ private struct PseudoTerminal {
         }
         #expect(String(decoding: asked, as: UTF8.self) == "Secret for a at s: ")
         return process
+    }
+
+    /// The threads that run tests hold every signal back, and a process inherits that from the thread that starts it.
+    private func withoutHeldSignals(_ body: () throws -> Void) rethrows {
+        var none = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try body()
     }
 
     @Test("A secret typed at a terminal is not shown, and stored without the end of its line")

@@ -35,9 +35,9 @@ extension Engine {
         else { return report.unreadable.append(id) }
         do {
             let row = try connection.withRow(id) { row in
-                (try cipher.open(row, as: kind.itemClass, wantsSecret: true), [IndexToken](joinedBytes: row.tokens))
+                (try cipher.open(row, as: kind.itemClass) { _ in .everything }, [IndexToken](joinedBytes: row.tokens))
             }
-            guard let (item, listed) = row else { return report.unreadable.append(id) }
+            guard let (opened, listed) = row, let item = opened else { return report.unreadable.append(id) }
             let indexer = try keys.indexer(for: kind.tier)
             let due = indexer.tokens(of: item.itemClass, attributes: item.metadata.attributes)
             let hasEntries = try due.allSatisfy { try connection.firstItem(with: $0, from: id) == id }

@@ -25,11 +25,11 @@ extension Engine {
         _ row: StoredRow, as itemClass: ItemClass, matching matcher: ItemMatcher, wantsSecret: Bool
     ) throws(KeychainError) -> OpenedRow? {
         do throws(KeychainError) {
-            let item = try cipher.open(row, as: itemClass, wantsSecret: false)
-            guard matcher.matches(item) else { return nil }
-            // A constrained item is refused before its secret is ever unwrapped.
-            guard wantsSecret, !item.accessControl.isConstrained else { return item }
-            return try cipher.open(row, as: itemClass, wantsSecret: true)
+            return try cipher.open(row, as: itemClass) { item in
+                guard matcher.matches(item) else { return .nothing }
+                // A constrained item is refused before its secret is ever unwrapped.
+                return wantsSecret && !item.accessControl.isConstrained ? .everything : .metadata
+            }
         } catch  where error.code == .decode {
             logger.warning("a stored item does not open and is left out", metadata: ["row": "\(row.id)"])
             return nil

@@ -51,7 +51,7 @@ extension Engine {
     /// The item with its secret, or nil if it does not open.
     func openWhole(_ id: Int64, as itemClass: ItemClass, on connection: StoreConnection) throws -> OpenedRow? {
         do {
-            return try connection.withRow(id) { try cipher.open($0, as: itemClass, wantsSecret: true) }
+            return try connection.withRow(id) { try cipher.open($0, as: itemClass) { _ in .everything } } ?? nil
         } catch let error as KeychainError where error.code == .decode {
             return nil
         }

@@ -8,31 +8,39 @@ struct RowCipher {
     let storeID: UUID
     let randomness: any Randomness
 
-    /// Opens a row's metadata and, if asked, its secret.
+    /// What is wanted of a row, once its metadata is known.
+    enum Verdict { case nothing, metadata, everything }
+
+    /// Opens a row's metadata, and its secret if `judge` says so.
     ///
+    /// - Returns: nil if nothing is wanted.
     /// - Throws: `.decode` if the row is not exactly what was written for this place.
-    func open(_ row: StoredRow, as itemClass: ItemClass, wantsSecret: Bool) throws(KeychainError) -> OpenedRow {
+    func open(
+        _ row: StoredRow, as itemClass: ItemClass, _ judge: (OpenedRow) -> Verdict
+    ) throws(KeychainError) -> OpenedRow? {
         guard let uuid = row.uuid else { throw Self.damaged("its id is not a UUID") }
         let accessControl = try AccessControl(canonicalBytes: row.access)
         let sealer = try sealer(
             for: RowBinding(
                 storeID: storeID, rowID: uuid, itemClass: itemClass, accessControl: accessControl, version: row.version)
         )
-        let metadata = try sealer.open(.metadata, wrappedKey: row.metadataKey, box: row.metadata) {
-            bytes throws(KeychainError) in try ItemMetadata(decoding: bytes)
-        }
+        let metadata = try sealer.openMetadata(wrappedKey: row.metadataKey, box: row.metadata)
         // Reading the column would fetch a large secret's pages, so only its presence is asked for.
         guard metadata.hasSecret == row.hasSecret else { throw Self.damaged("one half is missing") }
         var opened = OpenedRow(
             id: row.id, uuid: uuid, version: row.version, itemClass: itemClass, accessControl: accessControl,
             metadata: metadata)
-        if wantsSecret && metadata.hasSecret { opened.secret = try secret(of: row, sealer) }
+        switch judge(opened) {
+        case .nothing: return nil
+        case .metadata: break
+        case .everything: if metadata.hasSecret { opened.secret = try secret(of: row, sealer) }
+        }
         return opened
     }
 
     private func secret(of row: StoredRow, _ sealer: RowSealer) throws(KeychainError) -> SecretBytes {
         guard let key = row.secretKey, let box = row.secret else { throw Self.damaged("one half is missing") }
-        return try sealer.open(.secret, wrappedKey: key, box: box) { SecretBytes(copying: $0) }
+        return try sealer.openSecret(wrappedKey: key, box: box)
     }
 
     /// Seals an item with fresh keys.

@@ -7,15 +7,14 @@ struct HeldSignals {
     private static let all = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
     private let before: sigset_t
-    private let held: sigset_t
+    /// Those that were not held back already by whoever started this program: they would not be delivered anyway.
+    private let numbers: [Int32]
 
     init() {
-        var held = sigset_t()
+        var held = Self.set(of: Self.all)
         var before = sigset_t()
-        sigemptyset(&held)
-        for signal in Self.all { sigaddset(&held, signal) }
         pthread_sigmask(SIG_BLOCK, &held, &before)
-        self.held = held
+        numbers = Self.all.filter { sigismember(&before, $0) == 0 }
         self.before = before
     }
 
@@ -23,18 +22,25 @@ struct HeldSignals {
     var arePending: Bool {
         var pending = sigset_t()
         sigpending(&pending)
-        return Self.all.contains { sigismember(&pending, $0) == 1 }
+        return numbers.contains { sigismember(&pending, $0) == 1 }
     }
 
     /// Lets those that have come do what they do, and holds the next ones.
     func deliver() {
         release()
-        var held = held
+        var held = Self.set(of: numbers)
         pthread_sigmask(SIG_BLOCK, &held, nil)
     }
 
     func release() {
         var before = before
         pthread_sigmask(SIG_SETMASK, &before, nil)
+    }
+
+    private static func set(of numbers: [Int32]) -> sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in numbers { sigaddset(&set, number) }
+        return set
     }
 }

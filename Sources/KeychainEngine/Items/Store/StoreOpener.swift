@@ -60,13 +60,12 @@ struct StoreOpener {
 
     /// The id of the database that is there without a keybag: a new one, or one whose making was cut short.
     private func makeDatabase() throws -> UUID {
-        let probe = try StoreSchema.probe(databaseURL)
-        try requireUsable(probe, mayBeAbsent: true)
-        if probe != .absent { try requireUsable(try inspect().probe, mayBeAbsent: false) }
-        let pool = try makePool()
-        try StoreSchema.migrator.migrate(pool)
+        if try probe() == .absent { try createEmptyDatabase() }
+        try requireUsable(try probe())
+        let writer = try openWriter()
+        try StoreSchema.migrator.migrate(writer)
         let fresh = try UUID(from: configuration.randomness)
-        let (id, items) = try pool.write { database in
+        let (id, items) = try writer.write { database in
             try database.execute(
                 sql: "INSERT OR IGNORE INTO store (key, value) VALUES ('id', ?)", arguments: [fresh.bytes])
             return (
@@ -74,7 +73,7 @@ struct StoreOpener {
                 try Int.fetchOne(database, sql: "SELECT count(*) FROM item") ?? 0
             )
         }
-        try pool.close()
+        try writer.close()
         guard items == 0 else {
             throw KeychainError(
                 .notAvailable,
@@ -88,67 +87,67 @@ struct StoreOpener {
         return identifier
     }
 
+    /// With the right mode from the start: SQLite gives its log files the mode of the database.
+    private func createEmptyDatabase() throws(KeychainError) {
+        let file = Glibc.open(databaseURL.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw AtomicFile.fileError("create", databaseURL, errno) }
+        close(file)
+    }
+
     // MARK: Opening the database
 
     private func openDatabase(expecting storeID: UUID) throws -> ItemStore {
-        try requireUsable(try StoreSchema.probe(databaseURL), mayBeAbsent: false)
-        let found = try inspect()
-        try requireUsable(found.probe, mayBeAbsent: false)
-        guard found.id == storeID.bytes else {
+        guard FileManager.default.fileExists(atPath: databaseURL.path) else {
+            throw refused(.absent)
+        }
+        let reader = try Reader(databaseURL, busyTimeout: configuration.busyTimeout)
+        try requireUsable(try StoreSchema.probe(reader))
+        guard try storedID(reader) == storeID else {
             throw KeychainError(
                 .notAvailable,
                 message: "keychain.db and keybag in \(configuration.storeDirectory.path) belong to different stores. "
                     + "Nothing was changed; put back the two files of one backup")
         }
-        return ItemStore(url: databaseURL, storeID: storeID, pool: try makePool())
+        let readers = ReaderPool(databaseURL, busyTimeout: configuration.busyTimeout, first: reader)
+        return ItemStore(url: databaseURL, storeID: storeID, readers: readers, openWriter: openWriter)
     }
 
-    /// What the database says of itself, its log included, through a connection that cannot write: one that can
-    /// already writes when it opens.
-    private func inspect() throws -> (probe: StoreSchema.Probe, id: Data?) {
-        var options = Configuration()
-        options.readonly = true
-        options.busyMode = .timeout(configuration.busyTimeout)
-        let queue = try DatabaseQueue(path: databaseURL.path, configuration: options)
-        let found = try queue.read { database in
-            let probe = try StoreSchema.probe(database)
-            guard probe == .usable, try database.tableExists("store") else { return (probe, Data?.none) }
-            return (probe, try Data.fetchOne(database, sql: "SELECT value FROM store WHERE key = 'id'"))
-        }
-        try queue.close()
-        return found
+    private func storedID(_ reader: Reader) throws -> UUID? {
+        guard try reader.number("SELECT count(*) FROM sqlite_master WHERE name = 'store'") == 1 else { return nil }
+        return try reader.rows("SELECT value FROM store WHERE key = 'id'") { UUID(bytes: $0.bytes(0)) }.first ?? nil
     }
 
-    private func requireUsable(_ probe: StoreSchema.Probe, mayBeAbsent: Bool) throws(KeychainError) {
-        let reason: String
-        switch probe {
-        case .usable: return
-        case .absent where mayBeAbsent: return
-        case .absent: reason = "is missing, though its keybag is there. Put it back from a backup"
-        case .foreign: reason = "is not a keychain database"
-        case .newer(let version):
-            reason =
+    private func probe() throws -> StoreSchema.Probe {
+        guard FileManager.default.fileExists(atPath: databaseURL.path) else { return .absent }
+        return try StoreSchema.probe(try Reader(databaseURL, busyTimeout: configuration.busyTimeout))
+    }
+
+    private func requireUsable(_ probe: StoreSchema.Probe) throws(KeychainError) {
+        if probe != .usable { throw refused(probe) }
+    }
+
+    private func refused(_ probe: StoreSchema.Probe) -> KeychainError {
+        let reason =
+            switch probe {
+            case .absent: "is missing, though its keybag is there. Put it back from a backup"
+            case .newer(let version):
                 "has version \(version), and this program knows versions up to \(StoreSchema.version): "
-                + "a newer version of keychain made it"
-        }
-        throw KeychainError(.notAvailable, message: "\(databaseURL.path) \(reason). Nothing was changed")
+                    + "a newer version of keychain made it"
+            case .usable, .foreign: "is not a keychain database"
+            }
+        return KeychainError(.notAvailable, message: "\(databaseURL.path) \(reason). Nothing was changed")
     }
 
-    private func makePool() throws -> DatabasePool {
+    private func openWriter() throws -> DatabaseQueue {
         var options = Configuration()
         options.label = "keychain"
         options.busyMode = .timeout(configuration.busyTimeout)
-        options.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA secure_delete = ON")
-        }
-        // Made here with the right mode: SQLite gives its log files the mode of the database.
-        let file = Glibc.open(databaseURL.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw AtomicFile.fileError("open", databaseURL, errno) }
-        close(file)
-        let pool = try DatabasePool(path: databaseURL.path, configuration: options)
-        // GRDB lowers this to NORMAL for a pool; then a power cut takes acknowledged writes away.
+        options.journalMode = .wal
+        options.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
+        let writer = try DatabaseQueue(path: databaseURL.path, configuration: options)
+        // GRDB lowers this to NORMAL with a log; then a power cut takes acknowledged writes away.
         let synchronous = configuration.isDurable ? "FULL" : "OFF"
-        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous)") }
-        return pool
+        try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous)") }
+        return writer
     }
 }

@@ -1,24 +1,21 @@
 internal import Foundation
-internal import GRDB
 internal import KeychainCrypto
 internal import KeychainModel
 
 /// One connection within one transaction: what the statements of the store are run through.
 struct StoreConnection {
-    private let database: Database
+    private let source: any StatementSource
     let store: ItemStore
-    /// In a write, rows that a roll-back would take away may be seen: nothing of it is remembered.
-    let isWriting: Bool
+    /// The highest id of a home in the snapshot that is read; nil in a write.
+    private let highestHomeID: Int64?
 
-    init(_ database: Database, store: ItemStore, isWriting: Bool) {
-        self.database = database
+    init(_ source: any StatementSource, store: ItemStore, highestHomeID: Int64? = nil) {
+        self.source = source
         self.store = store
-        self.isWriting = isWriting
+        self.highestHomeID = highestHomeID
     }
 
-    func statement(_ sql: String) throws -> RawStatement {
-        RawStatement(try database.cachedStatement(sql: sql))
-    }
+    private func statement(_ statement: StoreStatement) throws -> RawStatement { try source.statement(statement) }
 }
 
 // MARK: - Searching
@@ -26,7 +23,7 @@ struct StoreConnection {
 extension StoreConnection {
     /// The first item at or after `id` that has an entry for the token.
     func firstItem(with token: IndexToken, from id: Int64) throws -> Int64? {
-        let statement = try statement("SELECT item FROM entry WHERE token = ? AND item >= ? ORDER BY item LIMIT 1")
+        let statement = try statement(.itemByEntry)
         try statement.bind(token, at: 1)
         try statement.bind(id, at: 2)
         return try statement.number()
@@ -34,27 +31,27 @@ extension StoreConnection {
 
     /// The first item at or after `id` that lives in the home.
     func firstItem(inHome home: Int64, from id: Int64) throws -> Int64? {
-        let statement = try statement("SELECT id FROM item WHERE home = ? AND id >= ? ORDER BY id LIMIT 1")
+        let statement = try statement(.itemByHome)
         try statement.bind(home, at: 1)
         try statement.bind(id, at: 2)
         return try statement.number()
     }
 
     func item(withUUID identifier: UUID) throws -> Int64? {
-        let statement = try statement("SELECT id FROM item WHERE uuid = ?")
+        let statement = try statement(.itemByUUID)
         try statement.bind(identifier, at: 1)
         return try statement.number()
     }
 
     func item(withUniqueness token: IndexToken) throws -> Int64? {
-        let statement = try statement("SELECT id FROM item WHERE uniqueness = ?")
+        let statement = try statement(.itemByUniqueness)
         try statement.bind(token, at: 1)
         return try statement.number()
     }
 
     /// Calls `body` with the row of an item, if it is there. The row's bytes are valid only within.
     func withRow<R>(_ id: Int64, _ body: (StoredRow) throws -> R) throws -> R? {
-        let statement = try statement(StoredRow.select)
+        let statement = try statement(.row)
         try statement.bind(id, at: 1)
         defer { statement.reset() }
         guard try statement.step() else { return nil }
@@ -66,14 +63,13 @@ extension StoreConnection {
 
 extension StoreConnection {
     func nextItem(from id: Int64) throws -> Int64? {
-        let statement = try statement("SELECT id FROM item WHERE id >= ? ORDER BY id LIMIT 1")
+        let statement = try statement(.nextItem)
         try statement.bind(id, at: 1)
         return try statement.number()
     }
 
     func itemCounts() throws -> [ItemClass: Int] {
-        let statement = try statement(
-            "SELECT home.class, count(*) FROM item JOIN home ON home.id = item.home GROUP BY home.class")
+        let statement = try statement(.itemCounts)
         defer { statement.reset() }
         var counts: [ItemClass: Int] = [:]
         while try statement.step() {
@@ -88,8 +84,7 @@ extension StoreConnection {
     /// How many entries lead to no row.
     func strayEntryCount() throws -> Int {
         Int(
-            try statement("SELECT count(*) FROM entry WHERE NOT EXISTS (SELECT 1 FROM item WHERE id = entry.item)")
-                .number() ?? 0)
+            try statement(.strayEntries).number() ?? 0)
     }
 }
 
@@ -102,44 +97,39 @@ extension StoreConnection {
         _ indexer: Indexer
     ) throws -> [Int64] {
         guard case .some(let groups) = scope else { return try homes(of: itemClass, tier: tier) }
-        let highestID = try highestHomeID()
         var homes: [Int64] = []
         for group in groups {
             for synchronizable in synchronizable.values {
                 let home = Home(
                     itemClass: itemClass, tier: tier, accessGroup: group, synchronizable: synchronizable)
-                if let id = try self.home(home, indexer, highestID: highestID) { homes.append(id) }
+                if let id = try self.home(home, indexer) { homes.append(id) }
             }
         }
         return homes
     }
 
-    private func home(_ home: Home, _ indexer: Indexer, highestID: Int64) throws -> Int64? {
+    private func home(_ home: Home, _ indexer: Indexer) throws -> Int64? {
         // A write may see homes that its own roll-back takes away, so it neither asks nor fills the cache.
-        guard !isWriting else { return try findHome(home, indexer) }
-        switch store.homes.lookUp(home, highestID: highestID) {
+        guard let highestHomeID else { return try findHome(home, indexer) }
+        switch store.homes.lookUp(home, highestID: highestHomeID) {
         case .found(let id): return id
         case .absent: return nil
         case .unknown:
             let id = try findHome(home, indexer)
-            store.homes.remember(id, for: home, highestID: highestID)
+            store.homes.remember(id, for: home, highestID: highestHomeID)
             return id
         }
     }
 
     func findHome(_ home: Home, _ indexer: Indexer) throws -> Int64? {
-        let statement = try statement("SELECT id FROM home WHERE token = ?")
+        let statement = try statement(.homeByToken)
         try statement.bind(indexer.token(of: home), at: 1)
         return try statement.number()
     }
 
-    private func highestHomeID() throws -> Int64 {
-        try statement("SELECT max(id) FROM home").number() ?? 0
-    }
-
     /// The class and tier of a home.
     func kind(ofHome id: Int64) throws -> (itemClass: ItemClass, tier: IndexTier)? {
-        let statement = try statement("SELECT class, tier FROM home WHERE id = ?")
+        let statement = try statement(.homeKind)
         try statement.bind(id, at: 1)
         defer { statement.reset() }
         guard try statement.step(),
@@ -151,7 +141,7 @@ extension StoreConnection {
 
     /// Every home of a class and tier, whatever its group and synchronizability.
     private func homes(of itemClass: ItemClass, tier: IndexTier) throws -> [Int64] {
-        let statement = try statement("SELECT id FROM home WHERE class = ? AND tier = ?")
+        let statement = try statement(.homesByKind)
         try statement.bind(Int64(itemClass.number), at: 1)
         try statement.bind(Int64(tier.rawValue), at: 2)
         defer { statement.reset() }
@@ -163,12 +153,11 @@ extension StoreConnection {
     /// The home's row, made if it is the first item of its kind.
     func makeHome(_ home: Home, _ indexer: Indexer) throws -> Int64 {
         if let id = try findHome(home, indexer) { return id }
-        let statement = try statement("INSERT INTO home (class, tier, token) VALUES (?, ?, ?)")
+        let statement = try statement(.insertHome)
         try statement.bind(Int64(home.itemClass.number), at: 1)
         try statement.bind(Int64(home.tier.rawValue), at: 2)
         try statement.bind(indexer.token(of: home), at: 3)
-        try statement.run()
-        return database.lastInsertedRowID
+        return try statement.inserted()
     }
 }
 
@@ -193,26 +182,16 @@ extension ItemQuery.Synchronizable {
 
 extension StoreConnection {
     func insert(_ row: SealedRow) throws {
-        let statement = try statement(
-            """
-            INSERT INTO item (uuid, home, version, uniqueness, access, tokens, metadata_key, metadata, secret_key, secret)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """)
+        let statement = try statement(.insertItem)
         try statement.bind(row.uuid, at: 1)
         try bind(row, to: statement, from: 2)
-        try statement.run()
-        try insertEntries(row.tokens, for: database.lastInsertedRowID)
+        try insertEntries(row.tokens, for: try statement.inserted())
     }
 
     /// Replaces everything of an item but its id and uuid.
     func replace(_ id: Int64, with row: SealedRow) throws {
         try deleteEntries(of: id)
-        let statement = try statement(
-            """
-            UPDATE item SET home = ?, version = ?, uniqueness = ?, access = ?, tokens = ?, metadata_key = ?,
-                metadata = ?, secret_key = ?, secret = ?
-            WHERE id = ?
-            """)
+        let statement = try statement(.updateItem)
         let next = try bind(row, to: statement, from: 1)
         try statement.bind(id, at: next)
         try statement.run()
@@ -221,7 +200,7 @@ extension StoreConnection {
 
     func delete(_ id: Int64) throws {
         try deleteEntries(of: id)
-        let statement = try statement("DELETE FROM item WHERE id = ?")
+        let statement = try statement(.deleteItem)
         try statement.bind(id, at: 1)
         try statement.run()
     }
@@ -241,7 +220,7 @@ extension StoreConnection {
     }
 
     private func insertEntries(_ tokens: [IndexToken], for id: Int64) throws {
-        let statement = try statement("INSERT OR IGNORE INTO entry (token, item) VALUES (?, ?)")
+        let statement = try statement(.insertEntry)
         for token in tokens {
             try statement.bind(token, at: 1)
             try statement.bind(id, at: 2)
@@ -252,7 +231,7 @@ extension StoreConnection {
     /// Removes an item's entries by the list its row keeps, so that no key is needed.
     private func deleteEntries(of id: Int64) throws {
         let tokens = try withRow(id) { [IndexToken](joinedBytes: $0.tokens) } ?? []
-        let statement = try statement("DELETE FROM entry WHERE token = ? AND item = ?")
+        let statement = try statement(.deleteEntry)
         for token in tokens {
             try statement.bind(token, at: 1)
             try statement.bind(id, at: 2)

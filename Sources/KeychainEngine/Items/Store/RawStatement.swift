@@ -1,5 +1,4 @@
 internal import Foundation
-internal import GRDB
 internal import GRDBSQLite
 internal import KeychainCrypto
 internal import KeychainModel
@@ -11,8 +10,8 @@ struct RawStatement {
     private let pointer: OpaquePointer
     private let connection: OpaquePointer?
 
-    init(_ statement: Statement) {
-        pointer = statement.sqliteStatement
+    init(_ pointer: OpaquePointer) {
+        self.pointer = pointer
         connection = sqlite3_db_handle(pointer)
     }
 
@@ -39,7 +38,13 @@ struct RawStatement {
     }
 
     func bind(_ token: IndexToken, at index: Int32) throws(KeychainError) {
-        try token.withUnsafeBytes { bytes throws(KeychainError) in try bind(bytes, at: index) }
+        try bind(token.words, at: index)
+    }
+
+    /// Not through the generic form above, which is not specialised for another module's type and costs a microsecond.
+    private func bind(_ words: (UInt64, UInt64), at index: Int32) throws(KeychainError) {
+        try check(
+            withUnsafeBytes(of: words) { sqlite3_bind_blob64(pointer, index, $0.baseAddress, 16, Self.transient) })
     }
 
     func bind(_ identifier: UUID, at index: Int32) throws(KeychainError) {
@@ -61,10 +66,21 @@ struct RawStatement {
 
     func reset() { sqlite3_reset(pointer) }
 
+    /// The statement must not be used again.
+    func finalize() { sqlite3_finalize(pointer) }
+
     /// Executes a statement that gives no rows.
     func run() throws(KeychainError) {
         defer { reset() }
         while try step() {}
+    }
+
+    /// The id that a statement with `RETURNING id` gave a new row.
+    func inserted() throws(KeychainError) -> Int64 {
+        guard let id = try number() else {
+            throw KeychainError(.internalFailure, message: "the database gave a new row no id")
+        }
+        return id
     }
 
     /// The first column of the first row, as a number.
@@ -74,6 +90,8 @@ struct RawStatement {
     }
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
+
+    func text(_ column: Int32) -> String { sqlite3_column_text(pointer, column).map { String(cString: $0) } ?? "" }
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
 

@@ -1,0 +1,92 @@
+internal import Foundation
+internal import GRDB
+internal import KeychainCrypto
+internal import KeychainModel
+internal import Synchronization
+
+/// The database of a store: readers side by side, one writer at a time, every commit on the disk before it is reported.
+final class ItemStore: Sendable {
+    let url: URL
+    let storeID: UUID
+    let homes = HomeCache()
+    private let readers: ReaderPool
+    private let openWriter: @Sendable () throws -> DatabaseQueue
+    /// Opened by the first write: many a process only reads.
+    private let writer = Mutex<DatabaseQueue?>(nil)
+
+    init(
+        url: URL, storeID: UUID, readers: ReaderPool, openWriter: @escaping @Sendable () throws -> DatabaseQueue
+    ) {
+        self.url = url
+        self.storeID = storeID
+        self.readers = readers
+        self.openWriter = openWriter
+    }
+
+    /// Runs `body` on one snapshot of the store.
+    func read<R>(_ body: (StoreConnection) throws -> R) throws -> R {
+        try withReader { reader in
+            // A snapshot begins with the first step of a statement and lasts until it is reset: this one is needed
+            // anyhow, and spares a BEGIN and a COMMIT.
+            let anchor = try reader.statement(.highestHome)
+            defer { anchor.reset() }
+            let highestHomeID = try anchor.step() ? anchor.integer(0) : 0
+            return try body(StoreConnection(reader, store: self, highestHomeID: highestHomeID))
+        }
+    }
+
+    /// Runs `body` in a transaction that no other writer shares. If it throws, nothing is changed.
+    func write<R>(_ body: (StoreConnection) throws -> R) throws -> R {
+        try withWriter { database in
+            var result: R?
+            try database.inTransaction(.immediate) {
+                result = try body(StoreConnection(WriterStatements(database: database), store: self))
+                return .commit
+            }
+            return result!
+        }
+    }
+
+    /// Moves what this process wrote into the database, and cuts the log to nothing.
+    func emptyLog() throws {
+        guard let writer = writer.withLock({ $0 }) else { return }
+        _ = try writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+    }
+
+    /// What SQLite itself finds wrong with its file; empty if nothing.
+    func integrityProblems() throws -> [String] {
+        try withReader { reader in
+            try reader.rows("PRAGMA integrity_check(20)") { $0.text(0) }.filter { $0 != "ok" }
+        }
+    }
+
+    /// How SQLite would run a statement.
+    func plan(of statement: StoreStatement) throws -> [String] {
+        try withReader { try $0.rows("EXPLAIN QUERY PLAN \(statement.sql)") { $0.text(3) } }
+    }
+
+    private func withReader<R>(_ body: (Reader) throws -> R) throws -> R {
+        let reader = try readers.take()
+        defer { readers.give(reader) }
+        return try body(reader)
+    }
+
+    func withWriter<R>(_ body: (Database) throws -> R) throws -> R {
+        let writer = try writer.withLock { writer in
+            if let writer { return writer }
+            let opened = try openWriter()
+            writer = opened
+            return opened
+        }
+        return try writer.writeWithoutTransaction(body)
+    }
+}
+
+/// The statements of the connection that writes, kept by GRDB.
+private struct WriterStatements: StatementSource {
+    let database: Database
+
+    func statement(_ statement: StoreStatement) throws -> RawStatement {
+        RawStatement(try database.cachedStatement(sql: statement.sql).sqliteStatement)
+    }
+}

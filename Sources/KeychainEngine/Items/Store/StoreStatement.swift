@@ -1,0 +1,67 @@
+/// Every statement that is run on the tables of a store, prepared once for each connection.
+enum StoreStatement: Int, CaseIterable {
+    // Searching.
+    case highestHome
+    case homeByToken
+    case homesByKind
+    case homeKind
+    case itemByEntry
+    case itemByHome
+    case itemByUUID
+    case itemByUniqueness
+    case row
+    // Writing.
+    case insertHome
+    case insertItem
+    case updateItem
+    case deleteItem
+    case insertEntry
+    case deleteEntry
+    // Taking stock.
+    case nextItem
+    case itemCounts
+    case strayEntries
+
+    /// The ones whose cost must not grow with the number of items.
+    static let searches: [StoreStatement] = [
+        .highestHome, .homeByToken, .homeKind, .itemByEntry, .itemByHome, .itemByUUID, .itemByUniqueness, .row,
+        .nextItem,
+    ]
+
+    var sql: String {
+        switch self {
+        case .highestHome: "SELECT max(id) FROM home"
+        case .homeByToken: "SELECT id FROM home WHERE token = ?"
+        case .homesByKind: "SELECT id FROM home WHERE class = ? AND tier = ?"
+        case .homeKind: "SELECT class, tier FROM home WHERE id = ?"
+        case .itemByEntry: "SELECT item FROM entry WHERE token = ? AND item >= ? ORDER BY item LIMIT 1"
+        case .itemByHome: "SELECT id FROM item WHERE home = ? AND id >= ? ORDER BY id LIMIT 1"
+        case .itemByUUID: "SELECT id FROM item WHERE uuid = ?"
+        case .itemByUniqueness: "SELECT id FROM item WHERE uniqueness = ?"
+        case .row: StoredRow.select
+        case .insertHome: "INSERT INTO home (class, tier, token) VALUES (?, ?, ?) RETURNING id"
+        case .insertItem:
+            """
+            INSERT INTO item (uuid, home, version, uniqueness, access, tokens, metadata_key, metadata, secret_key, secret)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+            """
+        case .updateItem:
+            """
+            UPDATE item SET home = ?, version = ?, uniqueness = ?, access = ?, tokens = ?, metadata_key = ?,
+                metadata = ?, secret_key = ?, secret = ?
+            WHERE id = ?
+            """
+        case .deleteItem: "DELETE FROM item WHERE id = ?"
+        case .insertEntry: "INSERT OR IGNORE INTO entry (token, item) VALUES (?, ?)"
+        case .deleteEntry: "DELETE FROM entry WHERE token = ? AND item = ?"
+        case .nextItem: "SELECT id FROM item WHERE id >= ? ORDER BY id LIMIT 1"
+        case .itemCounts: "SELECT home.class, count(*) FROM item JOIN home ON home.id = item.home GROUP BY home.class"
+        case .strayEntries: "SELECT count(*) FROM entry WHERE NOT EXISTS (SELECT 1 FROM item WHERE id = entry.item)"
+        }
+    }
+}
+
+/// A connection that prepares statements.
+protocol StatementSource {
+    func statement(_ statement: StoreStatement) throws -> RawStatement
+}
