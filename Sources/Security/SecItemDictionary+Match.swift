@@ -8,17 +8,17 @@ extension SecItemDictionary {
         hasMatchFilters = true
         switch name {
         case "m_HostOrSubdomainOfHost":
-            guard let host = value as? String else { throw SecItemValue.wrongType(name, value) }
+            guard let host = SecItemValue.text(value) else { throw SecItemValue.wrongType(name, value) }
             if itemClass == .internetPassword { hostOrSubdomainOf = host } else { unsupportedMatchKey = name }
         case "m_ValidOnDate":
-            guard value is Date || value is NSNull else { throw SecItemValue.wrongType(name, value) }
+            guard value is NSDate || value is NSNull else { throw SecItemValue.wrongType(name, value) }
             // Passwords and keys have no period of validity: Apple's keychain ignores the key for them.
             if itemClass == .certificate || itemClass == .identity { unsupportedMatchKey = name }
         case "m_TrustedOnly":
             _ = try SecItemValue.boolean(name, value)
             unsupportedMatchKey = name
         case "m_EmailAddressIfPresent":
-            guard value is String else { throw SecItemValue.wrongType(name, value) }
+            guard value is NSString else { throw SecItemValue.wrongType(name, value) }
             unsupportedMatchKey = name
         case "m_Issuers", "m_Policy", "m_SubjectContains", "m_SubjectStartsWith", "m_SubjectEndsWith",
             "m_SubjectWholeString", "m_CaseInsensitive", "m_DiacriticInsensitive", "m_WidthInsensitive", "m_ItemList",
@@ -30,9 +30,9 @@ extension SecItemDictionary {
 
     private static func limit(_ value: Any) throws(KeychainError) -> ItemQuery.Limit {
         switch value {
-        case let text as String where text == "m_LimitOne": return .one
-        case let text as String where text == "m_LimitAll": return .all
-        case let number as NSNumber where type(of: value) != Bool.self:
+        case let text as NSString where text == "m_LimitOne": return .one
+        case let text as NSString where text == "m_LimitAll": return .all
+        case let number as NSNumber where !SecItemValue.isBoolean(number):
             guard let count = SecItemValue.integer(number), count >= -1 else { break }
             return count == -1 ? .all : count == 1 ? .one : .atMost(Int(count))
         default: break

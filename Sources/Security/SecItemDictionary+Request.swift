@@ -16,7 +16,7 @@ extension SecItemDictionary {
         request.accessGroup = accessGroup
         request.synchronizable = synchronizable == .yes
         request.accessControl = accessControl ?? protection.map { AccessControl($0) }
-        if let secret { request.secret = try Self.secret(secret) }
+        if let secret { request.secret = try SecItemValue.secret(secret) }
         return request
     }
 
@@ -56,12 +56,6 @@ extension SecItemDictionary {
         }
         try requireNoSkip()
         return try query()
-    }
-
-    /// The secret's bytes; a text or nothing at all is a mistake that Apple's keychain refuses too.
-    static func secret(_ value: Any) throws(KeychainError) -> SecretBytes {
-        guard let data = value as? Data else { throw SecItemValue.wrongType("kSecValueData", value) }
-        return SecretBytes(copying: data)
     }
 
     private func query() throws(KeychainError) -> ItemQuery {
@@ -107,10 +101,9 @@ enum SecItemChanges {
     static func parse(_ dictionary: NSDictionary, for itemClass: ItemClass) throws(KeychainError) -> ItemChanges {
         var changes = ItemChanges()
         var protection: Protection?
-        for (key, value) in dictionary {
-            let name = try SecItemDictionary.name(key)
+        for (name, value) in try SecItemValue.entries(of: dictionary) {
             guard name != "v_Data" else {
-                changes.secret = try SecItemDictionary.secret(value)
+                changes.secret = try SecItemValue.secret(value)
                 continue
             }
             guard let attribute = Attribute(name) else {

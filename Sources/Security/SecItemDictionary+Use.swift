@@ -14,11 +14,11 @@ extension SecItemDictionary {
             hasContext = true
             if context.forbidsInteraction && authenticationUI == .allow { authenticationUI = .fail }
         case "u_CredRef":
-            guard value is Data else { throw SecItemValue.wrongType(name, value) }
+            guard value is NSData else { throw SecItemValue.wrongType(name, value) }
             hasCredential = true
         // Words for a question that is not asked yet.
         case "u_OpPrompt", "u_CallerName":
-            guard value is String else { throw SecItemValue.wrongType(name, value) }
+            guard value is NSString else { throw SecItemValue.wrongType(name, value) }
         case "u_SystemKeychain", "u_SystemKeychainAlways", "u_SyncBubbleKeychain", "u_UserIndependentKeychain":
             throw KeychainError(
                 .missingEntitlement, message: "the keychain that \(name) means is open to Apple's own programs alone")
@@ -28,7 +28,7 @@ extension SecItemDictionary {
     }
 
     private static func authenticationUI(_ value: Any) throws(KeychainError) -> ItemQuery.AuthenticationUI {
-        switch value as? String {
+        switch SecItemValue.text(value) {
         case "u_AuthUIA": return .allow
         case "u_AuthUIF": return .fail
         case "u_AuthUIS": return .skip

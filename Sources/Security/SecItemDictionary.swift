@@ -41,8 +41,9 @@ struct SecItemDictionary {
         guard dictionary.count <= Self.mostEntries else {
             throw KeychainError(.parameter, message: "the dictionary has \(dictionary.count) entries")
         }
-        itemClass = try Self.itemClass(of: dictionary)
-        for (key, value) in dictionary { try read(value, for: try Self.name(key)) }
+        let entries = try SecItemValue.entries(of: dictionary)
+        itemClass = try Self.itemClass(in: entries)
+        for (name, value) in entries { try read(value, for: name) }
         try requireOneProtection()
         if hasContext && hasCredential {
             throw KeychainError(
@@ -51,16 +52,16 @@ struct SecItemDictionary {
     }
 
     /// The class that is named, or that of the persistent reference.
-    private static func itemClass(of dictionary: NSDictionary) throws(KeychainError) -> ItemClass {
-        let reference = dictionary["v_PersistentRef"]
-        let referenced: ItemClass? =
-            if let data = reference as? Data { try PersistentReference(data: data).itemClass } else { nil }
-        guard let value = dictionary["class"] else {
+    private static func itemClass(in entries: [(name: String, value: Any)]) throws(KeychainError) -> ItemClass {
+        let referenced = try entries.first { $0.name == "v_PersistentRef" }
+            .flatMap { SecItemValue.data($0.value) }
+            .map { data throws(KeychainError) in try PersistentReference(data: data).itemClass }
+        guard let value = entries.first(where: { $0.name == "class" })?.value else {
             if let referenced { return referenced }
-            if dictionary["v_Ref"] != nil { throw referencesUnsupported }
+            if entries.contains(where: { $0.name == "v_Ref" }) { throw referencesUnsupported }
             throw KeychainError(.parameter, message: "the dictionary names no item class (kSecClass)")
         }
-        guard let name = value as? String else { throw SecItemValue.wrongType("kSecClass", value) }
+        guard let name = SecItemValue.text(value) else { throw SecItemValue.wrongType("kSecClass", value) }
         guard let itemClass = ItemClass(rawValue: name) else {
             throw KeychainError(.noSuchClass, message: "there is no item class \(String(reflecting: name))")
         }
@@ -70,14 +71,6 @@ struct SecItemDictionary {
                 message: "the persistent reference is that of a \(referenced.title), not of a \(itemClass.title)")
         }
         return itemClass
-    }
-
-    /// - Throws: `.noSuchAttribute` for a number, which Apple's keychain takes for an attribute that it does not know.
-    static func name(_ key: Any) throws(KeychainError) -> String {
-        if let name = key as? String { return name }
-        throw key is NSNumber
-            ? KeychainError(.noSuchAttribute, message: "a key of the dictionary is a number")
-            : KeychainError(.parameter, message: "a key of the dictionary has the type \(type(of: key))")
     }
 
     // MARK: One entry
@@ -154,7 +147,9 @@ struct SecItemDictionary {
         switch name {
         case "v_Data": secret = value
         case "v_PersistentRef":
-            guard let data = value as? Data else { throw SecItemValue.wrongType("kSecValuePersistentRef", value) }
+            guard let data = SecItemValue.data(value) else {
+                throw SecItemValue.wrongType("kSecValuePersistentRef", value)
+            }
             persistentReference = data
         case "v_Ref": throw Self.referencesUnsupported
         default: throw Self.unknown(name)

@@ -1,8 +1,45 @@
 internal import Foundation
 internal import KeychainModel
 
-/// Reads the values of a dictionary, which may be Swift values or Foundation objects.
+/// Reads the values of a dictionary as the objects they are.
+///
+/// Foundation's own bridging of an `NSData` costs 60 ns for each byte on Linux (docs/performance.md), so nothing here
+/// casts an object to `Data`.
 enum SecItemValue {
+    /// The entries of a dictionary, whose objects are not bridged.
+    static func entries(of dictionary: NSDictionary) throws(KeychainError) -> [(name: String, value: Any)] {
+        // Both come in the order of the dictionary's one storage.
+        let (keys, values) = (dictionary.allKeys, dictionary.allValues)
+        var entries: [(name: String, value: Any)] = []
+        entries.reserveCapacity(keys.count)
+        for (key, value) in zip(keys, values) { entries.append((try name(key), value)) }
+        return entries
+    }
+
+    /// - Throws: `.noSuchAttribute` for a number, which Apple's keychain takes for an attribute that it does not know.
+    private static func name(_ key: Any) throws(KeychainError) -> String {
+        if let name = text(key) { return name }
+        throw key is NSNumber
+            ? KeychainError(.noSuchAttribute, message: "a key of the dictionary is a number")
+            : KeychainError(.parameter, message: "a key of the dictionary has the type \(type(of: key))")
+    }
+
+    static func text(_ value: Any) -> String? { (value as? NSString).map { $0 as String } }
+
+    static func data(_ value: Any) -> Data? {
+        (value as? NSData).map { Data(bytes: $0.bytes, count: $0.length) }
+    }
+
+    /// The secret's bytes, copied once.
+    ///
+    /// - Throws: `.parameter` for anything but data, a text among it, as Apple's keychain does.
+    static func secret(_ value: Any) throws(KeychainError) -> SecretBytes {
+        guard let data = value as? NSData else { throw wrongType("kSecValueData", value) }
+        return withExtendedLifetime(data) {
+            SecretBytes(copying: UnsafeRawBufferPointer(start: data.bytes, count: data.length))
+        }
+    }
+
     /// The value in the form an attribute of this kind has.
     ///
     /// - Throws: `.parameter` if it has none.
@@ -23,15 +60,17 @@ enum SecItemValue {
     }
 
     static func date(_ name: String, _ value: Any) throws(KeychainError) -> Double {
-        guard let date = value as? Date else { throw wrongType(name, value) }
+        guard let date = value as? NSDate else { throw wrongType(name, value) }
         return date.timeIntervalSinceReferenceDate
     }
 
     /// A Boolean object; a number does not pass for one, as in Apple's keychain.
     static func boolean(_ name: String, _ value: Any) throws(KeychainError) -> Bool {
-        guard type(of: value) == Bool.self, let boolean = value as? Bool else { throw wrongType(name, value) }
-        return boolean
+        guard let number = value as? NSNumber, isBoolean(number) else { throw wrongType(name, value) }
+        return number.boolValue
     }
+
+    static func isBoolean(_ number: NSNumber) -> Bool { kind(of: number) == UInt8(ascii: "c") }
 
     static func synchronizable(_ value: Any) throws(KeychainError) -> ItemQuery.Synchronizable {
         switch untyped(value, for: .number).flatMap(AttributeKind.number.coerce) {
@@ -48,21 +87,24 @@ enum SecItemValue {
 
     private static func untyped(_ value: Any, for kind: AttributeKind) -> AttributeValue? {
         switch value {
-        case let text as String: .text(text)
-        case let data as Data: .data(data)
-        case let date as Date: .date(date.timeIntervalSinceReferenceDate)
+        case let text as NSString: .text(text as String)
+        case let data as NSData: .data(Data(bytes: data.bytes, count: data.length))
         case let number as NSNumber: integer(number).map { .number($0) }
-        case let identifier as UUID where kind == .string: .text(identifier.uuidString)
+        case let date as NSDate: .date(date.timeIntervalSinceReferenceDate)
+        case let identifier as NSUUID where kind == .string: .text(identifier.uuidString)
         default: nil
         }
     }
 
     /// nil for a fraction or a number beyond 64 bits: no attribute holds one.
     static func integer(_ number: NSNumber) -> Int64? {
-        switch UInt8(bitPattern: number.objCType.pointee) {
+        switch kind(of: number) {
         case UInt8(ascii: "d"), UInt8(ascii: "f"): Int64(exactly: number.doubleValue)
         case UInt8(ascii: "Q"): Int64(exactly: number.uint64Value)
         default: number.int64Value
         }
     }
+
+    /// The type encoding, in which only Booleans are "c" on Linux.
+    private static func kind(of number: NSNumber) -> UInt8 { UInt8(bitPattern: number.objCType.pointee) }
 }

@@ -68,7 +68,8 @@ import Testing
     func modes() throws {
         try withTool { (tool) throws in
             try tool.run("add", "generic", "--service", "s", "--account", "a")
-            for (url, wrong, right) in [(tool.store, 0o755, 0o700), (tool.database, 0o644, 0o600)] {
+            let keybag = tool.store.appendingPathComponent("keybag")
+            for (url, wrong, right) in [(tool.store, 0o755, 0o700), (keybag, 0o644, 0o600)] {
                 try mode(wrong, url)
                 let outcome = try tool.run("doctor", "--json")
                 #expect(outcome.status == 1)

@@ -120,10 +120,14 @@ extension Demo {
         return (attributes[.size] as? NSNumber)?.intValue ?? 0
     }
 
+    /// Whether everything is in the database itself and nothing in the log beside it.
+    private var isLogEmpty: Bool {
+        FileManager.default.contents(atPath: database.path + "-wal")?.isEmpty ?? true
+    }
+
     /// - Returns: false, with nothing changed, if the database is not closed or not as large as that.
     private func flipBit(at place: UInt64) throws -> Bool {
-        guard !FileManager.default.fileExists(atPath: database.path + "-wal"), place < UInt64(try databaseSize())
-        else { return false }
+        guard isLogEmpty, place < UInt64(try databaseSize()) else { return false }
         let file = try FileHandle(forUpdating: database)
         defer { try? file.close() }  // a failed write has thrown already
         try file.seek(toOffset: place)
