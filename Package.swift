@@ -123,9 +123,10 @@ let package = Package(
             ],
             swiftSettings: houseSettings
         ),
+        .target(name: "CKeychainTestSupport", path: "Tests/CKeychainTestSupport"),
         .executableTarget(
             name: "KeychainTestAgent",
-            dependencies: ["KeychainEngine", "KeychainModel", "KeychainTestSupport"],
+            dependencies: ["CKeychainTestSupport", "KeychainEngine", "KeychainModel", "KeychainTestSupport"],
             path: "Tests/KeychainTestAgent",
             swiftSettings: houseSettings
         ),

@@ -71,7 +71,8 @@ package func withTemporaryDirectory<R>(_ body: (URL) throws -> R) throws -> R {
     return try result.get()
 }
 
-private func makeTemporaryDirectory() throws -> URL {
+/// An empty directory, which the caller removes.
+package func makeTemporaryDirectory() throws -> URL {
     let directory = FileManager.default.temporaryDirectory
         .appendingPathComponent("keychain-test-\(UUID().uuidString)", isDirectory: true)
     try FileManager.default.createDirectory(

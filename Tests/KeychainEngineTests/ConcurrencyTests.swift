@@ -67,6 +67,34 @@ import Testing
         }
     }
 
+    @Test("Damaged items are read as absent while others are added")
+    func readsOfDamaged() async throws {
+        let directory = try makeTemporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let store = ClosedStore(directory: directory)
+        do {
+            let engine = try store.open()
+            for number in 0..<100 { try engine.add(.password("damaged-\(number)")) }
+        }
+        try store.edit("UPDATE item SET metadata = zeroblob(156)")
+        let engine = try store.open()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<10 {
+                group.addTask {
+                    for number in 0..<20 { try engine.add(.password("new-\(worker)-\(number)")) }
+                }
+                group.addTask {
+                    for number in stride(from: worker, to: 100, by: 10) {
+                        let error = #expect(throws: KeychainError.self) { try engine.secret(of: "damaged-\(number)") }
+                        #expect(error?.code == .itemNotFound)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try engine.find(.password(limit: .all)).count == 200)
+    }
+
     @Test("Threads share one engine")
     func threads() async throws {
         try await withKeychain(groups: ["G"]) { keychain in

@@ -144,6 +144,25 @@ import Testing
         }
     }
 
+    @Test("A neighbour that is updated into a damaged item's name takes its place and keeps its own reference")
+    func updateIntoDamaged() throws {
+        try withTwoItems { store in
+            try store.edit("UPDATE item SET secret = zeroblob(60) WHERE id = 1")
+            let engine = try store.open()
+            let bob = try #require(try engine.find(.password([.account: .text("bob")])).first)
+            var changes = ItemChanges()
+            changes.attributes = [.account: .text("ann")]
+            let query = ItemQuery.password([.account: .text("bob")])
+            _ = try engine.handle(.update(UpdateRequest(query, changes: changes)), from: caller)
+            var byReference = ItemQuery(.genericPassword)
+            byReference.persistentReference = bob.persistentReference
+            let found = try #require(try engine.find(byReference).first)
+            #expect(found.attributes[.account] == .text("ann"))
+            #expect(try engine.secret(of: "ann") == "bob's")
+            #expect(try engine.findings().isEmpty)
+        }
+    }
+
     @Test("An update passes over an item whose secret is damaged")
     func updateOfDamaged() throws {
         try withTwoItems { store in

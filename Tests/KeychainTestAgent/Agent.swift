@@ -2,9 +2,11 @@
 //
 //   KeychainTestAgent add DIR NAME COUNT    adds items NAME-0, NAME-1, …; prints each number once it is stored
 //   KeychainTestAgent open DIR              opens the store, making it if need be, and prints its id
+//   KeychainTestAgent fork DIR              adds an item, forks, and prints the status that an add in the child gets
 //
 // Ends with 1 and a message if anything fails.
 
+import CKeychainTestSupport
 import Foundation
 import KeychainEngine
 import KeychainModel
@@ -28,11 +30,30 @@ struct Agent {
         case ("open", 2):
             guard case .status(let status) = try engine.handle(.status, from: Caller(groups: ["G"])) else { return }
             report(status.storeID.uuidString)
+        case ("fork", 2):
+            try fork(engine)
         case ("add", 4):
             try add(Int(arguments[3]) ?? 0, named: arguments[2], to: engine)
         default:
             throw KeychainError(.parameter, message: "unknown command \(arguments)")
         }
+    }
+
+    private static func fork(_ engine: Engine) throws {
+        try add(1, named: "parent", to: engine)
+        let child = ckeychain_test_fork()
+        if child == 0 {
+            do {
+                try add(1, named: "child", to: engine)
+                _exit(0)
+            } catch {
+                // Only a code in eight bits comes through: whether it is the one that is expected.
+                _exit((error as? KeychainError)?.code == .notAvailable ? 7 : 1)
+            }
+        }
+        var status: Int32 = 0
+        waitpid(child, &status, 0)
+        report("\(status >> 8)")
     }
 
     private static func add(_ count: Int, named name: String, to engine: Engine) throws {

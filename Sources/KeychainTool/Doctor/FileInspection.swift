@@ -12,26 +12,30 @@ struct FileInspection {
     init(_ location: StoreLocation) {
         let store = location.storeDirectory
         let deviceKey = location.deviceKeyDirectory.appendingPathComponent("device-key")
-        inspect(store, properMode: 0o700)
-        for name in ["keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag"] {
-            inspect(store.appendingPathComponent(name), properMode: 0o600)
-        }
-        inspect(location.deviceKeyDirectory, properMode: 0o700)
-        inspect(deviceKey, properMode: 0o600)
+        let names = ["keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag"]
+        inspect(store, with: names.map { store.appendingPathComponent($0) })
+        inspect(location.deviceKeyDirectory, with: [deviceKey])
         inspectPlace(of: location.deviceKeyDirectory, store)
         if StorePresence(location) == .present { requirePresence(of: deviceKey) }
     }
 
+    private mutating func inspect(_ directory: URL, with files: [URL]) {
+        guard inspect(directory, properMode: 0o700) else { return }
+        for file in files { _ = inspect(file, properMode: 0o600) }
+    }
+
     /// What is not there is not the matter of this function.
-    private mutating func inspect(_ url: URL, properMode: Int) {
+    ///
+    /// - Returns: false if there is nothing to be seen, there or below.
+    private mutating func inspect(_ url: URL, properMode: Int) -> Bool {
         let attributes: [FileAttributeKey: Any]
         do {
             attributes = try FileManager.default.attributesOfItem(atPath: url.path)
         } catch let error as CocoaError where error.isAbsence {
-            return
+            return false
         } catch {
             add(.damage, "\(url.path) cannot be looked at", advice: "check the modes of the directories above it")
-            return
+            return false
         }
         // A number in both cases: Foundation documents these types.
         let owner = (attributes[.ownerAccountID] as? NSNumber)?.uint32Value
@@ -47,6 +51,7 @@ struct FileInspection {
                 .warning, "others may use \(url.path): its mode is \(String(mode, radix: 8))",
                 advice: "run: chmod \(String(properMode, radix: 8)) '\(url.path)'")
         }
+        return true
     }
 
     private mutating func inspectPlace(of deviceKey: URL, _ store: URL) {

@@ -8,7 +8,7 @@ struct ItemFilter: ParsableArguments {
         case any, yes, no
     }
 
-    @Argument(help: "The class: generic, internet, certificate, key or identity.")
+    @Argument(help: ArgumentHelp("The class of the item.", valueName: "class"))
     var kind: ItemKind?
 
     @Option(help: "The service of a generic password.") var service: String?
@@ -23,7 +23,7 @@ struct ItemFilter: ParsableArguments {
     @Option(name: .customLong("description"), help: "The kind of a password, in words.") var kindInWords: String?
     @Option(help: "The access group.") var group: String?
     @Option(help: "When the item can be read.") var accessible: Accessibility?
-    @Option(help: "Whether the item is synchronizable: any, yes or no.") var sync = Synchronizable.any
+    @Option(help: "Whether the item is synchronizable.") var sync = Synchronizable.any
     @Option(help: ArgumentHelp("One item, by the reference that --json shows.", valueName: "base64"))
     var reference: String?
 
