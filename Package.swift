@@ -84,6 +84,7 @@ let package = Package(
             dependencies: [
                 "Keychain", "KeychainModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: houseSettings
         ),

@@ -141,7 +141,7 @@ extension RowSealer {
             info.copyBytes(from: "row key 1".utf8)
             info.store(binding.rowID, at: 9)
             info[25] = binding.accessControl.protection.number
-            SHA256.hash(data: binding.accessControl.canonicalBytes).withUnsafeBytes { digest in
+            binding.accessControl.digest.withUnsafeBytes { digest in
                 UnsafeMutableRawBufferPointer(rebasing: info[26...]).copyMemory(from: digest)
             }
             return classKey.withUnsafeBytes { KeyedHash.deriveKey(from: $0, info: UnsafeRawBufferPointer(info)) }
@@ -159,6 +159,17 @@ extension RowSealer {
             bytes.storeBytes(of: binding.version.bigEndian, toByteOffset: 35, as: Int64.self)
             return try body(UnsafeRawBufferPointer(bytes))
         }
+    }
+}
+
+extension AccessControl {
+    /// Those of the access controls that nearly every item has, computed once.
+    private static let plainDigests = Dictionary(
+        uniqueKeysWithValues: Protection.allCases.map { ($0, SHA256.hash(data: AccessControl($0).canonicalBytes)) })
+
+    fileprivate var digest: SHA256Digest {
+        if flags.isEmpty, let digest = Self.plainDigests[protection] { return digest }
+        return SHA256.hash(data: canonicalBytes)
     }
 }
 

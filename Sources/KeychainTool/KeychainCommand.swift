@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Logging
 
 /// The command `keychain`.
 @main
@@ -23,6 +24,7 @@ struct KeychainCommand: ParsableCommand {
     /// The one way out: every failure of every command becomes an exit status here.
     static func main() {
         StandardStreams.makeSafe()
+        LoggingSystem.bootstrap { _ in WarningsToStandardError() }
         do {
             var command = try parseAsRoot()
             try command.run()

@@ -41,8 +41,8 @@ struct ResultShape {
 
 /// Collects objects and makes the dictionary in one go: filled entry by entry, Foundation's costs three times as much.
 private struct ResultDictionary {
-    private var keys: [NSString] = []
-    private var objects: [Any] = []
+    private var keys: [NSObject] = []
+    private var objects: [AnyObject] = []
 
     init() {
         keys.reserveCapacity(20)
@@ -57,7 +57,7 @@ private struct ResultDictionary {
     /// Everything Apple's keychain returns, under the same keys, except what this one leaves out
     /// (docs/compatibility.md): tombstone, multi-user and digest.
     mutating func add(attributesOf item: FoundItem) {
-        for (attribute, value) in item.attributes.entries { add(attribute.code as NSString, value.object) }
+        for (attribute, value) in item.attributes.entries { add(ResultKeys.key(of: attribute), value.object) }
         add("agrp", item.accessGroup as NSString)
         add("pdmn", item.accessControl.protection.rawValue as NSString)
         add("accc", SecAccessControl(item.accessControl))
@@ -67,7 +67,18 @@ private struct ResultDictionary {
         if let certificate = item.certificate { add("certdata", certificate.object) }
     }
 
-    func finish() -> NSDictionary { NSDictionary(objects: objects, forKeys: keys) }
+    func finish() -> NSDictionary { NSDictionary(objects: objects, forKeys: keys, count: keys.count) }
+}
+
+/// The keys under which attributes are returned, made once: making them costs as much as the rest of a result.
+private enum ResultKeys {
+    // Never changed, and an NSString made from a text is immutable.
+    nonisolated(unsafe) private static let known: [Attribute: NSString] = {
+        let attributes = ItemClass.allCases.flatMap { AttributeTable.table(for: $0).rules.map(\.attribute) }
+        return Dictionary(attributes.map { ($0, $0.code as NSString) }, uniquingKeysWith: { first, _ in first })
+    }()
+
+    static func key(of attribute: Attribute) -> NSString { known[attribute] ?? attribute.code as NSString }
 }
 
 extension SecretBytes {

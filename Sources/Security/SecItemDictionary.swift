@@ -113,7 +113,7 @@ struct SecItemDictionary {
             throw KeychainError(
                 .missingEntitlement, message: "the attribute \(attribute) is open to Apple's own programs alone")
         }
-        throw KeychainError(.noSuchAttribute, message: "a \(itemClass.title) has no attribute \(attribute)")
+        throw KeychainError(.noSuchAttribute, message: "a \(itemClass.title) has no attribute \(attribute.name)")
     }
 
     static func protection(_ value: Any) throws(KeychainError) -> Protection {

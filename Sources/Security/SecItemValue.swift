@@ -47,7 +47,7 @@ enum SecItemValue {
         _ attribute: Attribute, _ kind: AttributeKind, from value: Any
     ) throws(KeychainError) -> AttributeValue {
         guard let coerced = untyped(value, for: kind).flatMap(kind.coerce) else {
-            throw wrongType("the attribute \(attribute)", value)
+            throw wrongType("the attribute \(attribute.name)", value)
         }
         return coerced
     }
@@ -77,7 +77,7 @@ enum SecItemValue {
         case .number(0): return .no
         case .number(1): return .yes
         case .text("syna"): return .any
-        default: throw wrongType("the attribute \(Attribute.synchronizable)", value)
+        default: throw wrongType("the attribute kSecAttrSynchronizable", value)
         }
     }
 

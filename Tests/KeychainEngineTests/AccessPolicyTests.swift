@@ -43,7 +43,7 @@ import Testing
             let error = #expect(throws: KeychainError.self) {
                 try keychain.engine.find(.password([.account: .text("private"), .service: .text("intimate")]))
             }
-            #expect(error?.message == "no generic password matches acct, svce")
+            #expect(error?.message == "no generic password matches account, service")
         }
     }
 

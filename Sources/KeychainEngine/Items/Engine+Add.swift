@@ -168,10 +168,12 @@ extension UUID {
 extension KeychainError {
     /// Names what makes an item of the class unique, since nothing tells callers more about a clash.
     fileprivate init(duplicateOf item: OpenedRow) {
-        let unique = AttributeTable.table(for: item.itemClass).uniqueness.map(\.attribute.code)
+        let unique = AttributeTable.table(for: item.itemClass).uniqueness.map(\.attribute).filter {
+            item.metadata.attributes[$0] != nil
+        }
         self.init(
             .duplicateItem,
             message: "access group \(item.metadata.accessGroup) has a \(item.itemClass.title) with the same "
-                + "\(unique.joined(separator: ", ")), sync: update it, or delete it first")
+                + "\(unique.map(\.name).joined(separator: ", ")): update it, or delete it first")
     }
 }

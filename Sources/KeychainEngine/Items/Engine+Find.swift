@@ -46,11 +46,11 @@ extension KeychainError {
 
     /// Names what was asked by attribute, never by value.
     init(notFound query: ItemQuery) {
-        var asked = query.attributes.entries.map(\.attribute.code)
+        var asked = query.attributes.entries.map(\.attribute.name)
         if query.persistentReference != nil { asked.append("a persistent reference") }
         if let group = query.accessGroup { asked.append("access group \(group)") }
-        if query.protection != nil { asked.append(Attribute.accessible.code) }
-        if query.synchronizable == .yes { asked.append(Attribute.synchronizable.code) }
+        if query.protection != nil { asked.append(Attribute.accessible.name) }
+        if query.synchronizable == .yes { asked.append(Attribute.synchronizable.name) }
         let attributes = asked.isEmpty ? "" : " matches \(asked.joined(separator: ", "))"
         self.init(.itemNotFound, message: "no \(query.itemClass.title)\(attributes.isEmpty ? " is there" : attributes)")
     }

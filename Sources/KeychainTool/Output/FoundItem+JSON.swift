@@ -15,7 +15,7 @@ extension FoundItem {
             ("modified", .string(Timestamp.text(modified))),
         ]
         let named = attributes.entries.map { entry in
-            (key: AttributeNames.name(of: entry.attribute), value: Self.json(entry.value, of: entry.attribute))
+            (key: entry.attribute.name, value: Self.json(entry.value, of: entry.attribute))
         }
         members.append(("attributes", .object(named.sorted { $0.key < $1.key })))
         return .object(members)

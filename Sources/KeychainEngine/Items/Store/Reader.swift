@@ -9,7 +9,9 @@ internal import Synchronization
 /// (docs/decisions/007-readers-without-grdb.md). Writes go through GRDB.
 final class Reader: StatementSource, @unchecked Sendable {  // the pool gives it to one thread at a time
     private let handle: OpaquePointer
-    private var statements = [RawStatement?](repeating: nil, count: StoreStatement.allCases.count)
+    /// By the statement's number. Plain memory, since looking one up is done many times in a look-up.
+    private let statements = UnsafeMutableBufferPointer<RawStatement?>.allocate(
+        capacity: StoreStatement.allCases.count)
 
     init(_ url: URL, busyTimeout: TimeInterval) throws(KeychainError) {
         var opened: OpaquePointer?
@@ -20,11 +22,13 @@ final class Reader: StatementSource, @unchecked Sendable {  // the pool gives it
             throw error
         }
         handle = opened
+        statements.initialize(repeating: nil)
         sqlite3_busy_timeout(handle, Int32(busyTimeout * 1000))
     }
 
     deinit {
         for case let statement? in statements { statement.finalize() }
+        statements.deallocate()
         sqlite3_close_v2(handle)
     }
 

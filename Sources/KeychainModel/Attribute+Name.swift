@@ -1,8 +1,10 @@
-internal import KeychainModel
+extension Attribute {
+    /// The attribute's name for people and scripts; Apple's code of four characters where there is none. Names are
+    /// stable: the output of the command uses them.
+    package var name: String { Self.names[self] ?? code }
 
-/// The names that attributes have in the output of the command. They are stable: scripts depend on them.
-enum AttributeNames {
     private static let names: [Attribute: String] = [
+        .accessGroup: "access group", .accessible: "accessibility", .synchronizable: "synchronizability",
         .label: "label", .viewHint: "viewHint", .tokenID: "tokenID", .alias: "alias",
         .account: "account", .service: "service", .generic: "generic", .description: "description",
         .comment: "comment", .creator: "creator", .type: "type", .scriptCode: "scriptCode",
@@ -20,7 +22,4 @@ enum AttributeNames {
         .canDerive: "canDerive", .canSign: "canSign", .canVerify: "canVerify", .canWrap: "canWrap",
         .canUnwrap: "canUnwrap", .canSignRecover: "canSignRecover", .canVerifyRecover: "canVerifyRecover",
     ]
-
-    /// An attribute without a name of its own goes by Apple's code of four characters.
-    static func name(of attribute: Attribute) -> String { names[attribute] ?? attribute.code }
 }
