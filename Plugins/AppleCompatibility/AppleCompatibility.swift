@@ -51,7 +51,7 @@ struct AppleCompatibility: BuildToolPlugin {
 
     /// The modules that the generated file re-exports: only what the target is sure to be built after.
     private func importedModules(for target: SwiftSourceModuleTarget) -> [String] {
-        let available = Set(target.recursiveTargetDependencies.compactMap { ($0 as? any SourceModuleTarget)?.moduleName })
+        let available = target.recursiveTargetDependencies.compactMap { ($0 as? any SourceModuleTarget)?.moduleName }
         return ["Security", "LocalAuthentication"].filter(available.contains)
     }
 

@@ -32,6 +32,8 @@ struct GeneratedSource {
             // <executable>.entitlements beside it.
             #if compiler(>=6.3)
 
+            // If the compiler says that this is no compile-time constant, it found an error in another file before,
+            // and mending that one is enough.
             @section("\(EntitlementsRecord.section)")
             @used
             private let keychainEntitlements: InlineArray<\(record.words.count), UInt64> = [

@@ -35,12 +35,7 @@ extension ItemMetadata {
         wire.created = created
         wire.modified = modified
         wire.hasSecret_p = hasSecret
-        wire.attributes = attributes.entries.map { entry in
-            var attribute = WireItemAttribute()
-            attribute.code = entry.attribute.rawValue
-            attribute.value = WireItemAttribute.OneOf_Value(entry.value)
-            return attribute
-        }
+        for (attribute, value) in attributes.entries { wire.append(attribute, value) }
         do {
             return try wire.serializedBytes()
         } catch {
@@ -56,38 +51,43 @@ extension ItemMetadata {
         } catch {
             throw KeychainError(.decode, message: "the attributes of a stored item are not readable", cause: error)
         }
-        var attributes = AttributeSet()
-        for entry in wire.attributes {
-            guard let value = entry.value else {
-                throw KeychainError(.decode, message: "an attribute of a stored item has no value")
-            }
-            attributes[Attribute(rawValue: entry.code)] = AttributeValue(value)
-        }
+        let attributes = try AttributeSet(wire)
         self.init(
             accessGroup: wire.accessGroup, synchronizable: wire.synchronizable, created: wire.created,
             modified: wire.modified, hasSecret: wire.hasSecret_p, attributes: attributes)
     }
 }
 
-extension WireItemAttribute.OneOf_Value {
-    fileprivate init(_ value: AttributeValue) {
+extension WireItemMetadata {
+    fileprivate mutating func append(_ attribute: Attribute, _ value: AttributeValue) {
         switch value {
-        case .text(let text): self = .text(text)
-        case .data(let data): self = .data(data)
-        case .number(let number): self = .number(number)
-        case .date(let seconds): self = .date(seconds)
+        case .text(let text):
+            textCodes.append(attribute.rawValue)
+            texts.append(text)
+        case .data(let data):
+            dataCodes.append(attribute.rawValue)
+            datas.append(data)
+        case .number(let number):
+            numberCodes.append(attribute.rawValue)
+            numbers.append(number)
+        case .date(let seconds):
+            dateCodes.append(attribute.rawValue)
+            dates.append(seconds)
         }
     }
 }
 
-extension AttributeValue {
-    fileprivate init(_ wire: WireItemAttribute.OneOf_Value) {
-        switch wire {
-        case .text(let text): self = .text(text)
-        case .data(let data): self = .data(data)
-        case .number(let number): self = .number(number)
-        case .date(let seconds): self = .date(seconds)
-        }
+extension AttributeSet {
+    /// - Throws: `.decode` if a code has no value or a value no code.
+    fileprivate init(_ wire: WireItemMetadata) throws(KeychainError) {
+        guard wire.textCodes.count == wire.texts.count, wire.dataCodes.count == wire.datas.count,
+            wire.numberCodes.count == wire.numbers.count, wire.dateCodes.count == wire.dates.count
+        else { throw KeychainError(.decode, message: "an attribute of a stored item has no value") }
+        self.init()
+        for (code, text) in zip(wire.textCodes, wire.texts) { append(Attribute(rawValue: code), .text(text)) }
+        for (code, data) in zip(wire.dataCodes, wire.datas) { append(Attribute(rawValue: code), .data(data)) }
+        for (code, number) in zip(wire.numberCodes, wire.numbers) { append(Attribute(rawValue: code), .number(number)) }
+        for (code, date) in zip(wire.dateCodes, wire.dates) { append(Attribute(rawValue: code), .date(date)) }
     }
 }
 

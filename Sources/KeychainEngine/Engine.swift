@@ -1,4 +1,3 @@
-internal import Glibc
 package import KeychainModel
 internal import Logging
 
@@ -11,13 +10,13 @@ package final class Engine: Sendable {
     let keys: KeyStore
     let configuration: EngineConfiguration
     let logger = Logger(label: "keychain.engine")
-    private let process = getpid()
 
     /// Opens the store, making it if there is none.
     ///
     /// - Throws: `.notAvailable` if there is something in its place that cannot be opened: a store of a newer
     ///   version, no database, no permission, a missing or foreign key. What is there is left untouched.
     package init(_ configuration: EngineConfiguration) throws(KeychainError) {
+        ForkedChild.watch()
         let opened = try StoreOpener(configuration).open()
         self.configuration = configuration
         self.store = opened.store
@@ -41,7 +40,7 @@ package final class Engine: Sendable {
     ///   error the store is as it was before the call.
     package func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
         // A forked child has neither the keys, which the kernel wipes, nor a database connection it may use.
-        guard getpid() == process else {
+        guard !ForkedChild.isThis else {
             throw KeychainError(
                 .notAvailable, message: "a forked process cannot use the keychain that its parent opened")
         }

@@ -20,7 +20,7 @@ import Testing
         #expect(decoded.attributes == metadata.attributes)
     }
 
-    @Test("Bytes that are no metadata are refused", arguments: [Data([0xff]), Data([0x32, 0x02, 0x0a, 0x00])])
+    @Test("Bytes that are no metadata are refused", arguments: [Data([0xff]), Data([0x3a, 0x02, 0x0a])])
     func refusesGarbage(bytes: Data) {
         let error = #expect(throws: KeychainError.self) {
             try bytes.withUnsafeBytes { try ItemMetadata(decoding: $0) }
@@ -30,8 +30,8 @@ import Testing
 
     @Test("An attribute without a value is refused")
     func refusesMissingValue() {
-        // Field 6, five bytes: a code alone.
-        let bytes = Data([0x32, 0x05, 0x0d, 1, 2, 3, 4])
+        // Field 6, four bytes: a code alone.
+        let bytes = Data([0x32, 0x04, 1, 2, 3, 4])
         #expect(throws: KeychainError.self) { try bytes.withUnsafeBytes { try ItemMetadata(decoding: $0) } }
     }
 }

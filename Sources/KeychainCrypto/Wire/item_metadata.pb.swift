@@ -28,6 +28,8 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// Attributes are pairs of lists, one pair for each type of value: the n-th code names the n-th value. One message
+/// for each attribute would read better and takes three times as long to decode, at every look-up.
 package nonisolated struct WireItemMetadata: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -45,66 +47,25 @@ package nonisolated struct WireItemMetadata: Sendable {
   /// Whether the row has a secret half: its removal must not pass for an item without a secret.
   package var hasSecret_p: Bool = false
 
-  package var attributes: [WireItemAttribute] = []
+  /// A code is an attribute's four ASCII characters, first one in the highest byte.
+  package var textCodes: [UInt32] = []
 
-  package var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var texts: [String] = []
 
-  package init() {}
-}
+  package var dataCodes: [UInt32] = []
 
-package nonisolated struct WireItemAttribute: Sendable {
-  // SwiftProtobuf.Message conformance is added in an extension below. See the
-  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-  // methods supported on all messages.
+  package var datas: [Data] = []
 
-  /// The attribute's four ASCII characters, first one in the highest byte.
-  package var code: UInt32 = 0
+  package var numberCodes: [UInt32] = []
 
-  package var value: WireItemAttribute.OneOf_Value? = nil
+  package var numbers: [Int64] = []
 
-  package var text: String {
-    get {
-      if case .text(let v)? = value {return v}
-      return String()
-    }
-    set {value = .text(newValue)}
-  }
-
-  package var data: Data {
-    get {
-      if case .data(let v)? = value {return v}
-      return Data()
-    }
-    set {value = .data(newValue)}
-  }
-
-  package var number: Int64 {
-    get {
-      if case .number(let v)? = value {return v}
-      return 0
-    }
-    set {value = .number(newValue)}
-  }
+  package var dateCodes: [UInt32] = []
 
   /// Seconds since 2001-01-01 00:00 UTC.
-  package var date: Double {
-    get {
-      if case .date(let v)? = value {return v}
-      return 0
-    }
-    set {value = .date(newValue)}
-  }
+  package var dates: [Double] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-  package nonisolated enum OneOf_Value: Equatable, Sendable {
-    case text(String)
-    case data(Data)
-    case number(Int64)
-    /// Seconds since 2001-01-01 00:00 UTC.
-    case date(Double)
-
-  }
 
   package init() {}
 }
@@ -115,7 +76,7 @@ fileprivate nonisolated let _protobuf_package = "keychain.wire"
 
 nonisolated extension WireItemMetadata: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ItemMetadata"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_group\0\u{1}synchronizable\0\u{1}created\0\u{1}modified\0\u{3}has_secret\0\u{1}attributes\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_group\0\u{1}synchronizable\0\u{1}created\0\u{1}modified\0\u{3}has_secret\0\u{3}text_codes\0\u{1}texts\0\u{3}data_codes\0\u{1}datas\0\u{3}number_codes\0\u{1}numbers\0\u{3}date_codes\0\u{1}dates\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -128,7 +89,14 @@ nonisolated extension WireItemMetadata: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 3: try { try decoder.decodeSingularDoubleField(value: &self.created) }()
       case 4: try { try decoder.decodeSingularDoubleField(value: &self.modified) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.hasSecret_p) }()
-      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.attributes) }()
+      case 6: try { try decoder.decodeRepeatedFixed32Field(value: &self.textCodes) }()
+      case 7: try { try decoder.decodeRepeatedStringField(value: &self.texts) }()
+      case 8: try { try decoder.decodeRepeatedFixed32Field(value: &self.dataCodes) }()
+      case 9: try { try decoder.decodeRepeatedBytesField(value: &self.datas) }()
+      case 10: try { try decoder.decodeRepeatedFixed32Field(value: &self.numberCodes) }()
+      case 11: try { try decoder.decodeRepeatedSInt64Field(value: &self.numbers) }()
+      case 12: try { try decoder.decodeRepeatedFixed32Field(value: &self.dateCodes) }()
+      case 13: try { try decoder.decodeRepeatedDoubleField(value: &self.dates) }()
       default: break
       }
     }
@@ -150,8 +118,29 @@ nonisolated extension WireItemMetadata: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.hasSecret_p != false {
       try visitor.visitSingularBoolField(value: self.hasSecret_p, fieldNumber: 5)
     }
-    if !self.attributes.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.attributes, fieldNumber: 6)
+    if !self.textCodes.isEmpty {
+      try visitor.visitPackedFixed32Field(value: self.textCodes, fieldNumber: 6)
+    }
+    if !self.texts.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.texts, fieldNumber: 7)
+    }
+    if !self.dataCodes.isEmpty {
+      try visitor.visitPackedFixed32Field(value: self.dataCodes, fieldNumber: 8)
+    }
+    if !self.datas.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.datas, fieldNumber: 9)
+    }
+    if !self.numberCodes.isEmpty {
+      try visitor.visitPackedFixed32Field(value: self.numberCodes, fieldNumber: 10)
+    }
+    if !self.numbers.isEmpty {
+      try visitor.visitPackedSInt64Field(value: self.numbers, fieldNumber: 11)
+    }
+    if !self.dateCodes.isEmpty {
+      try visitor.visitPackedFixed32Field(value: self.dateCodes, fieldNumber: 12)
+    }
+    if !self.dates.isEmpty {
+      try visitor.visitPackedDoubleField(value: self.dates, fieldNumber: 13)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -162,93 +151,14 @@ nonisolated extension WireItemMetadata: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.created != rhs.created {return false}
     if lhs.modified != rhs.modified {return false}
     if lhs.hasSecret_p != rhs.hasSecret_p {return false}
-    if lhs.attributes != rhs.attributes {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
-nonisolated extension WireItemAttribute: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".ItemAttribute"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}text\0\u{1}data\0\u{1}number\0\u{1}date\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularFixed32Field(value: &self.code) }()
-      case 2: try {
-        var v: String?
-        try decoder.decodeSingularStringField(value: &v)
-        if let v = v {
-          if self.value != nil {try decoder.handleConflictingOneOf()}
-          self.value = .text(v)
-        }
-      }()
-      case 3: try {
-        var v: Data?
-        try decoder.decodeSingularBytesField(value: &v)
-        if let v = v {
-          if self.value != nil {try decoder.handleConflictingOneOf()}
-          self.value = .data(v)
-        }
-      }()
-      case 4: try {
-        var v: Int64?
-        try decoder.decodeSingularSInt64Field(value: &v)
-        if let v = v {
-          if self.value != nil {try decoder.handleConflictingOneOf()}
-          self.value = .number(v)
-        }
-      }()
-      case 5: try {
-        var v: Double?
-        try decoder.decodeSingularDoubleField(value: &v)
-        if let v = v {
-          if self.value != nil {try decoder.handleConflictingOneOf()}
-          self.value = .date(v)
-        }
-      }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.code != 0 {
-      try visitor.visitSingularFixed32Field(value: self.code, fieldNumber: 1)
-    }
-    switch self.value {
-    case .text?: try {
-      guard case .text(let v)? = self.value else { preconditionFailure() }
-      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
-    }()
-    case .data?: try {
-      guard case .data(let v)? = self.value else { preconditionFailure() }
-      try visitor.visitSingularBytesField(value: v, fieldNumber: 3)
-    }()
-    case .number?: try {
-      guard case .number(let v)? = self.value else { preconditionFailure() }
-      try visitor.visitSingularSInt64Field(value: v, fieldNumber: 4)
-    }()
-    case .date?: try {
-      guard case .date(let v)? = self.value else { preconditionFailure() }
-      try visitor.visitSingularDoubleField(value: v, fieldNumber: 5)
-    }()
-    case nil: break
-    }
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: WireItemAttribute, rhs: WireItemAttribute) -> Bool {
-    if lhs.code != rhs.code {return false}
-    if lhs.value != rhs.value {return false}
+    if lhs.textCodes != rhs.textCodes {return false}
+    if lhs.texts != rhs.texts {return false}
+    if lhs.dataCodes != rhs.dataCodes {return false}
+    if lhs.datas != rhs.datas {return false}
+    if lhs.numberCodes != rhs.numberCodes {return false}
+    if lhs.numbers != rhs.numbers {return false}
+    if lhs.dateCodes != rhs.dateCodes {return false}
+    if lhs.dates != rhs.dates {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
