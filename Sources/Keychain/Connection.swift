@@ -1,5 +1,4 @@
 internal import Foundation
-package import KeychainEngine
 package import KeychainModel
 internal import Synchronization
 
@@ -12,16 +11,16 @@ package final class Connection: Sendable {
     package static var current: Connection { override ?? processDefault.connection }
     static let processDefault = ProcessDefault()
 
-    private let open: @Sendable () throws(KeychainError) -> Engine
+    private let open: @Sendable () throws(KeychainError) -> any RequestHandler
     private let resolveIdentity: @Sendable () throws(KeychainError) -> CallerIdentity
-    private let engine = Mutex<Engine?>(nil)
+    private let handler = Mutex<(any RequestHandler)?>(nil)
     private let known = Mutex<CallerIdentity?>(nil)
 
     /// A connection that opens its store and establishes its identity with the first request.
     package init(_ configuration: KeychainConfiguration, authority: Caller.Authority = .groups) {
         open = { () throws(KeychainError) in
-            let engine = try Engine(try StoreLocation(configuration).engineConfiguration)
-            ExitTidying.add(engine)
+            let engine = try EmbeddedEngine.open(try StoreLocation(configuration))
+            ProcessExit.announce(to: engine)
             return engine
         }
         resolveIdentity = { () throws(KeychainError) in
@@ -32,7 +31,7 @@ package final class Connection: Sendable {
     }
 
     /// A connection to an engine that is there already.
-    package init(engine: Engine, caller: Caller) {
+    package init(engine: any RequestHandler, caller: Caller) {
         open = { engine }
         resolveIdentity = { CallerIdentity(caller: caller, source: .code, entitlementsFile: nil) }
     }
@@ -44,7 +43,7 @@ package final class Connection: Sendable {
     package func perform(_ request: Request) throws(KeychainError) -> Reply {
         let identity = try identity()
         do throws(KeychainError) {
-            return try openEngine().handle(request, from: identity.caller)
+            return try openHandler().handle(request, from: identity.caller)
         } catch  where error.code == .missingEntitlement {
             throw identity.explaining(error)
         }
@@ -54,8 +53,8 @@ package final class Connection: Sendable {
         try known.cached(resolveIdentity)
     }
 
-    private func openEngine() throws(KeychainError) -> Engine {
-        try engine.cached(open)
+    private func openHandler() throws(KeychainError) -> any RequestHandler {
+        try handler.cached(open)
     }
 }
 

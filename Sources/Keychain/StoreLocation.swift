@@ -1,6 +1,5 @@
-internal import CKeychainLinux
+@_implementationOnly import CKeychainLinux
 package import Foundation
-internal import KeychainEngine
 package import KeychainModel
 
 /// Where the files of a store are.
@@ -27,10 +26,6 @@ package struct StoreLocation: Sendable {
             deviceKeyDirectory = try environment.directory("XDG_STATE_HOME", inHome: ".local/state")
                 .appendingPathComponent("keychain")
         }
-    }
-
-    var engineConfiguration: EngineConfiguration {
-        EngineConfiguration(storeDirectory: storeDirectory, deviceKeyDirectory: deviceKeyDirectory)
     }
 }
 

@@ -5,7 +5,7 @@ internal import Logging
 ///
 /// The engine never waits for a person and knows nothing of who carries the request. It may be called
 /// from any number of threads at once, and any number of processes may have an engine on the same store.
-package final class Engine: Sendable {
+package final class Engine: RequestHandler {
     let store: ItemStore
     let keys: KeyStore
     let configuration: EngineConfiguration
@@ -21,17 +21,6 @@ package final class Engine: Sendable {
         self.configuration = configuration
         self.store = opened.store
         self.keys = opened.keys
-    }
-
-    /// Moves what this process has written out of the log, so that replaced and deleted ciphertext leaves it.
-    ///
-    /// For the end of a process. If another one is in the midst of reading, it is left to that one.
-    package func emptyLog() {
-        do {
-            try store.emptyLog()
-        } catch {
-            logger.debug("the log was not emptied", metadata: ["reason": "\(KeychainError(engineFailure: error).code)"])
-        }
     }
 
     /// Does what a request asks on behalf of a caller.
@@ -56,6 +45,16 @@ package final class Engine: Sendable {
             return .done
         } catch {
             throw KeychainError(engineFailure: error)
+        }
+    }
+
+    /// Moves what this process has written out of the log, so that replaced and deleted ciphertext leaves it. If
+    /// another process is in the midst of reading, that is left to the next one that writes.
+    package func prepareForExit() {
+        do {
+            try store.emptyLog()
+        } catch {
+            logger.debug("the log was not emptied", metadata: ["reason": "\(KeychainError(engineFailure: error).code)"])
         }
     }
 }

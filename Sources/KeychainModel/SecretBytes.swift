@@ -1,4 +1,4 @@
-internal import CKeychainLinux
+@_implementationOnly import CKeychainLinux
 package import Foundation
 
 /// A secret on its way through the system: one owner of the memory, erased when the last reference goes.

@@ -18,6 +18,7 @@ internal import KeychainModel
 ///   the store cannot be opened. After a failure nothing has been stored.
 ///
 /// What was asked is named by `SecCopyErrorMessageString`.
+@discardableResult
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     status { () throws(KeychainError) in
         let dictionary = try SecItemDictionary(attributes)
@@ -38,6 +39,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 ///
 /// A secret is decrypted only if `kSecReturnData` asks for it. An item of another program's access group is not
 /// found; naming such a group is `errSecMissingEntitlement`.
+@discardableResult
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     status { () throws(KeychainError) in
         let dictionary = try SecItemDictionary(query)
@@ -58,6 +60,7 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
 /// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecDuplicateItem` if an item would become equal to another
 ///   one; `errSecInteractionNotAllowed` if one of the items asks for authentication; `errSecNoSuchAttr` for a key that
 ///   is no attribute of the class.
+@discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in
         let dictionary = try SecItemDictionary(query)
@@ -71,6 +74,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 ///
 /// - Returns: `errSecSuccess`, `errSecItemNotFound`, or as ``SecItemCopyMatching(_:_:)``. An item that asks for
 ///   authentication is deleted without, as on Apple's systems.
+@discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in
         let query = try SecItemDictionary(query).deleteQuery()

@@ -12,6 +12,7 @@ nonisolated(unsafe) public let kSecRandomDefault: SecRandomRef? = nil
 /// - Returns: ``errSecSuccess`` once all `count` bytes are written; ``errSecParam`` for a negative count or
 ///   a source other than ``kSecRandomDefault``; ``errSecInternalComponent`` if the kernel refuses, in
 ///   which case the memory must not be used.
+@discardableResult
 public func SecRandomCopyBytes(_ rnd: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer) -> Int32 {
     guard rnd == kSecRandomDefault, count >= 0 else { return errSecParam }
     let mostAtOnce = 256  // the kernel's limit for one call

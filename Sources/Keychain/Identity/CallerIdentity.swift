@@ -52,7 +52,8 @@ package struct CallerIdentity: Sendable, Hashable {
         guard let entitlementsFile else { return error }
         var error = error
         switch source {
-        case .code: error.message += ". Name it in KeychainConfiguration.accessGroups, where the program sets its groups"
+        case .code:
+            error.message += ". Name it in KeychainConfiguration.accessGroups, where the program sets its groups"
         case .embeddedEntitlements:
             error.message += ". List it under keychain-access-groups in the target's entitlements file and build again"
         case .entitlementsFile, .bundleIdentifier, .executableName:

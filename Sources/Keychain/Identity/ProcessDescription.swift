@@ -1,4 +1,4 @@
-internal import CKeychainLinux
+@_implementationOnly import CKeychainLinux
 internal import Foundation
 internal import KeychainModel
 

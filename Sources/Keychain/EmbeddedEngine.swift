@@ -1,0 +1,13 @@
+// Not an ordinary import: it would make every module that finds this one load the engine, and with it C modules that
+// only targets depending on this package can (docs/decisions/008-the-engine-stays-out-of-sight.md).
+@_implementationOnly import KeychainEngine
+internal import KeychainModel
+
+/// The engine in this process. Its types appear within functions only, never in a declaration.
+enum EmbeddedEngine {
+    static func open(_ location: StoreLocation) throws(KeychainError) -> any RequestHandler {
+        try Engine(
+            EngineConfiguration(
+                storeDirectory: location.storeDirectory, deviceKeyDirectory: location.deviceKeyDirectory))
+    }
+}
