@@ -6,25 +6,36 @@ import Testing
 @testable import Keychain
 
 @Suite struct EntitlementsTests {
-    @Test("Groups come in Apple's order, each once, the token group last")
-    func order() {
-        let entitlements = Entitlements([
-            "com.apple.security.application-groups": ["group.a", "one"],
-            "application-identifier": "app",
-            "com.apple.application-identifier": "not this one",
-            "com.apple.developer.associated-application-identifier": ["associated"],
-            "keychain-access-groups": ["com.apple.token", "one", "two"],
-        ])
-        #expect(entitlements.groups == ["one", "two", "associated", "app", "group.a", "com.apple.token"])
+    private func groups(_ entries: [String: Any], _ format: PropertyListSerialization.PropertyListFormat) throws
+        -> [String]
+    {
+        let bytes = try PropertyListSerialization.data(fromPropertyList: entries, format: format, options: 0)
+        return try Entitlements(propertyList: bytes, from: "a file").groups
+    }
+
+    @Test(
+        "Groups come in Apple's order, each once, the token group last",
+        arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
+    func order(format: PropertyListSerialization.PropertyListFormat) throws {
+        let groups = try groups(
+            [
+                "com.apple.security.application-groups": ["group.a", "one"],
+                "application-identifier": "app",
+                "com.apple.application-identifier": "not this one",
+                "com.apple.developer.associated-application-identifier": ["associated"],
+                "keychain-access-groups": ["com.apple.token", "one", "two"],
+            ], format)
+        #expect(groups == ["one", "two", "associated", "app", "group.a", "com.apple.token"])
     }
 
     @Test("An entry of the wrong type counts as absent")
-    func wrongTypes() {
-        let entitlements = Entitlements([
-            "keychain-access-groups": "not a list", "application-identifier": ["not a text"],
-            "com.apple.application-identifier": "app", "com.apple.security.application-groups": [1, 2],
-        ])
-        #expect(entitlements.groups == ["app"])
+    func wrongTypes() throws {
+        let groups = try groups(
+            [
+                "keychain-access-groups": "not a list", "application-identifier": ["not a text"],
+                "com.apple.application-identifier": "app", "com.apple.security.application-groups": [1, 2],
+            ], .xml)
+        #expect(groups == ["app"])
     }
 
     @Test("Bytes that are no property list with a dictionary are refused", arguments: ["", "<plist", "[]"])

@@ -9,32 +9,51 @@ struct Entitlements {
 
     /// - Throws: `.notAvailable` for bytes that are no property list with a dictionary.
     init(propertyList: Data, from origin: String) throws(KeychainError) {
-        let content: Any
         do {
-            content = try PropertyListSerialization.propertyList(from: propertyList, format: nil)
+            // Not PropertyListSerialization, which crashes on some damaged binary lists.
+            self.init(try PropertyListDecoder().decode(Entries.self, from: propertyList))
         } catch {
             throw KeychainError(
-                .notAvailable, message: "the entitlements in \(origin) are not a property list", cause: error)
+                .notAvailable, message: "the entitlements in \(origin) are not a property list with a dictionary",
+                cause: error)
         }
-        guard let dictionary = content as? [String: Any] else {
-            throw KeychainError(.notAvailable, message: "the entitlements in \(origin) are not a dictionary")
-        }
-        self.init(dictionary)
     }
 
-    /// An entry of another type counts as absent, as on Apple's systems.
-    init(_ entitlements: [String: Any]) {
-        func list(_ key: String) -> [String] { entitlements[key] as? [String] ?? [] }
-        func name(_ key: String) -> [String] { (entitlements[key] as? String).map { [$0] } ?? [] }
-
-        let application = name("application-identifier")
-        let ordered =
-            list("keychain-access-groups")
-            + list("com.apple.developer.associated-application-identifier")
-            + (application.isEmpty ? name("com.apple.application-identifier") : application)
-            + list("com.apple.security.application-groups")
+    private init(_ entries: Entries) {
+        let ordered = entries.groups + entries.associated + entries.application + entries.applicationGroups
         var seen: Set<String> = [Caller.tokenGroup, ""]
         let listed = ordered.filter { seen.insert($0).inserted }
         groups = listed + (ordered.contains(Caller.tokenGroup) ? [Caller.tokenGroup] : [])
+    }
+}
+
+/// The entries of an entitlements file that name access groups. One of another type counts as absent, as on Apple's
+/// systems.
+private struct Entries: Decodable {
+    let groups: [String]
+    let associated: [String]
+    let application: [String]
+    let applicationGroups: [String]
+
+    private enum CodingKeys: String, CodingKey {
+        case groups = "keychain-access-groups"
+        case associated = "com.apple.developer.associated-application-identifier"
+        case application = "application-identifier"
+        case otherApplication = "com.apple.application-identifier"
+        case applicationGroups = "com.apple.security.application-groups"
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        func list(_ key: CodingKeys) -> [String] { (try? container.decode([String].self, forKey: key)) ?? [] }
+        func name(_ key: CodingKeys) -> [String] {
+            (try? container.decode(String.self, forKey: key)).map { [$0] } ?? []
+        }
+
+        groups = list(.groups)
+        associated = list(.associated)
+        let first = name(.application)
+        application = first.isEmpty ? name(.otherApplication) : first
+        applicationGroups = list(.applicationGroups)
     }
 }
