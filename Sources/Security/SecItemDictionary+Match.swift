@@ -3,7 +3,7 @@ internal import KeychainModel
 
 extension SecItemDictionary {
     /// Match keys. One that is not known is ignored, as in Apple's keychain.
-    mutating func readMatch(_ value: Any, _ name: String) throws(KeychainError) {
+    mutating func readMatch(_ value: AnyObject, _ name: String) throws(KeychainError) {
         if name == "m_Limit" { return limit = try Self.limit(value) }
         hasMatchFilters = true
         switch name {
@@ -28,7 +28,7 @@ extension SecItemDictionary {
         }
     }
 
-    private static func limit(_ value: Any) throws(KeychainError) -> ItemQuery.Limit {
+    private static func limit(_ value: AnyObject) throws(KeychainError) -> ItemQuery.Limit {
         switch value {
         case let text as NSString where text == "m_LimitOne": return .one
         case let text as NSString where text == "m_LimitAll": return .all

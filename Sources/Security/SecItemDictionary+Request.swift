@@ -126,7 +126,7 @@ enum SecItemChanges {
     }
 
     private static func read(
-        _ value: Any, for attribute: Attribute, of itemClass: ItemClass, into changes: inout ItemChanges
+        _ value: AnyObject, for attribute: Attribute, of itemClass: ItemClass, into changes: inout ItemChanges
     ) throws(KeychainError) {
         switch attribute {
         case .noLegacy: break

@@ -4,7 +4,7 @@ internal import KeychainModel
 
 extension SecItemDictionary {
     /// Use keys: how a call may bother a person, and which keychain it means.
-    mutating func readUse(_ value: Any, _ name: String) throws(KeychainError) {
+    mutating func readUse(_ value: AnyObject, _ name: String) throws(KeychainError) {
         switch name {
         case "u_AuthUI": authenticationUI = try Self.authenticationUI(value)
         case "u_NoAuthUI":
@@ -27,7 +27,7 @@ extension SecItemDictionary {
         }
     }
 
-    private static func authenticationUI(_ value: Any) throws(KeychainError) -> ItemQuery.AuthenticationUI {
+    private static func authenticationUI(_ value: AnyObject) throws(KeychainError) -> ItemQuery.AuthenticationUI {
         switch SecItemValue.text(value) {
         case "u_AuthUIA": return .allow
         case "u_AuthUIF": return .fail

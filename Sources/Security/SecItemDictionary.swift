@@ -24,7 +24,7 @@ struct SecItemDictionary {
     var synchronizable: ItemQuery.Synchronizable?
     var created: Double?
     var modified: Double?
-    var secret: Any?
+    var secret: AnyObject?
     var persistentReference: Data?
     var returns: Returns = []
     var limit: ItemQuery.Limit?
@@ -52,7 +52,7 @@ struct SecItemDictionary {
     }
 
     /// The class that is named, or that of the persistent reference.
-    private static func itemClass(in entries: [(name: String, value: Any)]) throws(KeychainError) -> ItemClass {
+    private static func itemClass(in entries: [(name: String, value: AnyObject)]) throws(KeychainError) -> ItemClass {
         let referenced = try entries.first { $0.name == "v_PersistentRef" }
             .flatMap { SecItemValue.data($0.value) }
             .map { data throws(KeychainError) in try PersistentReference(data: data).itemClass }
@@ -75,7 +75,7 @@ struct SecItemDictionary {
 
     // MARK: One entry
 
-    private mutating func read(_ value: Any, for name: String) throws(KeychainError) {
+    private mutating func read(_ value: AnyObject, for name: String) throws(KeychainError) {
         if let attribute = Attribute(name) { return try read(value, for: attribute) }
         switch name.utf8.count < 2 ? nil : name.utf8.first {
         case UInt8(ascii: "c") where name == "class": break
@@ -89,7 +89,7 @@ struct SecItemDictionary {
         }
     }
 
-    private mutating func read(_ value: Any, for attribute: Attribute) throws(KeychainError) {
+    private mutating func read(_ value: AnyObject, for attribute: Attribute) throws(KeychainError) {
         switch attribute {
         case .noLegacy: break
         case .accessGroup: accessGroup = try SecItemValue.text("kSecAttrAccessGroup", value)
@@ -116,7 +116,7 @@ struct SecItemDictionary {
         throw KeychainError(.noSuchAttribute, message: "a \(itemClass.title) has no attribute \(attribute.name)")
     }
 
-    static func protection(_ value: Any) throws(KeychainError) -> Protection {
+    static func protection(_ value: AnyObject) throws(KeychainError) -> Protection {
         let name = try SecItemValue.text("kSecAttrAccessible", value)
         guard let protection = Protection(rawValue: name) else {
             throw KeychainError(.parameter, message: "there is no accessibility \(String(reflecting: name))")
@@ -124,14 +124,14 @@ struct SecItemDictionary {
         return protection
     }
 
-    static func accessControl(_ value: Any) throws(KeychainError) -> AccessControl {
+    static func accessControl(_ value: AnyObject) throws(KeychainError) -> AccessControl {
         guard let object = value as? SecAccessControl else {
             throw SecItemValue.wrongType("kSecAttrAccessControl", value)
         }
         return object.accessControl
     }
 
-    private mutating func readReturn(_ value: Any, _ name: String) throws(KeychainError) {
+    private mutating func readReturn(_ value: AnyObject, _ name: String) throws(KeychainError) {
         let flag: Returns =
             switch name {
             case "r_Data": .data
@@ -143,7 +143,7 @@ struct SecItemDictionary {
         if try SecItemValue.boolean(name, value) { returns.insert(flag) }
     }
 
-    private mutating func readValue(_ value: Any, _ name: String) throws(KeychainError) {
+    private mutating func readValue(_ value: AnyObject, _ name: String) throws(KeychainError) {
         switch name {
         case "v_Data": secret = value
         case "v_PersistentRef":
