@@ -72,7 +72,7 @@ let package = Package(
         ),
         // Every way of calling the keychain that tutorials show. Most of them date from Swift 5.
         .executableTarget(
-            name: "SeedShapes",
+            name: "TutorialShapes",
             dependencies: [localAuthentication, security, "Story"],
             swiftSettings: settings + [.swiftLanguageMode(.v5)],
             plugins: [appleCompatibility]

@@ -67,37 +67,6 @@ package struct AccessControl: Sendable, Hashable {
 }
 
 extension AccessControl {
-    /// What a caller may try to do with an item.
-    package enum Operation: Sendable, CaseIterable {
-        case encrypt, decrypt, delete, sign, computeKey, decapsulate, attest
-    }
-
-    /// How one operation is ruled.
-    package enum Rule: Sendable, Equatable {
-        case allowed
-        case denied
-        /// Every (`all`) or one (`!all`) of these flags must be satisfied.
-        case constrained(Flags, all: Bool)
-    }
-
-    /// The rule for an operation, after Apple's operation map.
-    package func rule(for operation: Operation) -> Rule {
-        let constraints = flags.intersection(.constraints)
-        let usesPrivateKey = flags.contains(.privateKeyUsage)
-        if constraints.isEmpty && !usesPrivateKey { return .allowed }
-        let constrained: Rule =
-            constraints.isEmpty ? .allowed : .constrained(constraints, all: !flags.contains(.or))
-        switch operation {
-        case .delete: return .allowed
-        case .attest: return usesPrivateKey ? .allowed : .denied
-        case .sign, .computeKey, .decapsulate: return usesPrivateKey ? constrained : .denied
-        case .decrypt: return usesPrivateKey ? .denied : constrained
-        case .encrypt: return usesPrivateKey ? .denied : .allowed
-        }
-    }
-}
-
-extension AccessControl {
     /// Five bytes that stand for this access control in stored rows and key derivations:
     /// the protection's number, then the flags in big-endian order.
     package var canonicalBytes: [UInt8] {

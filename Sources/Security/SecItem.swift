@@ -85,7 +85,8 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
 /// Text for a person: what a status means, and, if it is that of the last failure on this thread, what was asked
 /// and what the program holds.
 ///
-/// It names attributes and access groups that the program itself asked for, never a value or a secret.
+/// It names attributes and access groups that the program itself asked for, never a secret, and of values
+/// only an item class or accessibility that does not exist.
 ///
 /// - Parameters:
 ///   - status: The status to explain.

@@ -15,14 +15,16 @@ extension SecItemDictionary {
             // Passwords and keys have no period of validity: Apple's keychain ignores the key for them.
             if itemClass == .certificate || itemClass == .identity { unsupportedMatchKey = name }
         case "m_TrustedOnly":
-            _ = try SecItemValue.boolean(name, value)
-            unsupportedMatchKey = name
+            if try SecItemValue.boolean(name, value) { unsupportedMatchKey = name }
+        case "m_CaseInsensitive", "m_DiacriticInsensitive", "m_WidthInsensitive":
+            // Said to be false, it asks for nothing.
+            let flag = (value as? NSNumber).map { SecItemValue.isBoolean($0) && !$0.boolValue } ?? false
+            if !flag { unsupportedMatchKey = name }
         case "m_EmailAddressIfPresent":
             guard value is NSString else { throw SecItemValue.wrongType(name, value) }
             unsupportedMatchKey = name
         case "m_Issuers", "m_Policy", "m_SubjectContains", "m_SubjectStartsWith", "m_SubjectEndsWith",
-            "m_SubjectWholeString", "m_CaseInsensitive", "m_DiacriticInsensitive", "m_WidthInsensitive", "m_ItemList",
-            "m_SearchList":
+            "m_SubjectWholeString", "m_ItemList", "m_SearchList":
             unsupportedMatchKey = name
         default: break
         }

@@ -8,11 +8,11 @@ extension SecItemDictionary {
         switch name {
         case "u_AuthUI": authenticationUI = try Self.authenticationUI(value)
         case "u_NoAuthUI":
-            if try SecItemValue.boolean(name, value) { authenticationUI = .fail }
+            if try SecItemValue.boolean(name, value) { forbidsQuestions = true }
         case "u_AuthCtx":
             guard let context = value as? any AuthenticationContext else { throw SecItemValue.wrongType(name, value) }
             hasContext = true
-            if context.forbidsInteraction && authenticationUI == .allow { authenticationUI = .fail }
+            if context.forbidsInteraction { forbidsQuestions = true }
         case "u_CredRef":
             guard value is NSData else { throw SecItemValue.wrongType(name, value) }
             hasCredential = true

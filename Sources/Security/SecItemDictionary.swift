@@ -34,6 +34,8 @@ struct SecItemDictionary {
     /// A match key that is known and cannot be honoured: an answer without it would be another one.
     var unsupportedMatchKey: String?
     var authenticationUI = ItemQuery.AuthenticationUI.allow
+    /// Whether any entry forbids to ask the person.
+    var forbidsQuestions = false
     var hasContext = false
     var hasCredential = false
 
@@ -44,6 +46,8 @@ struct SecItemDictionary {
         let entries = try SecItemValue.entries(of: dictionary)
         itemClass = try Self.itemClass(in: entries)
         for (name, value) in entries { try read(value, for: name) }
+        // Only when all is read, since a dictionary has no order.
+        if forbidsQuestions && authenticationUI == .allow { authenticationUI = .fail }
         try requireOneProtection()
         if hasContext && hasCredential {
             throw KeychainError(
@@ -107,11 +111,11 @@ struct SecItemDictionary {
     static func rule(for attribute: Attribute, of itemClass: ItemClass) throws(KeychainError) -> AttributeRule {
         if let rule = AttributeTable.table(for: itemClass)[attribute] { return rule }
         if attribute == .appClip {
-            throw KeychainError(.parameter, message: "the attribute \(attribute) is Apple's own")
+            throw KeychainError(.parameter, message: "the attribute \(attribute.name) is Apple's own")
         }
         if Attribute.restricted.contains(attribute) {
             throw KeychainError(
-                .missingEntitlement, message: "the attribute \(attribute) is open to Apple's own programs alone")
+                .missingEntitlement, message: "the attribute \(attribute.name) is open to Apple's own programs alone")
         }
         throw KeychainError(.noSuchAttribute, message: "a \(itemClass.title) has no attribute \(attribute.name)")
     }

@@ -71,7 +71,10 @@ enum SecItemValue {
         return number.boolValue
     }
 
-    static func isBoolean(_ number: NSNumber) -> Bool { kind(of: number) == UInt8(ascii: "c") }
+    private static let booleanClass: AnyClass = type(of: NSNumber(value: true))
+
+    /// Foundation gives its two Booleans a class of their own.
+    static func isBoolean(_ number: NSNumber) -> Bool { type(of: number) == booleanClass }
 
     static func synchronizable(_ value: AnyObject) throws(KeychainError) -> ItemQuery.Synchronizable {
         switch untyped(value, for: .number).flatMap(AttributeKind.number.coerce) {
@@ -99,13 +102,10 @@ enum SecItemValue {
 
     /// nil for a fraction or a number beyond 64 bits: no attribute holds one.
     static func integer(_ number: NSNumber) -> Int64? {
-        switch kind(of: number) {
+        switch UInt8(bitPattern: number.objCType.pointee) {
         case UInt8(ascii: "d"), UInt8(ascii: "f"): Int64(exactly: number.doubleValue)
         case UInt8(ascii: "Q"): Int64(exactly: number.uint64Value)
         default: number.int64Value
         }
     }
-
-    /// The type encoding, in which only Booleans are "c" on Linux.
-    private static func kind(of number: NSNumber) -> UInt8 { UInt8(bitPattern: number.objCType.pointee) }
 }

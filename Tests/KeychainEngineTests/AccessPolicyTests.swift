@@ -47,6 +47,23 @@ import Testing
         }
     }
 
+    @Test("Attributes of 20 MB are stored, told apart and found")
+    func largeAttributes() throws {
+        try withKeychain { keychain in
+            let engine = keychain.engine
+            let large = Data(repeating: 0x0a, count: 20_000_000)
+            var request = AddRequest(.genericPassword)
+            request.attributes = [.account: .data(large), .service: .data(large), .label: .data(large)]
+            try engine.add(request)
+            let error = #expect(throws: KeychainError.self) { try engine.add(request) }
+            #expect(error?.code == .duplicateItem)
+            for attribute in [Attribute.account, .service, .label] {
+                #expect(try engine.find(.password([attribute: .data(large)])).count == 1)
+                #expect(throws: KeychainError.self) { try engine.find(.password([attribute: .data(large + [0])])) }
+            }
+        }
+    }
+
     @Test(
         "An item of 64 MiB is refused, and one of 20 MB is stored",
         arguments: [(20_000_000, true), (67_108_864, false)])

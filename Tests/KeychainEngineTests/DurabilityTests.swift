@@ -39,6 +39,22 @@ import Testing
         }
     }
 
+    @Test("A full disk refuses the write, and changes nothing")
+    func fullDisk() throws {
+        try withTemporaryDirectory { directory in
+            let engine = try Engine(.test(in: directory))
+            try engine.add(.password("ann"))
+            // SQLite raises it to the present size, so that nothing can grow.
+            try engine.store.withWriter { try $0.execute(sql: "PRAGMA max_page_count = 1") }
+            var request = AddRequest.password("bob", secret: nil)
+            request.secret = SecretBytes(copying: Data(count: 1 << 20))
+            let error = #expect(throws: KeychainError.self) { try engine.add(request) }
+            #expect(error?.code == .notAvailable)
+            #expect(error?.message.contains("full") == true)
+            #expect(try engine.find(.password(limit: .all)).count == 1)
+        }
+    }
+
     @Test("A failed write changes nothing")
     func rollBack() throws {
         try withTemporaryDirectory { directory in

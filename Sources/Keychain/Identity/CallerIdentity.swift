@@ -49,15 +49,17 @@ package struct CallerIdentity: Sendable, Hashable {
 
     /// The same error with what to do about it.
     func explaining(_ error: KeychainError) -> KeychainError {
-        guard let entitlementsFile else { return error }
+        // Nobody can be given the group that is there for reading alone.
+        guard let entitlementsFile, !error.message.contains(Caller.tokenGroup) else { return error }
         var error = error
         switch source {
         case .code:
-            error.message += ". Name it in KeychainConfiguration.accessGroups, where the program sets its groups"
+            error.message += ". Name the group in KeychainConfiguration.accessGroups, where the program sets its groups"
         case .embeddedEntitlements:
-            error.message += ". List it under keychain-access-groups in the target's entitlements file and build again"
+            error.message +=
+                ". List the group under keychain-access-groups in the target's entitlements file and build again"
         case .entitlementsFile, .bundleIdentifier, .executableName:
-            error.message += ". List it under keychain-access-groups in \(entitlementsFile)"
+            error.message += ". List the group under keychain-access-groups in \(entitlementsFile)"
         }
         return error
     }

@@ -48,10 +48,15 @@ extension Engine {
                     !$0.certificate.accessControl.isConstrained && !$0.key.accessControl.isConstrained
                 })
             else { throw KeychainError.consentNeeded }
-            for id in Set(identities.map(\.certificate.id)) {
-                try update(id, as: .certificate, request.changes, on: connection)
+            let halves =
+                Set(identities.map(\.certificate.id)).map { ($0, ItemClass.certificate) }
+                + Set(identities.map(\.key.id)).map { ($0, ItemClass.key) }
+            for (id, itemClass) in halves {
+                // One half whose secret is damaged must not be left behind by the other.
+                guard try update(id, as: itemClass, request.changes, on: connection) else {
+                    throw KeychainError(notFound: request.query)
+                }
             }
-            for id in Set(identities.map(\.key.id)) { try update(id, as: .key, request.changes, on: connection) }
         }
     }
 
@@ -82,7 +87,7 @@ extension Engine {
             || AttributeTable.table(for: .key)[attribute] == nil
         {
             throw KeychainError(
-                .noSuchAttribute, message: "\(attribute) is not an attribute of both halves of an identity")
+                .noSuchAttribute, message: "\(attribute.name) is not an attribute of both halves of an identity")
         }
     }
 }

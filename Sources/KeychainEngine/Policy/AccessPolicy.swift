@@ -32,9 +32,9 @@ struct AccessPolicy {
 
     /// The group an item is added or moved to.
     func groupForAdding(_ requested: String?) throws(KeychainError) -> String {
+        if let requested, caller.authority == .owner, requested != Caller.tokenGroup { return requested }
         guard let fallback = writableGroups.first else { throw holdsNone }
         guard let requested else { return fallback }
-        if caller.authority == .owner && requested != Caller.tokenGroup { return requested }
         guard writableGroups.contains(requested) else { throw isMissing(requested) }
         return requested
     }
@@ -52,7 +52,7 @@ struct AccessPolicy {
     private var holdsNone: KeychainError {
         KeychainError(
             .missingEntitlement,
-            message: "this program holds no access group: list one under keychain-access-groups in its entitlements")
+            message: "this program holds no access group, and needs one")
     }
 
     private func isMissing(_ group: String) -> KeychainError {

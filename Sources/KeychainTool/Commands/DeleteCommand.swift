@@ -29,7 +29,9 @@ struct DeleteCommand: ParsableCommand {
             var error = error
             error.message =
                 "what matches asks for authentication, so it cannot be counted: "
-                + "name its group and all of its unique attributes, or add --all to delete every match"
+                + (query.itemClass == .genericPassword
+                    ? "name its --group, --service and --account, or add --all" : "add --all")
+                + " to delete every match"
             throw error
         }
     }

@@ -67,7 +67,7 @@ struct Diagnosis {
             return StoreFinding(
                 .damage, "the database has no keybag: the store's making was cut short, or the file keybag was lost",
                 advice: "if there were items, put keybag back from a backup, since nothing opens without it; "
-                    + "otherwise the next 'add' completes the store")
+                    + "otherwise the next command that uses it completes the store")
         }
         return StoreFinding(
             .damage, "the keybag has no database: the file \(missing) was lost",

@@ -48,7 +48,7 @@ private enum TypeIdentifier: CFTypeID {
         case is NSDictionary: self = .dictionary
         case is NSArray: self = .array
         case is NSData: self = .data
-        case let number as NSNumber: self = Self.isBoolean(number) ? .boolean : .number
+        case let number as NSNumber: self = SecItemValue.isBoolean(number) ? .boolean : .number
         case is NSDate: self = .date
         case is NSURL: self = .url
         case is NSNull: self = .null
@@ -63,8 +63,4 @@ private enum TypeIdentifier: CFTypeID {
         }
     }
 
-    /// Foundation gives its two Booleans a class of their own.
-    private static func isBoolean(_ number: NSNumber) -> Bool {
-        type(of: number) == type(of: kCFBooleanTrue as NSNumber)
-    }
 }

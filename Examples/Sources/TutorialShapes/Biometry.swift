@@ -42,13 +42,14 @@ extension Box {
             kSecUseOperationPrompt as String: reason,
         ]
         return try await withCheckedThrowingContinuation { continuation in
-            var result: AnyObject?
-            let status = SecItemCopyMatching(search as CFDictionary, &result)
-            if status == errSecSuccess, let data = result as? Data {
-                continuation.resume(returning: data)
-            } else {
-                continuation.resume(throwing: ShapeError.couldNotFetch(status))
-            }
+            continuation.resume(with: Result { try Self.open(search) })
         }
+    }
+
+    private static func open(_ search: [String: Any]) throws -> Data {
+        var found: AnyObject?
+        let status = SecItemCopyMatching(search as CFDictionary, &found)
+        guard status == errSecSuccess, let data = found as? Data else { throw ShapeError.couldNotFetch(status) }
+        return data
     }
 }

@@ -63,8 +63,12 @@ struct Program {
         let box = Box.shared
         try box.storeWithBiometry(
             Data("closed".utf8), account: "biometry", accessibility: kSecAttrAccessibleWhenUnlockedThisDeviceOnly)
-        let read = await status { try await box.fetchWithBiometry(account: "biometry") }
-        tell("There is no sensor.", read == -1)
+        do {
+            _ = try await box.fetchWithBiometry(account: "biometry")
+            tell("There is no sensor.", false)
+        } catch ShapeError.noSensor {
+            tell("There is no sensor.", true)
+        }
         let prompted = await status { try await box.fetchWithPrompt(account: "biometry", reason: "To open the box") }
         tell("An optional access control has not been lost.", prompted == errSecInteractionNotAllowed)
         try box.forget(service: "shapes", account: "biometry")

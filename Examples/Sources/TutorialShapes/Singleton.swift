@@ -4,18 +4,16 @@ enum ShapeError: Error, LocalizedError, Equatable {
     case couldNotStore(OSStatus)
     case couldNotFetch(OSStatus)
     case notText
+    case noSensor
 
     var errorDescription: String? {
         switch self {
         case .couldNotStore(let status): return "Storing failed: \(status)"
         case .couldNotFetch(let status): return "Fetching failed: \(status)"
         case .notText: return "Not a text"
+        case .noSensor: return "There is nothing to identify the person by"
         }
     }
-}
-
-extension ShapeError {
-    static let noSensor = ShapeError.couldNotFetch(-1)
 }
 
 /// A singleton that is not `Sendable`: in Swift 6 the shared instance would be an error.
