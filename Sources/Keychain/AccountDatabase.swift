@@ -6,9 +6,13 @@ enum AccountDatabase {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
         var buffer = [CChar](repeating: 0, count: 16 << 10)
-        guard getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &found) == 0, found != nil,
-            let directory = entry.pw_dir
-        else { return nil }
-        return String(cString: directory)
+        // The entry points into the buffer, so the text is copied while that is sure to be there.
+        return buffer.withUnsafeMutableBufferPointer { buffer in
+            guard let start = buffer.baseAddress,
+                getpwuid_r(geteuid(), &entry, start, buffer.count, &found) == 0, found != nil,
+                let directory = entry.pw_dir
+            else { return nil }
+            return String(cString: directory)
+        }
     }
 }

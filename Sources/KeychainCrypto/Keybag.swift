@@ -82,6 +82,8 @@ extension Keybag {
             do {
                 let key = try AES.KeyWrap.unwrap(entry.wrappedKey, using: wrappingKey)
                 keys[entry.key] = try KeyMaterial { target in key.withUnsafeBytes { target.copyMemory(from: $0) } }
+            } catch let error as KeychainError {
+                throw error
             } catch {
                 throw KeychainError(.decode, message: "a key in the keybag does not open", cause: error)
             }

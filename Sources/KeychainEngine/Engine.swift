@@ -51,6 +51,8 @@ package final class Engine: RequestHandler {
     /// Moves what this process has written out of the log, so that replaced and deleted ciphertext leaves it. If
     /// another process is in the midst of reading, that is left to the next one that writes.
     package func prepareForExit() {
+        // A forked child inherits the handlers of exit, and must not touch its parent's connection.
+        if ForkedChild.isThis { return }
         do {
             try store.emptyLog()
         } catch {

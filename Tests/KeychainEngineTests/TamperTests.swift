@@ -163,6 +163,36 @@ import Testing
         }
     }
 
+    @Test("An item that claims a class without a key is left out alone, and gives way", arguments: Protection.allCases)
+    func editedClass(_ protection: Protection) throws {
+        try withTwoItems { store in
+            if protection == .whenUnlocked { return }
+            try store.edit(
+                "UPDATE item SET access = ? WHERE id = 1", [Data(AccessControl(protection).canonicalBytes)])
+            try expectGone("ann", store)
+            let engine = try store.open()
+            #expect(try engine.find(.password(limit: .all)).count == 1)
+            try engine.add(.password("ann", secret: "new"))
+            #expect(try engine.secret(of: "ann") == "new")
+        }
+    }
+
+    @Test("An index that leads to the highest number there is makes nobody crash")
+    func highestID() throws {
+        try withTwoItems { store in
+            try store.edit("INSERT INTO entry SELECT DISTINCT token, 9223372036854775807 FROM entry")
+            let engine = try store.open()
+            #expect(try engine.find(.password([.account: .text("ann")], limit: .all)).count == 1)
+            #expect(try !engine.findings().isEmpty)
+        }
+        try withTwoItems { store in
+            try store.edit("UPDATE item SET id = 9223372036854775807 WHERE id = 1")
+            let engine = try store.open()
+            #expect(try engine.find(.password(limit: .all)).count == 2)
+            #expect(try !engine.findings().isEmpty)
+        }
+    }
+
     @Test("An update passes over an item whose secret is damaged")
     func updateOfDamaged() throws {
         try withTwoItems { store in

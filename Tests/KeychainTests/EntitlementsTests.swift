@@ -114,6 +114,12 @@ import Testing
         }
     }
 
+    @Test("A program that was replaced while it runs keeps its name")
+    func replacedProgram() {
+        #expect(ProcessDescription.withoutDeletionMark("/none/mytool (deleted)") == "/none/mytool")
+        #expect(ProcessDescription.withoutDeletionMark("/none/mytool") == "/none/mytool")
+    }
+
     @Test("A missing group is explained with the file to write")
     func explanation() throws {
         try withTemporaryDirectory { directory in

@@ -18,10 +18,19 @@ struct ProcessDescription {
     /// `/proc/self/exe` rather than the name the program was called by, which its caller chose.
     private static var executablePath: String {
         do {
-            return try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            return withoutDeletionMark(path)
         } catch {
             return CommandLine.arguments.first ?? "unknown"
         }
+    }
+
+    /// The kernel marks the name of a program that was replaced while it runs, by an upgrade for instance. It is
+    /// still the same program, with the same groups.
+    static func withoutDeletionMark(_ path: String) -> String {
+        let mark = " (deleted)"
+        guard path.hasSuffix(mark), !FileManager.default.fileExists(atPath: path) else { return path }
+        return String(path.dropLast(mark.count))
     }
 
     private static var embedded: Data {

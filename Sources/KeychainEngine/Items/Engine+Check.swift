@@ -15,7 +15,7 @@ extension Engine {
             var next = try connection.nextItem(from: 1)
             while let id = next {
                 try check(id, on: connection, &report)
-                next = try connection.nextItem(from: id + 1)
+                next = id < .max ? try connection.nextItem(from: id + 1) : nil
             }
             report.strayEntries = try connection.strayEntryCount()
         }

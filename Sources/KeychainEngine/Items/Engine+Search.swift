@@ -73,6 +73,8 @@ extension Engine {
                 } ?? nil
             // Called when the row's statement is done with, so that `body` may search in turn.
             if let item, try !body(item) { return false }
+            // Only an edited index leads here; one more would be no number.
+            guard id < .max else { return true }
             next = isElsewhere ? try search.next(inHomesFrom: id + 1) : try search.next(from: id + 1)
         }
         return true

@@ -20,8 +20,13 @@ struct RowCipher {
     ) throws(KeychainError) -> OpenedRow? {
         guard let uuid = row.uuid else { throw Self.damaged("its id is not a UUID") }
         let accessControl = try AccessControl(canonicalBytes: row.access)
-        let sealer = try sealer(
-            for: RowBinding(
+        // Not yet authentic: a row that claims a class without a key was edited, and must not fail a whole search.
+        guard let classKey = keys.existingClassKey(for: accessControl.protection) else {
+            throw Self.damaged("there is no key for the class it claims")
+        }
+        let sealer = RowSealer(
+            classKey: classKey,
+            binding: RowBinding(
                 storeID: storeID, rowID: uuid, itemClass: itemClass, accessControl: accessControl, version: row.version)
         )
         let metadata = try sealer.openMetadata(wrappedKey: row.metadataKey, box: row.metadata)

@@ -10,6 +10,8 @@ struct KeyStore: Sendable {
     /// Whether every key is in memory that cannot be swapped out.
     var isMemoryLocked: Bool { keys.values.allSatisfy(\.isLocked) }
 
+    func existingClassKey(for protection: Protection) -> KeyMaterial? { keys[.itemClass(protection)] }
+
     /// - Throws: `.authenticationFailed` for the class that exists only while a passcode is set.
     func classKey(for protection: Protection) throws(KeychainError) -> KeyMaterial {
         if let key = keys[.itemClass(protection)] { return key }

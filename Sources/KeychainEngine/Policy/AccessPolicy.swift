@@ -56,7 +56,7 @@ struct AccessPolicy {
     }
 
     private func isMissing(_ group: String) -> KeychainError {
-        let held = caller.groups.isEmpty ? "none" : caller.groups.joined(separator: ", ")
+        let held = writableGroups.isEmpty ? "none" : writableGroups.joined(separator: ", ")
         let reason =
             group == Caller.tokenGroup
             ? "access group \(group) can be read but not written"

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import GRDBSQLite
 internal import KeychainCrypto
 internal import KeychainModel
 internal import Synchronization
@@ -50,7 +51,11 @@ final class ItemStore: Sendable {
     /// Moves what this process wrote into the database, and cuts the log to nothing.
     func emptyLog() throws {
         guard let writer = writer.withLock({ $0 }) else { return }
-        _ = try writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        _ = try writer.writeWithoutTransaction { database in
+            // For the end of a process, which must not wait for another one that is reading.
+            sqlite3_busy_timeout(database.sqliteConnection, 0)
+            return try database.checkpoint(.truncate)
+        }
     }
 
     /// What SQLite itself finds wrong with its file; empty if nothing.
