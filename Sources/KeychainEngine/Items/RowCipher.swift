@@ -30,7 +30,7 @@ struct RowCipher {
                 storeID: storeID, rowID: uuid, itemClass: itemClass, accessControl: accessControl, version: row.version)
         )
         let metadata = try sealer.openMetadata(wrappedKey: row.metadataKey, box: row.metadata)
-        // Reading the column would fetch a large secret's pages, so only its presence is asked for.
+        // The removal of one half must not pass for an item without a secret.
         guard metadata.hasSecret == row.hasSecret else { throw Self.damaged("one half is missing") }
         var opened = OpenedRow(
             id: row.id, uuid: uuid, version: row.version, itemClass: itemClass, accessControl: accessControl,

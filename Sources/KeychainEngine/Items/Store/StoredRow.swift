@@ -25,7 +25,6 @@ struct StoredRow {
     var metadataKey: UnsafeRawBufferPointer { statement.bytes(5) ?? none }
     var metadata: UnsafeRawBufferPointer { statement.bytes(6) ?? none }
     var hasSecret: Bool { !statement.isNull(7) }
-    /// Reading these two is what makes SQLite fetch a large secret's pages.
     var secretKey: UnsafeRawBufferPointer? { statement.bytes(7) }
     var secret: UnsafeRawBufferPointer? { statement.bytes(8) }
 
