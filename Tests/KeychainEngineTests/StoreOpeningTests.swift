@@ -153,6 +153,34 @@ import Testing
         }
     }
 
+    @Test(
+        "A write is refused once the database is removed, before the first write and after it",
+        arguments: [true, false])
+    func removedWhileOpen(hasWritten: Bool) throws {
+        try withStore { store in
+            let engine = try store.open()
+            if hasWritten { try engine.add(.password("bob")) }
+            try FileManager.default.moveItem(
+                at: store.database, to: store.directory.appendingPathComponent("elsewhere"))
+            let error = #expect(throws: KeychainError.self) { try engine.add(.password("cid")) }
+            #expect(error?.code == .notAvailable)
+            #expect(!FileManager.default.fileExists(atPath: store.database.path))
+        }
+    }
+
+    @Test("A write is refused once another store lies in the place of this one")
+    func replacedWhileOpen() throws {
+        try withStore { store in
+            let engine = try store.open()
+            try withStore { other in
+                try FileManager.default.removeItem(at: store.database)
+                try FileManager.default.copyItem(at: other.database, to: store.database)
+            }
+            let error = #expect(throws: KeychainError.self) { try engine.add(.password("cid")) }
+            #expect(error?.code == .notAvailable)
+        }
+    }
+
     @Test("A making that was cut short before the keybag is taken up again")
     func cutShort() throws {
         try withClosedStore({ _ in }) { store in

@@ -41,10 +41,22 @@ final class ItemStore: Sendable {
         try withWriter { database in
             var result: R?
             try database.inTransaction(.immediate) {
+                try requireInPlace(database)
                 result = try body(StoreConnection(WriterStatements(database: database), store: self))
                 return .commit
             }
             return result!
+        }
+    }
+
+    /// - Throws: `.notAvailable` if the file was removed or replaced: a write into it would be acknowledged and lost.
+    private func requireInPlace(_ database: Database) throws(KeychainError) {
+        var hasMoved: CInt = 0
+        let code = sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+        guard code == SQLITE_OK, hasMoved == 0 else {
+            throw KeychainError(
+                .notAvailable,
+                message: "\(url.path) was removed or replaced while this program had it open; start the program again")
         }
     }
 

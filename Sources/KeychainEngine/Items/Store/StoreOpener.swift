@@ -97,6 +97,16 @@ struct StoreOpener {
     // MARK: Opening the database
 
     private func openDatabase(expecting storeID: UUID) throws -> ItemStore {
+        let reader = try openReader(expecting: storeID)
+        let readers = ReaderPool(databaseURL, busyTimeout: configuration.busyTimeout, first: reader)
+        return ItemStore(url: databaseURL, storeID: storeID, readers: readers) {
+            // Perhaps long after the first reader: what is in the file's place now may be another store, or nothing.
+            _ = try openReader(expecting: storeID)
+            return try openWriter()
+        }
+    }
+
+    private func openReader(expecting storeID: UUID) throws -> Reader {
         guard FileManager.default.fileExists(atPath: databaseURL.path) else {
             throw refused(.absent)
         }
@@ -108,8 +118,7 @@ struct StoreOpener {
                 message: "keychain.db and keybag in \(configuration.storeDirectory.path) belong to different stores. "
                     + "Nothing was changed; put back the two files of one backup")
         }
-        let readers = ReaderPool(databaseURL, busyTimeout: configuration.busyTimeout, first: reader)
-        return ItemStore(url: databaseURL, storeID: storeID, readers: readers, openWriter: openWriter)
+        return reader
     }
 
     private func storedID(_ reader: Reader) throws -> UUID? {
