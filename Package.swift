@@ -40,6 +40,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "CKeychainLinux"),
+        .target(name: "CKeychainBus"),
         .target(
             name: "KeychainModel",
             dependencies: ["CKeychainLinux"],
@@ -85,7 +86,7 @@ let package = Package(
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
-                "Keychain", "KeychainModel",
+                "CKeychainBus", "CKeychainLinux", "Keychain", "KeychainModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -21,14 +21,16 @@ struct FuzzStoredBytes {
 public func fuzzStoredBytes(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count > 0 else { return 0 }
     let input = Data(bytes: start + 1, count: count - 1)
-    switch start[0] % 7 {
+    switch start[0] % 9 {
     case 0: fuzzMetadata(input)
     case 1: fuzzKeybag(input)
     case 2: fuzzAccessControl(input)
     case 3: fuzzPadding(input)
     case 4: fuzzRow(input)
     case 5: fuzzEntitlements(input)
-    default: fuzzPersistentReference(input)
+    case 6: fuzzPersistentReference(input)
+    case 7: fuzzAttempts(input)
+    default: fuzzKeySet(input)
     }
     return 0
 }
@@ -66,13 +68,33 @@ private func fuzzPadding(_ input: Data) {
 private func fuzzRow(_ input: Data) {
     let binding = RowBinding(
         storeID: UUID(), rowID: UUID(), itemClass: .genericPassword, accessControl: AccessControl(.always), version: 1)
-    let sealer = RowSealer(classKey: deviceKey, binding: binding)
-    input.withUnsafeBytes { bytes in
-        let (key, box) = (bytes.prefix(40), bytes.dropFirst(40))
-        let opened = try? sealer.openSecret(
-            wrappedKey: UnsafeRawBufferPointer(rebasing: key), box: UnsafeRawBufferPointer(rebasing: box))
-        precondition(opened == nil, "bytes that nobody sealed were opened")
+    let opened = try? deviceKey.withUnsafeBytes { classKey throws(KeychainError) in
+        try RowSealer.with(classKey: classKey, binding) { sealer throws(KeychainError) in
+            try SecretBytes(copying: input).withUnsafeBytes { bytes throws(KeychainError) in
+                try sealer.openSecret(
+                    wrappedKey: UnsafeRawBufferPointer(rebasing: bytes.prefix(40)),
+                    box: UnsafeRawBufferPointer(rebasing: bytes.dropFirst(40)))
+            }
+        }
     }
+    precondition(opened == nil, "bytes that nobody sealed were opened")
+}
+
+/// With a valid tag, as the keybag.
+private func fuzzAttempts(_ input: Data) {
+    guard input.count >= 24 else { return }
+    let storeID = UUID(uuid: input[8..<24].withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
+    let tagged = input + deviceKey.tag(of: input, "attempts 1", KeyContext(storeID))
+    guard let record = AttemptRecord(decoding: tagged, storeID: storeID, deviceKey: deviceKey) else { return }
+    let again = AttemptRecord(
+        decoding: record.encoded(storeID: storeID, deviceKey: deviceKey), storeID: storeID, deviceKey: deviceKey)
+    precondition(again == record)
+}
+
+/// What any program of the user may put into the kernel's keyring.
+private func fuzzKeySet(_ input: Data) {
+    let opened = try? input.withUnsafeBytes { try KeySet(opening: $0, under: deviceKey, context: KeyContext(UUID())) }
+    precondition(opened == nil, "bytes that nobody sealed were opened")
 }
 
 private func fuzzEntitlements(_ input: Data) {

@@ -49,6 +49,11 @@ package final class Connection: Sendable {
         }
     }
 
+    /// Waits for a lock or an unlock: as the engine's own function of that name. Never to be called by a task.
+    func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
+        try openHandler().waitForLockChange(since: epoch, timeout: timeout)
+    }
+
     package func identity() throws(KeychainError) -> CallerIdentity {
         try known.cached(resolveIdentity)
     }

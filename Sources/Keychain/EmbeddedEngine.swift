@@ -6,8 +6,9 @@ internal import KeychainModel
 /// The engine in this process. Its types appear within functions only, never in a declaration.
 enum EmbeddedEngine {
     static func open(_ location: StoreLocation) throws(KeychainError) -> any RequestHandler {
-        try Engine(
-            EngineConfiguration(
-                storeDirectory: location.storeDirectory, deviceKeyDirectory: location.deviceKeyDirectory))
+        var configuration = EngineConfiguration(
+            storeDirectory: location.storeDirectory, deviceKeyDirectory: location.deviceKeyDirectory)
+        configuration.deviceKeyCredential = location.deviceKeyCredential
+        return try Engine(configuration)
     }
 }

@@ -28,7 +28,7 @@ public struct KeychainConfiguration: Sendable, Hashable {
     public var storeDirectory: URL?
 
     /// The directory of the device key, which should not be within the store's. nil: `$XDG_STATE_HOME/keychain`,
-    /// else `~/.local/state/keychain`.
+    /// else `~/.local/state/keychain`; for a service of systemd with a credential `keychain.device-key`, that.
     ///
     /// A store opens only with the device key it was made with.
     public var deviceKeyDirectory: URL?

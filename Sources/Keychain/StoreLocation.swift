@@ -6,6 +6,8 @@ package import KeychainModel
 package struct StoreLocation: Sendable {
     package let storeDirectory: URL
     package let deviceKeyDirectory: URL
+    /// A systemd credential with the device key. It comes before the file, unless the program names a directory.
+    package let deviceKeyCredential: URL?
 
     package init(_ configuration: KeychainConfiguration) throws(KeychainError) {
         try self.init(configuration, environment: .process)
@@ -22,7 +24,9 @@ package struct StoreLocation: Sendable {
         }
         if let directory = configuration.deviceKeyDirectory {
             deviceKeyDirectory = directory
+            deviceKeyCredential = nil
         } else {
+            deviceKeyCredential = try environment.credential("keychain.device-key")
             deviceKeyDirectory = try environment.directory("XDG_STATE_HOME", inHome: ".local/state")
                 .appendingPathComponent("keychain")
         }
@@ -46,6 +50,13 @@ struct Environment {
         if path.hasPrefix("/") { return URL(fileURLWithPath: path, isDirectory: true) }
         if name.hasPrefix("XDG_") { return nil }
         throw KeychainError(.notAvailable, message: "\(name) must be an absolute path, and is \(path)")
+    }
+
+    /// A file that systemd hands to a service (systemd.exec(5)), if it is there.
+    func credential(_ name: String) throws(KeychainError) -> URL? {
+        guard let directory = try directory("CREDENTIALS_DIRECTORY") else { return nil }
+        let file = directory.appendingPathComponent(name)
+        return FileManager.default.fileExists(atPath: file.path) ? file : nil
     }
 
     func directory(_ name: String, inHome path: String) throws(KeychainError) -> URL {

@@ -37,8 +37,9 @@ package struct IndexToken: Sendable, Hashable {
 package struct Indexer {
     private let keyed: KeyedHash
 
-    package init(key: KeyMaterial) {
-        keyed = key.withUnsafeBytes { KeyedHash(key: $0) }
+    /// - Parameter key: The index key of the tier, 32 bytes.
+    package init(key: UnsafeRawBufferPointer) {
+        keyed = KeyedHash(key: key)
     }
 
     /// What a token is for. Each purpose, class and attribute has tokens of its own.

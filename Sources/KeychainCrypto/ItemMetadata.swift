@@ -10,19 +10,20 @@ package struct ItemMetadata: Sendable {
     /// Seconds since 2001-01-01 00:00 UTC.
     package var created: Double
     package var modified: Double
-    /// Whether the row has a secret half, so that its removal does not pass for an item without one.
-    package var hasSecret: Bool
+    /// The authentication tag of the row's secret half, nil if it has none: neither its removal nor another version
+    /// of it passes unnoticed.
+    package var secretTag: Data?
     package var attributes: AttributeSet
 
     package init(
-        accessGroup: String, synchronizable: Bool, created: Double, modified: Double, hasSecret: Bool,
+        accessGroup: String, synchronizable: Bool, created: Double, modified: Double, secretTag: Data? = nil,
         attributes: AttributeSet
     ) {
         self.accessGroup = accessGroup
         self.synchronizable = synchronizable
         self.created = created
         self.modified = modified
-        self.hasSecret = hasSecret
+        self.secretTag = secretTag
         self.attributes = attributes
     }
 }
@@ -34,7 +35,7 @@ extension ItemMetadata {
         wire.synchronizable = synchronizable
         wire.created = created
         wire.modified = modified
-        wire.hasSecret_p = hasSecret
+        wire.secretTag = secretTag ?? Data()
         for (attribute, value) in attributes.entries { wire.append(attribute, value) }
         do {
             return try wire.serializedBytes()
@@ -54,7 +55,7 @@ extension ItemMetadata {
         let attributes = try AttributeSet(wire)
         self.init(
             accessGroup: wire.accessGroup, synchronizable: wire.synchronizable, created: wire.created,
-            modified: wire.modified, hasSecret: wire.hasSecret_p, attributes: attributes)
+            modified: wire.modified, secretTag: wire.secretTag.isEmpty ? nil : wire.secretTag, attributes: attributes)
     }
 }
 

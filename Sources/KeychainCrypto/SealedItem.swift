@@ -1,5 +1,4 @@
 internal import CKeychainLinux
-internal import Crypto
 package import Foundation
 package import KeychainModel
 
@@ -43,39 +42,63 @@ package struct RowSealer {
     package enum Half: UInt8, Sendable { case metadata = 1, secret = 2 }
 
     private let binding: RowBinding
-    private let wrappingKey: SymmetricKey
+    /// Valid for as long as the closure that was given the sealer runs.
+    private let wrappingKey: UnsafeRawBufferPointer
 
+    /// Calls `body` with a sealer for one row, whose wrapping key is erased afterwards.
+    ///
     /// - Parameter classKey: The key of `binding.accessControl.protection`.
-    package init(classKey: KeyMaterial, binding: RowBinding) {
-        self.binding = binding
-        self.wrappingKey = Self.wrappingKey(classKey: classKey, binding: binding)
+    package static func with<R>(
+        classKey: UnsafeRawBufferPointer, _ binding: RowBinding, _ body: (RowSealer) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
+        try withInfo(of: binding) { info throws(KeychainError) in
+            try KeyedHash.withExpanded(classKey, info: info) { key throws(KeychainError) in
+                try body(RowSealer(binding: binding, wrappingKey: key))
+            }
+        }
     }
+}
 
+// MARK: - Sealing
+
+extension RowSealer {
     package func seal(
         _ plaintext: UnsafeRawBufferPointer, as half: Half, randomness: some Randomness
     ) throws(KeychainError) -> SealedHalf {
-        do {
-            return try withUnsafeTemporaryAllocation(byteCount: 32 + 12, alignment: 16) { fresh in
-                defer { ckeychain_erase(fresh.baseAddress, fresh.count) }
-                try randomness.fill(fresh)
-                let key = SymmetricKey(data: UnsafeRawBufferPointer(rebasing: fresh[..<32]))
-                let nonce = try AES.GCM.Nonce(data: UnsafeRawBufferPointer(rebasing: fresh[32...]))
-                let box = try PaddedBytes.withPadded(plaintext, multiple: half.multiple) { padded in
-                    try withAssociatedData(of: half) { associated in
-                        try AES.GCM.seal(padded, using: key, nonce: nonce, authenticating: associated)
+        try withErasedBytes(32 + AESGCM.nonceByteCount) { fresh throws(KeychainError) in
+            try randomness.fill(fresh)
+            let key = UnsafeRawBufferPointer(rebasing: fresh[..<32])
+            let nonce = UnsafeRawBufferPointer(rebasing: fresh[32...])
+            let count = PaddedBytes.paddedCount(plaintext.count, multiple: half.multiple)
+            var box = Data(count: count + AESGCM.overhead)
+            let isSealed = box.withUnsafeMutableBytes { box in
+                PaddedBytes.withPadded(plaintext, multiple: half.multiple) { padded in
+                    withAssociatedData(of: half) {
+                        AESGCM.seal(padded, key: key, nonce: nonce, associated: $0, into: box)
                     }
                 }
-                guard let combined = box.combined else {
-                    throw KeychainError(.internalFailure, message: "the cipher gave no combined form")
-                }
-                return SealedHalf(wrappedKey: try AES.KeyWrap.wrap(key, using: wrappingKey), box: combined)
             }
-        } catch {
-            throw error as? KeychainError
-                ?? KeychainError(.internalFailure, message: "the item could not be sealed", cause: error)
+            guard isSealed else { throw KeychainError(.internalFailure, message: "the item could not be sealed") }
+            return SealedHalf(wrappedKey: try wrap(key), box: box)
         }
     }
 
+    /// The key of a half of this row, wrapped for another sealer of the same row: what a renewal of keys needs.
+    package func rewrap(_ wrappedKey: UnsafeRawBufferPointer, for other: RowSealer) throws(KeychainError) -> Data {
+        try withHalfKey(wrappedKey) { key throws(KeychainError) in try other.wrap(key) }
+    }
+
+    private func wrap(_ key: UnsafeRawBufferPointer) throws(KeychainError) -> Data {
+        var wrapped = Data(count: AESKeyWrap.wrappedByteCount)
+        let isWrapped = wrapped.withUnsafeMutableBytes { AESKeyWrap.wrap(key, under: wrappingKey, into: $0) }
+        guard isWrapped else { throw KeychainError(.internalFailure, message: "a row's key could not be wrapped") }
+        return wrapped
+    }
+}
+
+// MARK: - Opening
+
+extension RowSealer {
     /// - Throws: `.decode` if the bytes are not what was sealed for this row: damaged, edited, or another row's.
     package func openMetadata(
         wrappedKey: UnsafeRawBufferPointer, box: UnsafeRawBufferPointer
@@ -100,29 +123,43 @@ package struct RowSealer {
         _ half: Half, wrappedKey: UnsafeRawBufferPointer, box: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R
     ) throws(KeychainError) -> R {
-        var padded: Data
-        do {
-            let key = try AES.KeyWrap.unwrap(wrappedKey, using: wrappingKey)
-            let sealed = try AES.GCM.SealedBox(combined: box)
-            padded = try withAssociatedData(of: half) { associated in
-                try AES.GCM.open(sealed, using: key, authenticating: associated)
+        guard box.count >= AESGCM.overhead else { throw Self.damaged }
+        return try withErasedBytes(box.count - AESGCM.overhead) { padded throws(KeychainError) in
+            let isOpen = try withHalfKey(wrappedKey) { key in
+                withAssociatedData(of: half) { AESGCM.open(box, key: key, associated: $0, into: padded) }
             }
-        } catch {
-            throw KeychainError(.decode, message: "a stored item is damaged or was tampered with", cause: error)
+            guard isOpen else { throw Self.damaged }
+            return try body(try PaddedBytes.content(of: UnsafeRawBufferPointer(padded)))
         }
-        // The buffer is ours alone, so this erases the bytes themselves and not a copy of them.
-        defer { padded.withUnsafeMutableBytes { ckeychain_erase($0.baseAddress, $0.count) } }
-        var result: Result<R, KeychainError>?
-        padded.withUnsafeBytes { bytes in
-            do throws(KeychainError) {
-                result = .success(try body(try PaddedBytes.content(of: bytes)))
-            } catch {
-                result = .failure(error)
-            }
+    }
+
+    private func withHalfKey<R>(
+        _ wrappedKey: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
+        try withErasedBytes(32) { key throws(KeychainError) in
+            guard AESKeyWrap.unwrap(wrappedKey, under: wrappingKey, into: key) else { throw Self.damaged }
+            return try body(UnsafeRawBufferPointer(key))
         }
-        return try result!.get()
+    }
+
+    private static var damaged: KeychainError {
+        KeychainError(.decode, message: "a stored item is damaged or was tampered with")
     }
 }
+
+/// Calls `body` with memory that is erased afterwards.
+private func withErasedBytes<R>(
+    _ count: Int, _ body: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> R
+) throws(KeychainError) -> R {
+    var result: Result<R, KeychainError>?
+    withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { bytes in
+        defer { ckeychain_erase(bytes.baseAddress, bytes.count) }
+        do throws(KeychainError) { result = .success(try body(bytes)) } catch { result = .failure(error) }
+    }
+    return try result!.get()
+}
+
+// MARK: - Bindings
 
 extension RowSealer.Half {
     /// Lengths are rounded up to this many bytes.
@@ -135,44 +172,61 @@ extension RowSealer.Half {
 }
 
 extension RowSealer {
-    /// HKDF-Expand(class key, "row key 1" ‖ row id ‖ protection ‖ SHA-256 of the access control).
-    private static func wrappingKey(classKey: KeyMaterial, binding: RowBinding) -> SymmetricKey {
-        withUnsafeTemporaryAllocation(byteCount: 9 + 16 + 1 + 32, alignment: 16) { info in
+    /// "row key 1" ‖ row id ‖ protection ‖ SHA-256 of the access control.
+    private static func withInfo<R>(
+        of binding: RowBinding, _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
+        try withErasedBytes(9 + 16 + 1 + 32) { info throws(KeychainError) in
             info.copyBytes(from: "row key 1".utf8)
             info.store(binding.rowID, at: 9)
             info[25] = binding.accessControl.protection.number
-            binding.accessControl.digest.withUnsafeBytes { digest in
-                UnsafeMutableRawBufferPointer(rebasing: info[26...]).copyMemory(from: digest)
-            }
-            return classKey.withUnsafeBytes { KeyedHash.deriveKey(from: $0, info: UnsafeRawBufferPointer(info)) }
+            binding.accessControl.copyDigest(to: UnsafeMutableRawBufferPointer(rebasing: info[26...]))
+            return try body(UnsafeRawBufferPointer(info))
         }
     }
 
     /// Store id ‖ row id ‖ item class ‖ protection ‖ half ‖ row version (big-endian).
-    private func withAssociatedData<R>(of half: Half, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-        try withUnsafeTemporaryAllocation(byteCount: 16 + 16 + 3 + 8, alignment: 16) { bytes in
+    private func withAssociatedData<R>(of half: Half, _ body: (UnsafeRawBufferPointer) -> R) -> R {
+        withUnsafeTemporaryAllocation(byteCount: 16 + 16 + 3 + 8, alignment: 16) { bytes in
             bytes.store(binding.storeID, at: 0)
             bytes.store(binding.rowID, at: 16)
             bytes[32] = binding.itemClass.number
             bytes[33] = binding.accessControl.protection.number
             bytes[34] = half.rawValue
             bytes.storeBytes(of: binding.version.bigEndian, toByteOffset: 35, as: Int64.self)
-            return try body(UnsafeRawBufferPointer(bytes))
+            return body(UnsafeRawBufferPointer(bytes))
         }
+    }
+}
+
+extension SealedHalf {
+    /// What tells this half from every other one ever sealed.
+    package var tag: Data { Data(box.suffix(AESGCM.tagByteCount)) }
+
+    /// The same of a box that lies elsewhere.
+    package static func tag(ofBox box: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: box.suffix(AESGCM.tagByteCount))
     }
 }
 
 extension AccessControl {
     /// Those of the access controls that nearly every item has, computed once.
     private static let plainDigests = Dictionary(
-        uniqueKeysWithValues: Protection.allCases.map { ($0, SHA256.hash(data: AccessControl($0).canonicalBytes)) })
+        uniqueKeysWithValues: Protection.allCases.map { ($0, digest(of: AccessControl($0))) })
 
-    fileprivate var digest: SHA256Digest {
-        if flags.isEmpty, let digest = Self.plainDigests[protection] { return digest }
-        return SHA256.hash(data: canonicalBytes)
+    private static func digest(of accessControl: AccessControl) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: SHA256State.byteCount)
+        accessControl.canonicalBytes.withUnsafeBytes { bytes in
+            digest.withUnsafeMutableBytes { SHA256State.hash(bytes, into: $0) }
+        }
+        return digest
+    }
+
+    fileprivate func copyDigest(to target: UnsafeMutableRawBufferPointer) {
+        let plain = flags.isEmpty ? Self.plainDigests[protection] : nil
+        target.copyBytes(from: plain ?? Self.digest(of: self))
     }
 }
-
 extension UnsafeMutableRawBufferPointer {
     fileprivate func store(_ identifier: UUID, at offset: Int) {
         storeBytes(of: identifier.uuid, toByteOffset: offset, as: uuid_t.self)

@@ -1,5 +1,6 @@
 package import KeychainModel
 internal import Logging
+internal import Synchronization
 
 /// Everything behind a request: policy, keys and the store, with one way in.
 ///
@@ -10,6 +11,7 @@ package final class Engine: RequestHandler {
     let keys: KeyStore
     let configuration: EngineConfiguration
     let logger = Logger(label: "keychain.engine")
+    let rekeying = Mutex(Rekeying())
 
     /// Opens the store, making it if there is none.
     ///
@@ -17,6 +19,7 @@ package final class Engine: RequestHandler {
     ///   version, no database, no permission, a missing or foreign key. What is there is left untouched.
     package init(_ configuration: EngineConfiguration) throws(KeychainError) {
         ForkedChild.watch()
+        defer { KeyTraces.erase() }
         let opened = try StoreOpener(configuration).open()
         self.configuration = configuration
         self.store = opened.store
@@ -33,14 +36,35 @@ package final class Engine: RequestHandler {
             throw KeychainError(
                 .notAvailable, message: "a forked process cannot use the keychain that its parent opened")
         }
+        defer { KeyTraces.erase() }
+        // Each lock, unlock and change of the keybag by another process can make one attempt stale.
+        for _ in 0..<3 {
+            do throws(KeychainError) {
+                return try reply(to: request, from: caller)
+            } catch  where error.isStaleKeys {
+                keys.forgetSnapshot()
+            }
+        }
+        return try reply(to: request, from: caller, isLastAttempt: true)
+    }
+
+    private func reply(
+        to request: Request, from caller: Caller, isLastAttempt: Bool = false
+    ) throws(KeychainError) -> Reply {
         do {
             switch request {
-            case .add(let request): return .added(try add(request, from: caller))
-            case .find(let request): return .found(try find(request, from: caller))
-            case .update(let request): try update(request, from: caller)
-            case .delete(let query): try delete(query, from: caller)
+            case .add(let request): return .added(try withItems(isLastAttempt) { try $0.add(request, from: caller) })
+            case .find(let request): return .found(try withItems(isLastAttempt) { try $0.find(request, from: caller) })
+            case .update(let request): try withItems(isLastAttempt) { try $0.update(request, from: caller) }
+            case .delete(let query): try withItems(isLastAttempt) { try $0.delete(query, from: caller) }
+            case .check: return .checked(try withItems(isLastAttempt) { try $0.check() })
             case .status: return .status(try status())
-            case .check: return .checked(try check())
+            case .lockStatus: return .lockStatus(try keys.status())
+            case .unlock(let passcode): return .lockStatus(try unlock(passcode))
+            case .lock(let request): try lock(request)
+            case .passcode(let request): return try change(request)
+            case .rekeyStep: return .rekeyed(try rekeyStep())
+            case .renewLease: try keys.renewLease()
             }
             return .done
         } catch {
@@ -48,15 +72,48 @@ package final class Engine: RequestHandler {
         }
     }
 
+    /// Runs `body` with the keys there are now.
+    ///
+    /// - Throws: `KeychainError.staleKeys` instead of a refusal if the lock or the keybag changed meanwhile: with what
+    ///   there is now it may be allowed.
+    private func withItems<R>(_ isLastAttempt: Bool, _ body: (ItemOperations) throws -> R) throws -> R {
+        let items = try items(isLastAttempt)
+        do {
+            return try body(items)
+        } catch let error as KeychainError where error.code == .interactionNotAllowed && !isLastAttempt {
+            throw keys.hasChanged(since: items.keys) ? .staleKeys : error
+        }
+    }
+
+    /// The keys there are now, and what can be done with them.
+    func items(_ isLastAttempt: Bool = false) throws(KeychainError) -> ItemOperations {
+        ItemOperations(
+            store: store, keys: try keys.begin(isLastAttempt: isLastAttempt), configuration: configuration,
+            logger: logger)
+    }
+
+    /// Returns the epoch of the lock as soon as it is another one than `epoch`, or when the time is over.
+    package func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
+        try keys.state.waitForChange(since: epoch, timeout: timeout)
+    }
+
     /// Moves what this process has written out of the log, so that replaced and deleted ciphertext leaves it. If
     /// another process is in the midst of reading, that is left to the next one that writes.
     package func prepareForExit() {
         // A forked child inherits the handlers of exit, and must not touch its parent's connection.
         if ForkedChild.isThis { return }
+        emptyLog()
+    }
+
+    func emptyLog() {
         do {
             try store.emptyLog()
         } catch {
             logger.debug("the log was not emptied", metadata: ["reason": "\(KeychainError(engineFailure: error).code)"])
         }
     }
+
+    /// Takes this store's keys from the kernel's keyring, as a restart of the system would. For tests, which must
+    /// leave nothing behind.
+    package func withdrawKeys() { keys.withdraw() }
 }

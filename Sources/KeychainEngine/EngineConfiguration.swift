@@ -1,4 +1,5 @@
 package import Foundation
+internal import Glibc
 package import KeychainCrypto
 
 /// What an engine is told by its host.
@@ -7,10 +8,20 @@ package struct EngineConfiguration: Sendable {
     package var storeDirectory: URL
     /// The directory of the device key: outside of the store's, so that a copy of the store opens nowhere else.
     package var deviceKeyDirectory: URL
+    /// A credential that holds the device key; then no file of ours does.
+    package var deviceKeyCredential: URL?
     package var clock: any Clock
     package var randomness: any Randomness
     /// How long a call waits while another process writes.
     package var busyTimeout: TimeInterval = 5
+    /// Whether unlocked keys are in the kernel's keyring of the user, if it has one, for all processes of the user. If
+    /// not, every process unlocks for itself.
+    package var usesKeyring = true
+    /// scrypt's N for new passcodes, as its logarithm to base two. Smaller in tests alone.
+    package var passcodeCost = Int(PasscodeParameters.defaultCost)
+    /// How many rows a step of a renewal of keys brings under the new ones. Other writers wait for as long as one takes;
+    /// with fewer rows the same pages of the index are written more often. Smaller in tests.
+    package var rowsPerRekeyStep = 2_000
     /// false: writes are not forced to the disk. For filling a store in benchmarks, never for secrets.
     package var isDurable = true
 
@@ -29,9 +40,31 @@ package struct EngineConfiguration: Sendable {
 package protocol Clock: Sendable {
     /// Seconds since 2001-01-01 00:00 UTC.
     var now: Double { get }
+
+    /// Nanoseconds since the system started, those asleep included.
+    var sinceBoot: UInt64 { get }
+
+    /// Which start of the system that was.
+    var bootID: UUID { get }
 }
 
 package struct SystemClock: Clock {
     package init() {}
     package var now: Double { Date().timeIntervalSinceReferenceDate }
+
+    package var sinceBoot: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    package var bootID: UUID { Self.bootID }
+
+    /// Read once: it does not change while a process lives. Where the kernel hides it, all starts count as one, and
+    /// waiting times are told by the boot clock alone.
+    private static let bootID: UUID = {
+        let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        return text.flatMap { UUID(uuidString: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+            ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    }()
 }

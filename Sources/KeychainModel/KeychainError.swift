@@ -36,6 +36,7 @@ package struct KeychainError: Error, Sendable {
             case parameter = -50
             case allocation = -108
             case userCancelled = -128
+            case noPasscode = -25260
             case notAvailable = -25291
             case readOnly = -25292
             case authenticationFailed = -25293
@@ -62,6 +63,8 @@ package struct KeychainError: Error, Sendable {
         package static let parameter = Code(.parameter)
         package static let allocation = Code(.allocation)
         package static let userCancelled = Code(.userCancelled)
+        /// Apple's errSecPassphraseRequired: what was asked only makes sense with a passcode, and none is set.
+        package static let noPasscode = Code(.noPasscode)
         package static let notAvailable = Code(.notAvailable)
         package static let readOnly = Code(.readOnly)
         package static let authenticationFailed = Code(.authenticationFailed)

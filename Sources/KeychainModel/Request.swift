@@ -8,6 +8,15 @@ package enum Request: Sendable {
     case delete(ItemQuery)
     case status
     case check
+    case lockStatus
+    /// Brings the keys that a passcode protects into reach, until they are locked away again.
+    case unlock(SecretBytes)
+    case lock(LockRequest)
+    case passcode(PasscodeRequest)
+    /// Does a part of a renewal of all keys that is under way.
+    case rekeyStep
+    /// A watcher says that it is there, and will be for the next minute.
+    case renewLease
 }
 
 /// What an engine answers.
@@ -17,6 +26,8 @@ package enum Reply: Sendable {
     case done
     case status(StoreStatus)
     case checked([StoreFinding])
+    case lockStatus(LockStatus)
+    case rekeyed(RekeyProgress)
 }
 
 package struct AddRequest: Sendable {
@@ -110,13 +121,13 @@ package struct StoreStatus: Sendable {
     package var schemaVersion: Int
     package var itemCounts: [ItemClass: Int]
     package var bytesOnDisk: Int64
-    /// Where the device key is, in words.
-    package var deviceKey: String
+    package var deviceKey: DeviceKeyOrigin
     package var isKeyMemoryLocked: Bool
+    package var lock: LockStatus
 
     package init(
         storePath: String, storeID: UUID, schemaVersion: Int, itemCounts: [ItemClass: Int],
-        bytesOnDisk: Int64, deviceKey: String, isKeyMemoryLocked: Bool
+        bytesOnDisk: Int64, deviceKey: DeviceKeyOrigin, isKeyMemoryLocked: Bool, lock: LockStatus
     ) {
         self.storePath = storePath
         self.storeID = storeID
@@ -125,7 +136,15 @@ package struct StoreStatus: Sendable {
         self.bytesOnDisk = bytesOnDisk
         self.deviceKey = deviceKey
         self.isKeyMemoryLocked = isKeyMemoryLocked
+        self.lock = lock
     }
+}
+
+/// Where a device key comes from.
+package enum DeviceKeyOrigin: Sendable, Hashable {
+    case file(String)
+    /// systemd's credential, at this path.
+    case credential(String)
 }
 
 /// Something `keychain doctor` found wrong.

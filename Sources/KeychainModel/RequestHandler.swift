@@ -4,6 +4,11 @@ package protocol RequestHandler: AnyObject, Sendable {
     ///   error the store is as it was before the call.
     func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply
 
+    /// Waits until the lock has another epoch than `epoch` (``LockStatus/epoch``), or the time is over.
+    ///
+    /// - Returns: the present epoch.
+    func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64
+
     /// The process is about to end in the ordinary way.
     func prepareForExit()
 }

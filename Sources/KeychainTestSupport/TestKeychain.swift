@@ -1,11 +1,13 @@
 package import Foundation
 internal import Keychain
 package import KeychainEngine
-internal import KeychainModel
+package import KeychainModel
 
 /// Where the engine of a test runs. Every conformance case runs on each of them.
 package enum KeychainHost: String, CaseIterable, Sendable {
     case embedded
+    /// As in a container whose kernel refuses keyrings: each process holds the keys it unlocked.
+    case embeddedWithoutKeyring
 }
 
 /// A keychain of its own for the length of a test.
@@ -14,6 +16,12 @@ package struct TestKeychain: Sendable {
     package let directory: URL
     package let clock: TestClock
     package let engine: Engine
+
+    package init(directory: URL, clock: TestClock, engine: Engine) {
+        self.directory = directory
+        self.clock = clock
+        self.engine = engine
+    }
 
     package var configuration: EngineConfiguration { .test(in: directory, clock: clock) }
 
@@ -30,11 +38,74 @@ package struct TestKeychain: Sendable {
 
 extension EngineConfiguration {
     /// A store within a directory, which is not forced to the disk: tests of durability ask for that themselves.
-    package static func test(in directory: URL, clock: any Clock = TestClock()) -> EngineConfiguration {
-        EngineConfiguration(
+    ///
+    /// Passcodes take microseconds to check.
+    package static func test(
+        in directory: URL, clock: any Clock = TestClock(), usesKeyring: Bool = true
+    ) -> EngineConfiguration {
+        var configuration = EngineConfiguration(
             storeDirectory: directory.appendingPathComponent("store"),
             deviceKeyDirectory: directory.appendingPathComponent("device"), clock: clock)
+        configuration.passcodeCost = 4
+        configuration.usesKeyring = usesKeyring
+        configuration.rowsPerRekeyStep = 500
+        return configuration
     }
+}
+
+// MARK: - The lock
+
+extension TestKeychain {
+    /// Sets the first passcode and brings every row under the new keys.
+    package func setPasscode(_ passcode: String) throws { try engine.setPasscode(passcode) }
+
+    package func lock(_ request: LockRequest = .withGrace) throws {
+        _ = try engine.handle(.lock(request), from: .owner)
+    }
+
+    package func unlock(_ passcode: String) throws { _ = try engine.handle(.unlock(.of(passcode)), from: .owner) }
+
+    package var lockStatus: LockStatus { get throws { try engine.lockStatus() } }
+
+    /// What a restart of the system does: the kernel's keyring is empty, the boot clock begins anew.
+    package func restart() {
+        engine.withdrawKeys()
+        clock.restart()
+    }
+}
+
+extension Engine {
+    package func setPasscode(_ passcode: String) throws {
+        try finishRekey(after: try handle(.passcode(.set(.of(passcode))), from: .owner))
+    }
+
+    package func changePasscode(from old: String, to new: String, rekey: Bool = false) throws {
+        let change = PasscodeRequest.change(old: .of(old), new: .of(new), rekey: rekey)
+        try finishRekey(after: try handle(.passcode(change), from: .owner))
+    }
+
+    /// Does the steps that a renewal of keys is made of, as a client does.
+    package func finishRekey(after reply: Reply) throws {
+        var reply = reply
+        while case .rekeyed(let progress) = reply, !progress.isFinished {
+            reply = try handle(.rekeyStep, from: .owner)
+        }
+    }
+
+    package func lockStatus() throws -> LockStatus {
+        guard case .lockStatus(let status) = try handle(.lockStatus, from: .owner) else {
+            throw KeychainError(.internalFailure, message: "another reply")
+        }
+        return status
+    }
+}
+
+extension Caller {
+    package static let owner = Caller(groups: ["keychain"], authority: .owner)
+}
+
+extension SecretBytes {
+    package static func of(_ text: String) -> SecretBytes { SecretBytes(copying: Data(text.utf8)) }
 }
 
 /// Runs `body` with an empty keychain, whose files are removed afterwards, also after a failure.
@@ -43,6 +114,8 @@ package func withKeychain<R>(
 ) throws -> R {
     try withTemporaryDirectory { directory in
         let keychain = try makeKeychain(host, in: directory)
+        // Otherwise keys of a store that is no more would stay in the user's keyring.
+        defer { keychain.engine.withdrawKeys() }
         return try keychain.asCaller(groups: groups) { try body(keychain) }
     }
 }
@@ -55,11 +128,12 @@ package func withKeychain<R>(
     let result: Result<R, any Error>
     do {
         let keychain = try makeKeychain(host, in: directory)
+        defer { keychain.engine.withdrawKeys() }
         result = .success(try await keychain.asCaller(groups: groups) { try await body(keychain) })
     } catch {
         result = .failure(error)
     }
-    try FileManager.default.removeItem(at: directory)
+    try removeDirectory(directory)
     return try result.get()
 }
 
@@ -67,8 +141,18 @@ package func withKeychain<R>(
 package func withTemporaryDirectory<R>(_ body: (URL) throws -> R) throws -> R {
     let directory = try makeTemporaryDirectory()
     let result = Result { try body(directory) }
-    try FileManager.default.removeItem(at: directory)
+    try removeDirectory(directory)
     return try result.get()
+}
+
+/// Removes a directory from which a connection that is just being closed may remove files too.
+private func removeDirectory(_ directory: URL) throws {
+    for _ in 0..<10 {
+        do {
+            return try FileManager.default.removeItem(at: directory)
+        } catch let error as CocoaError where error.code == .fileNoSuchFile {}
+    }
+    try FileManager.default.removeItem(at: directory)
 }
 
 /// An empty directory, which the caller removes.
@@ -82,9 +166,6 @@ package func makeTemporaryDirectory() throws -> URL {
 
 private func makeKeychain(_ host: KeychainHost, in directory: URL) throws -> TestKeychain {
     let clock = TestClock()
-    switch host {
-    case .embedded:
-        let engine = try Engine(.test(in: directory, clock: clock))
-        return TestKeychain(directory: directory, clock: clock, engine: engine)
-    }
+    let engine = try Engine(.test(in: directory, clock: clock, usesKeyring: host == .embedded))
+    return TestKeychain(directory: directory, clock: clock, engine: engine)
 }

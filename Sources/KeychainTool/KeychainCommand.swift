@@ -11,14 +11,15 @@ struct KeychainCommand: ParsableCommand {
             Secrets come from standard input, byte for byte, or from a prompt; never from arguments.
             On an embedded store the command acts as the store's owner and reaches every access group.
 
-            The exit status is the low byte of Apple's OSStatus: 44 not found, 45 duplicate, 36 not allowed, \
-            30 missing entitlement, 51 authentication failed, 53 no keychain available, 206 bad parameter; \
-            64 for a mistake on the command line, 1 for anything else.
+            The exit status is the low byte of Apple's OSStatus: 44 not found, 45 duplicate, 36 not allowed or \
+            locked, 30 missing entitlement, 51 authentication failed, 53 no keychain available, 84 no passcode set, \
+            206 bad parameter; 64 for a mistake on the command line, 1 for anything else.
             """,
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, StatusCommand.self, DoctorCommand.self, AddCommand.self, GetCommand.self,
-            FindCommand.self, UpdateCommand.self, DeleteCommand.self,
+            FindCommand.self, UpdateCommand.self, DeleteCommand.self, PasscodeCommand.self, LockCommand.self,
+            UnlockCommand.self, WatchCommand.self,
         ])
 
     /// The one way out: every failure of every command becomes an exit status here.

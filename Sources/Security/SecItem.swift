@@ -13,8 +13,9 @@ internal import KeychainModel
 ///   - result: Set to what the `kSecReturn…` keys ask for. Untouched if there are none, or the call fails.
 /// - Returns: `errSecSuccess`; `errSecDuplicateItem` if an item with the same unique attributes exists;
 ///   `errSecParam`, `errSecNoSuchAttr` or `errSecNoSuchClass` for a malformed dictionary;
-///   `errSecMissingEntitlement` for a group the program does not hold; `errSecAuthFailed` for
-///   `kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly`, as long as no passcode can be set; `errSecNotAvailable` if
+///   `errSecMissingEntitlement` for a group the program does not hold; `errSecInteractionNotAllowed` if the keychain is
+///   locked and the item, or one that it may be a duplicate of, needs it unlocked; `errSecAuthFailed` for
+///   `kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly`, as long as no passcode is set; `errSecNotAvailable` if
 ///   the store cannot be opened. After a failure nothing has been stored.
 ///
 /// What was asked is named by `SecCopyErrorMessageString`.
@@ -34,8 +35,9 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 ///   - query: A class, the attributes that must be equal, and how many items are wanted: one, unless
 ///     `kSecMatchLimit` says otherwise. With any other limit than one the result is an array, even of one element.
 ///   - result: Set if the call succeeds.
-/// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecInteractionNotAllowed` if one of the items found asks
-///   for authentication, unless `kSecUseAuthenticationUISkip` leaves those out; otherwise as ``SecItemAdd(_:_:)``.
+/// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecInteractionNotAllowed` if one of the items found is locked,
+///   or asks for authentication and `kSecUseAuthenticationUISkip` does not leave those out; otherwise as
+///   ``SecItemAdd(_:_:)``.
 ///
 /// A secret is decrypted only if `kSecReturnData` asks for it. An item of another program's access group is not
 /// found; naming such a group is `errSecMissingEntitlement`.
@@ -58,8 +60,8 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
 ///   - attributesToUpdate: New values of attributes, and under `kSecValueData` a new secret. A new access group moves
 ///     the items; a new accessibility or access control encrypts them anew.
 /// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecDuplicateItem` if an item would become equal to another
-///   one; `errSecInteractionNotAllowed` if one of the items asks for authentication; `errSecNoSuchAttr` for a key that
-///   is no attribute of the class.
+///   one; `errSecInteractionNotAllowed` if one of the items is locked, would be, or asks for authentication;
+///   `errSecNoSuchAttr` for a key that is no attribute of the class.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in
@@ -73,7 +75,8 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 /// Deletes every item that a query finds.
 ///
 /// - Returns: `errSecSuccess`, `errSecItemNotFound`, or as ``SecItemCopyMatching(_:_:)``. An item that asks for
-///   authentication is deleted without, as on Apple's systems.
+///   authentication is deleted without, and so is a locked one, as on Apple's systems: it is refused only if the query
+///   names what nothing but the unlocked item tells, or nobody has unlocked the keychain since the system started.
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in

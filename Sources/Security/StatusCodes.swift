@@ -9,6 +9,8 @@ public let errSecAllocate: OSStatus = -108
 public let errSecUserCanceled: OSStatus = -128
 public let errSecBadReq: OSStatus = -909
 public let errSecInternalComponent: OSStatus = -2070
+/// What was asked needs a passcode, and none is set. Apple uses it for exports.
+public let errSecPassphraseRequired: OSStatus = -25260
 public let errSecNotAvailable: OSStatus = -25291
 public let errSecReadOnly: OSStatus = -25292
 public let errSecAuthFailed: OSStatus = -25293

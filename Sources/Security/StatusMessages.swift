@@ -13,6 +13,7 @@ private let messages: [OSStatus: String] = [
     errSecUserCanceled: "The person cancelled the authentication.",
     errSecBadReq: "The request does not fit the state that the keychain is in.",
     errSecInternalComponent: "A part of the system that the keychain relies on failed.",
+    errSecPassphraseRequired: "The operation needs a passcode, and none is set.",
     errSecNotAvailable: "The keychain cannot be opened, or its host cannot be reached.",
     errSecReadOnly: "The keychain can be read but not written.",
     errSecAuthFailed: "The authentication failed, or the item does not permit the operation.",

@@ -36,6 +36,34 @@ struct Row {
         }
     }
 
+    /// Sets a passcode, after which the store is unlocked.
+    static func setPasscode(_ passcode: String, at location: SourceLocation = #_sourceLocation) -> Row {
+        control("set the passcode", location) { try $0.setPasscode(passcode) }
+    }
+
+    static func lock(at location: SourceLocation = #_sourceLocation) -> Row {
+        control("lock", location) { try $0.lock() }
+    }
+
+    static func unlock(_ passcode: String, at location: SourceLocation = #_sourceLocation) -> Row {
+        control("unlock", location) { try $0.unlock(passcode) }
+    }
+
+    /// Starts the system anew: nobody has unlocked the store since.
+    static func restart(at location: SourceLocation = #_sourceLocation) -> Row {
+        control("restart", location) { $0.restart() }
+    }
+
+    private static func control(
+        _ title: String, _ location: SourceLocation, _ body: @escaping (TestKeychain) throws -> Void
+    ) -> Row {
+        Row { keychain, number in
+            do { try body(keychain) } catch {
+                Issue.record("row \(number): \(title): \(error)", sourceLocation: location)
+            }
+        }
+    }
+
     /// Lets time pass.
     static func wait(_ seconds: Double) -> Row {
         Row { keychain, _ in keychain.clock.advance(by: seconds) }

@@ -4,7 +4,7 @@ import KeychainModel
 import Testing
 
 @Suite struct IndexTokenTests {
-    private func indexer(_ key: UInt8 = 3) throws -> Indexer { Indexer(key: try .repeating(key)) }
+    private func indexer(_ key: UInt8 = 3) throws -> Indexer { try .repeating(key) }
 
     @Test("The same value gives the same token, and text the one of its bytes")
     func sameValue() throws {

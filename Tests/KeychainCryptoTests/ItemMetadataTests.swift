@@ -8,14 +8,13 @@ import Testing
     func roundTrip() throws {
         let metadata = ItemMetadata(
             accessGroup: "G\u{0}\n", synchronizable: true, created: -1.5, modified: .greatestFiniteMagnitude,
-            hasSecret: true,
             attributes: [
                 .account: .text("\u{1F511}"), .service: .data(Data([0, 0xff, 0x80])), .port: .number(.min),
                 .label: .text(""), .comment: .data(Data()), .startDate: .date(0),
             ])
         let decoded = try metadata.encoded().withUnsafeBytes { try ItemMetadata(decoding: $0) }
         #expect(decoded.accessGroup == metadata.accessGroup)
-        #expect(decoded.synchronizable && decoded.hasSecret)
+        #expect(decoded.synchronizable)
         #expect(decoded.created == -1.5 && decoded.modified == .greatestFiniteMagnitude)
         #expect(decoded.attributes == metadata.attributes)
     }

@@ -26,6 +26,30 @@ import Testing
         }
     }
 
+    @Test("No textual form of a set of keys shows them")
+    func keySet() throws {
+        let set = try KeySet()
+        try set.add(.file(.complete), generation: 1) { $0.copyBytes(from: Data(repeating: 0x41, count: 32)) }
+        var dumped = ""
+        dump(set, to: &dumped)
+        for text in ["\(set)", String(reflecting: set), "\([set])", dumped] {
+            #expect(text.contains("<REDACTED>"))
+            #expect(!text.contains("65") && !text.contains("AAAA"))
+        }
+    }
+
+    @Test("No textual form of a store's keys shows them")
+    func storeKeys() throws {
+        let keys = try StoreKeys()
+        try keys.add(.file(.complete), generation: 1) { $0.copyBytes(from: Data(repeating: 0x41, count: 32)) }
+        var dumped = ""
+        dump(keys, to: &dumped)
+        for text in ["\(keys)", String(reflecting: keys), dumped] {
+            #expect(text.contains("<REDACTED>"))
+            #expect(!text.contains("65, 65") && !text.contains("AAAA"))
+        }
+    }
+
     @Test("A request that is printed does not show its secret")
     func request() {
         var request = AddRequest(.genericPassword)

@@ -8,19 +8,31 @@ import Testing
     private let plaintext = Data("a secret".utf8)
 
     private func seal(_ binding: RowBinding = .fixture(), as half: RowSealer.Half = .secret) throws -> SealedHalf {
-        try plaintext.withUnsafeBytes {
-            try RowSealer(classKey: try .repeating(7), binding: binding).seal(
-                $0, as: half, randomness: SystemRandomness())
+        try seal(plaintext, binding, as: half)
+    }
+
+    private func seal(_ bytes: Data, _ binding: RowBinding = .fixture(), as half: RowSealer.Half) throws -> SealedHalf {
+        try KeyMaterial.repeating(7).withUnsafeBytes { key throws(KeychainError) in
+            try RowSealer.with(classKey: key, binding) { sealer throws(KeychainError) in
+                try SecretBytes(copying: bytes).withUnsafeBytes { bytes throws(KeychainError) in
+                    try sealer.seal(bytes, as: half, randomness: SystemRandomness())
+                }
+            }
         }
     }
 
     private func open(
         _ sealed: SealedHalf, _ binding: RowBinding = .fixture(), as half: RowSealer.Half = .secret, key: UInt8 = 7
     ) throws -> Data {
-        let sealer = RowSealer(classKey: try .repeating(key), binding: binding)
-        return try sealed.wrappedKey.withUnsafeBytes { wrappedKey in
-            try sealed.box.withUnsafeBytes { box in
-                try sealer.open(half, wrappedKey: wrappedKey, box: box) { bytes throws(KeychainError) in Data(bytes) }
+        try KeyMaterial.repeating(key).withUnsafeBytes { classKey throws(KeychainError) in
+            try RowSealer.with(classKey: classKey, binding) { sealer throws(KeychainError) in
+                try SecretBytes(copying: sealed.wrappedKey).withUnsafeBytes { wrappedKey throws(KeychainError) in
+                    try SecretBytes(copying: sealed.box).withUnsafeBytes { box throws(KeychainError) in
+                        try sealer.open(half, wrappedKey: wrappedKey, box: box) { bytes throws(KeychainError) in
+                            Data(bytes)
+                        }
+                    }
+                }
             }
         }
     }
@@ -28,21 +40,12 @@ import Testing
     @Test("Any length comes back as it was", arguments: [0, 1, 27, 28, 29, 31, 32, 33, 60, 1000, 1 << 20])
     func roundTrip(count: Int) throws {
         let bytes = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        let sealer = RowSealer(classKey: try .repeating(7), binding: .fixture())
-        let sealed = try bytes.withUnsafeBytes {
-            try sealer.seal($0, as: .secret, randomness: SystemRandomness())
-        }
-        #expect(try open(sealed) == bytes)
+        #expect(try open(try seal(bytes, as: .secret)) == bytes)
     }
 
     @Test("A sealed secret tells its length only to the next 32 bytes")
     func padding() throws {
-        let sizes = try [0, 1, 28, 29, 60].map { count in
-            try Data(count: count).withUnsafeBytes {
-                try RowSealer(classKey: try .repeating(7), binding: .fixture())
-                    .seal($0, as: .secret, randomness: SystemRandomness()).box.count
-            }
-        }
+        let sizes = try [0, 1, 28, 29, 60].map { try seal(Data(count: $0), as: .secret).box.count }
         #expect(sizes == [60, 60, 60, 92, 92])
     }
 

@@ -3,13 +3,48 @@ import Foundation
 /// Another process that works on a store: the executable KeychainTestAgent, built beside the tests.
 struct AgentProcess {
     private let process = Process()
+    private let input = Pipe()
     private let output = Pipe()
 
-    init(_ arguments: String...) throws {
+    init(_ arguments: String..., usesKeyring: Bool = true) throws {
         process.executableURL = Self.executable
         process.arguments = arguments
+        if !usesKeyring {
+            process.environment = ProcessInfo.processInfo.environment.merging(
+                ["KEYCHAIN_TEST_WITHOUT_KEYRING": "1"]) { $1 }
+        }
+        process.standardInput = input
         process.standardOutput = output
         try process.run()
+    }
+
+    var identifier: Int32 { process.processIdentifier }
+
+    /// One line to the command `serve`, and its answer.
+    func ask(_ line: String) throws -> String {
+        try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+        var answer = Data()
+        while let byte = try output.fileHandleForReading.read(upToCount: 1), let first = byte.first {
+            if first == UInt8(ascii: "\n") { break }
+            answer.append(first)
+        }
+        return String(decoding: answer, as: UTF8.self)
+    }
+
+    /// Runs a command of the agent as another user, and returns how it ended. For root.
+    static func status(asUser user: UInt32, _ arguments: String...) throws -> Int32 {
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = ["as", "\(user)"] + arguments
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    /// Ends the command `serve`.
+    func end() throws {
+        try input.fileHandleForWriting.close()
+        process.waitUntilExit()
     }
 
     private static var executable: URL {
@@ -34,7 +69,7 @@ struct AgentProcess {
         bytes += try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         let text = String(decoding: bytes, as: UTF8.self)
-        let whole = text.prefix(through: text.lastIndex(of: "\n") ?? text.startIndex)
-        return whole.split(separator: "\n").map(String.init)
+        guard let end = text.lastIndex(of: "\n") else { return [] }
+        return text[..<end].split(separator: "\n").map(String.init)
     }
 }

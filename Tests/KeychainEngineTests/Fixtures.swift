@@ -79,6 +79,14 @@ struct ClosedStore {
         try queue.close()
     }
 
+    /// SQLite's log and its index, which belong to the database that was there.
+    func removeLog() throws {
+        for suffix in ["-wal", "-shm"] {
+            let file = URL(fileURLWithPath: database.path + suffix)
+            if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.removeItem(at: file) }
+        }
+    }
+
     func value<T: DatabaseValueConvertible>(_ sql: String) throws -> T? {
         let queue = try DatabaseQueue(path: database.path)
         let value = try queue.read { try T.fetchOne($0, sql: sql) }

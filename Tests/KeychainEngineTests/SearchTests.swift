@@ -92,7 +92,7 @@ import Testing
             try engine.store.read { connection in
                 var query = ItemQuery.password([.account: .text("17")], limit: .all)
                 query.synchronizable = .no
-                try engine.forEachMatch(of: query, in: .some(["G"]), on: connection, wantsSecrets: false) { _ in
+                try engine.items().forEachMatch(of: query, in: .some(["G"]), on: connection, wantsSecrets: false) { _ in
                     seen += 1
                     return true
                 }

@@ -62,6 +62,60 @@ import Testing
         }
     }
 
+    @Test("With a passcode neither it nor a value is there, in clear or as a digest, at any step of its life")
+    func passcodeNowhere() throws {
+        let passcodes = ["needle-passcode", "needle-second-passcode", "needle-wrong-passcode"]
+        let words = needles + passcodes
+        let digests = words.flatMap { unkeyedDigests(of: Data($0.utf8)) }.map { $0.prefix(16) }
+        try withKeychain { keychain in
+            let store = ClosedStore(directory: keychain.directory)
+            func expectNothing(_ step: String) throws {
+                for file in try store.files {
+                    let bytes = try Data(contentsOf: file)
+                    for word in words { #expect(bytes.range(of: Data(word.utf8)) == nil, "\(step): \(word)") }
+                    for digest in digests { #expect(bytes.range(of: digest) == nil, "\(step)") }
+                }
+            }
+            let engine = keychain.engine
+            try fill(engine)
+            for number in 0..<600 { try engine.add(.password("\(number)")) }
+            let reply = try engine.handle(.passcode(.set(.of(passcodes[0]))), from: caller)
+            try expectNothing("new passcode")
+            _ = try engine.handle(.rekeyStep, from: caller)
+            try expectNothing("during the renewal")
+            try engine.finishRekey(after: reply)
+            try expectNothing("after the renewal")
+            try keychain.lock()
+            #expect(throws: KeychainError.self) { try keychain.unlock(passcodes[2]) }
+            try expectNothing("after a wrong passcode")
+            try engine.changePasscode(from: passcodes[0], to: passcodes[1], rekey: true)
+            try expectNothing("after a change")
+        }
+    }
+
+    @Test("What is always accessible is all that opens with the device key alone")
+    func poweredOffDisk() throws {
+        try withKeychain { keychain in
+            for protection in Protection.withoutPasscode {
+                try keychain.engine.add(.password(protection.rawValue, protection: protection))
+            }
+            try keychain.setPasscode("1234")
+            // The thief has every file, and a system that was never unlocked.
+            keychain.restart()
+            let thief = try Engine(keychain.configuration)
+            for protection in Protection.withoutPasscode {
+                var query = ItemQuery.password([.account: .text(protection.rawValue)])
+                query.protection = protection
+                if protection.tier == .always {
+                    #expect(try thief.find(query).first?.secret?.copyData() == Data("secret".utf8))
+                } else {
+                    let error = #expect(throws: KeychainError.self) { try thief.find(query) }
+                    #expect(error?.code == .interactionNotAllowed)
+                }
+            }
+        }
+    }
+
     @Test("The same items give other tokens in another store")
     func tokensArePerStore() throws {
         let first: Data? = try withClosedStore(fill) { try $0.value("SELECT tokens FROM item") }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import KeychainEngine
 import KeychainModel
+import KeychainTestSupport
 import Testing
 
 /// Someone edits the store's tables and has no key.
@@ -53,6 +54,30 @@ import Testing
     func removedSecret() throws {
         try withTwoItems { store in
             try store.edit("UPDATE item SET secret = NULL, secret_key = NULL WHERE id = 1")
+            try expectGone("ann", store)
+        }
+    }
+
+    @Test("A secret of the same version from another branch of the row's history does not go with its metadata")
+    func branchedHistory() throws {
+        try withClosedStore({ try $0.add(.password("ann", secret: "first")) }) { store in
+            let change = { (secret: String) throws in
+                var changes = ItemChanges()
+                changes.secret = .of(secret)
+                let request = UpdateRequest(.password([.account: .text("ann")]), changes: changes)
+                _ = try store.open().handle(.update(request), from: caller)
+            }
+            let first = try Data(contentsOf: store.database)
+            try change("of the first branch")
+            let key: Data = try #require(try store.value("SELECT secret_key FROM item"))
+            let box: Data = try #require(try store.value("SELECT secret FROM item"))
+            // Somebody puts the old database back, and the row is changed once more: to the same version.
+            try store.removeLog()
+            try first.write(to: store.database)
+            try change("of the second branch")
+            #expect(try store.value("SELECT version FROM item") == 2)
+            #expect(try store.open().secret(of: "ann") == "of the second branch")
+            try store.edit("UPDATE item SET secret_key = ?, secret = ?", [key, box])
             try expectGone("ann", store)
         }
     }

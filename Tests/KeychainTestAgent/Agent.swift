@@ -2,15 +2,29 @@
 //
 //   KeychainTestAgent add DIR NAME COUNT    adds items NAME-0, NAME-1, …; prints each number once it is stored
 //   KeychainTestAgent open DIR              opens the store, making it if need be, and prints its id
+//   KeychainTestAgent passcode DIR WORK CODE   sets a passcode, changes it to itself with new keys, or removes it;
+//                                           prints a line before it begins and at every step
+//   KeychainTestAgent guess DIR CODE COUNT  tries CODE-0, CODE-1, … (CODE itself if COUNT is 1); prints what became
+//                                           of each: right, wrong, waiting
+//   KeychainTestAgent serve DIR             carries out a line of standard input after the other: add NAME, get NAME,
+//                                           unlock CODE, lock, state, work (finds items all the time, until: rest);
+//                                           prints the status or what was asked for
+//   KeychainTestAgent as UID readkey SERIAL as that user, ends with the errno of reading a key from the kernel
 //   KeychainTestAgent fork DIR              adds an item, forks, and prints the status that an add in the child gets
 //
 // Ends with 1 and a message if anything fails.
 
 import CKeychainTestSupport
+import Dispatch
 import Foundation
 import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
+import Synchronization
+
+/// Whether the thread of the command `work` is to go on, and what it says when it has stopped.
+private let worker = Mutex(false)
+private let stopped = DispatchSemaphore(value: 0)
 
 @main
 struct Agent {
@@ -24,12 +38,23 @@ struct Agent {
     }
 
     private static func run(_ arguments: [String]) throws {
+        if arguments.count == 4, arguments[0] == "as", arguments[2] == "readkey" {
+            return readKey(Int32(arguments[3]) ?? 0, asUser: UInt32(arguments[1]) ?? 0)
+        }
         guard arguments.count >= 2 else { throw KeychainError(.parameter, message: "a command and a directory") }
-        let engine = try Engine(.test(in: URL(fileURLWithPath: arguments[1]), clock: SystemClock()))
+        let usesKeyring = ProcessInfo.processInfo.environment["KEYCHAIN_TEST_WITHOUT_KEYRING"] == nil
+        let engine = try Engine(
+            .test(in: URL(fileURLWithPath: arguments[1]), clock: SystemClock(), usesKeyring: usesKeyring))
         switch (arguments[0], arguments.count) {
         case ("open", 2):
-            guard case .status(let status) = try engine.handle(.status, from: Caller(groups: ["G"])) else { return }
+            guard case .status(let status) = try engine.handle(.status, from: caller) else { return }
             report(status.storeID.uuidString)
+        case ("passcode", 4):
+            try changePasscode(arguments[2], arguments[3], engine)
+        case ("guess", 4):
+            try guess(arguments[2], Int(arguments[3]) ?? 0, engine)
+        case ("serve", 2):
+            while let line = readLine() { report(answer(to: line.split(separator: " ").map(String.init), engine)) }
         case ("fork", 2):
             try fork(engine)
         case ("add", 4):
@@ -37,6 +62,115 @@ struct Agent {
         default:
             throw KeychainError(.parameter, message: "unknown command \(arguments)")
         }
+    }
+
+    /// Ends with the errno of reading a key from the kernel; 0 if it could be read.
+    private static func readKey(_ serial: Int32, asUser user: UInt32) {
+        if user != 0 && (setgid(user) != 0 || setuid(user) != 0) { exit(255) }
+        exit(ckeychain_test_read_key(serial))
+    }
+
+    private static func changePasscode(_ work: String, _ passcode: String, _ engine: Engine) throws {
+        let request: PasscodeRequest =
+            switch work {
+            case "set": .set(.of(passcode))
+            case "change": .change(old: .of(passcode), new: .of(passcode), rekey: true)
+            default: .remove(old: .of(passcode))
+            }
+        report("")
+        var reply = try engine.handle(.passcode(request), from: .owner)
+        while case .rekeyed(let progress) = reply, !progress.isFinished {
+            report(".")
+            reply = try engine.handle(.rekeyStep, from: .owner)
+        }
+    }
+
+    private static func guess(_ passcode: String, _ count: Int, _ engine: Engine) throws {
+        for number in 0..<count {
+            let guess = count == 1 ? passcode : "\(passcode)-\(number)"
+            do throws(KeychainError) {
+                _ = try engine.handle(.unlock(.of(guess)), from: .owner)
+                report("right")
+            } catch {
+                report(error.message.hasPrefix("the passcode is wrong") ? "wrong" : "waiting")
+            }
+        }
+    }
+
+    /// What was asked for, or the status of the failure.
+    private static func answer(to words: [String], _ engine: Engine) -> String {
+        do throws(KeychainError) {
+            switch (words.first, words.count) {
+            case ("add", 2):
+                try addOne(words[1], to: engine)
+                return "0"
+            case ("get", 2):
+                let request = Request.find(FindRequest(query(words[1]), wantsSecrets: true))
+                guard case .found(let items) = try engine.handle(request, from: caller),
+                    let secret = items.first?.secret
+                else { return "no secret" }
+                return String(decoding: secret.copyData(), as: UTF8.self)
+            case ("unlock", 2):
+                _ = try engine.handle(.unlock(.of(words[1])), from: .owner)
+                return "0"
+            case ("lock", 1):
+                _ = try engine.handle(.lock(.withGrace), from: .owner)
+                return "0"
+            case ("update", 2):
+                var changes = ItemChanges()
+                changes.secret = .of("new")
+                _ = try engine.handle(.update(UpdateRequest(query(words[1]), changes: changes)), from: caller)
+                return "0"
+            case ("delete", 2):
+                _ = try engine.handle(.delete(query(words[1])), from: caller)
+                return "0"
+            case ("check", 1):
+                guard case .checked(let findings) = try engine.handle(.check, from: caller) else { return "?" }
+                return "\(findings.filter { $0.severity != .note }.count)"
+            case ("change", 3):
+                let request = PasscodeRequest.change(old: .of(words[1]), new: .of(words[2]), rekey: true)
+                var reply = try engine.handle(.passcode(request), from: .owner)
+                while case .rekeyed(let progress) = reply, !progress.isFinished {
+                    reply = try engine.handle(.rekeyStep, from: .owner)
+                }
+                return "0"
+            case ("work", 1):
+                worker.withLock { $0 = true }
+                let thread = Thread {
+                    while worker.withLock({ $0 }) { findAll(engine) }
+                    stopped.signal()
+                }
+                thread.stackSize = 1 << 20
+                thread.start()
+                return "0"
+            case ("rest", 1):
+                worker.withLock { $0 = false }
+                stopped.wait()
+                return "0"
+            case ("state", 1):
+                guard case .lockStatus(let status) = try engine.handle(.lockStatus, from: .owner) else { return "?" }
+                return status.state.rawValue
+            default:
+                return "unknown command"
+            }
+        } catch {
+            return "\(error.code.status)"
+        }
+    }
+
+    private static let caller = Caller(groups: ["G"])
+
+    private static func query(_ account: String) -> ItemQuery {
+        var query = ItemQuery(.genericPassword)
+        query.attributes = [.account: .text(account)]
+        return query
+    }
+
+    private static func findAll(_ engine: Engine) {
+        var query = ItemQuery(.genericPassword)
+        query.limit = .all
+        // What it finds does not matter, nor whether it does: the keys are used.
+        _ = try? engine.handle(.find(FindRequest(query, wantsSecrets: true)), from: caller)
     }
 
     private static func fork(_ engine: Engine) throws {
@@ -58,12 +192,16 @@ struct Agent {
 
     private static func add(_ count: Int, named name: String, to engine: Engine) throws {
         for number in 0..<count {
-            var request = AddRequest(.genericPassword)
-            request.attributes = [.account: .text("\(name)-\(number)")]
-            request.secret = SecretBytes(copying: Data("secret of \(name)-\(number)".utf8))
-            _ = try engine.handle(.add(request), from: Caller(groups: ["G"]))
+            try addOne("\(name)-\(number)", to: engine)
             report("\(number)")
         }
+    }
+
+    private static func addOne(_ name: String, to engine: Engine) throws(KeychainError) {
+        var request = AddRequest(.genericPassword)
+        request.attributes = [.account: .text(name)]
+        request.secret = .of("secret of \(name)")
+        _ = try engine.handle(.add(request), from: caller)
     }
 
     /// Written at once, not when a buffer is full: the reader takes every line for a promise.

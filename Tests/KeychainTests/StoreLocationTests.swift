@@ -1,5 +1,6 @@
 import Foundation
 import KeychainModel
+import KeychainTestSupport
 import Testing
 
 @testable import Keychain
@@ -35,6 +36,23 @@ import Testing
         configuration.storeDirectory = URL(fileURLWithPath: "/c/store")
         configuration.deviceKeyDirectory = URL(fileURLWithPath: "/c/key")
         #expect(try location(["HOME": "/h", "KEYCHAIN_HOME": "/k"], configuration) == ("/c/store", "/c/key"))
+    }
+
+    @Test("A service's credential is its device key, unless the program names a directory for one")
+    func credential() throws {
+        try withTemporaryDirectory { directory in
+            let variables = ["HOME": "/h", "CREDENTIALS_DIRECTORY": directory.path]
+            func credential(_ configuration: KeychainConfiguration = KeychainConfiguration()) throws -> URL? {
+                try StoreLocation(configuration, environment: Environment(variables: variables)).deviceKeyCredential
+            }
+            #expect(try credential() == nil)
+            let file = directory.appendingPathComponent("keychain.device-key")
+            try Data(count: 32).write(to: file)
+            #expect(try credential()?.path == file.path)
+            var configuration = KeychainConfiguration()
+            configuration.deviceKeyDirectory = URL(fileURLWithPath: "/c/key")
+            #expect(try credential(configuration) == nil)
+        }
     }
 
     @Test("Without HOME the account's home directory is taken")

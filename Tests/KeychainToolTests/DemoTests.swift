@@ -11,7 +11,7 @@ import Testing
             let outcome = try tool.run("demo")
             #expect(outcome.status == 0)
             #expect(!outcome.text.contains("NOT AS TOLD"))
-            for status in ["-25299", "-25300", "-34018", "-25308"] {
+            for status in ["-25299", "-25300", "-34018", "-25308", "-25293"] {
                 #expect(outcome.text.contains("→ status \(status)\n"))
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: tool.environment["TMPDIR"]!).isEmpty)

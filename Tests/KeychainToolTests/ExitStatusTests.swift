@@ -13,6 +13,8 @@ import Testing
             ["find", "--service", "s", "--server", "h"], ["find", "--accessible", "sometimes"],
             ["find", "--reference", "zzz"], ["update", "generic", "--set-server", "h"], ["delete"],
             ["add", "generic", "--service", "s", "--account", "a", "--group", ""], ["status", "--store", ""],
+            ["passcode", "policy", "--idle-lock", "10"], ["passcode", "policy", "--erase-after-ten", "maybe"],
+            ["passcode", "remove"], ["lock", "later"],
         ])
     func usage(arguments: [String]) throws {
         try withTool { (tool) throws in
@@ -26,7 +28,10 @@ import Testing
 
     @Test(
         "What is not there ends with 44, and no store is made",
-        arguments: ["find", "find --json", "get generic", "delete generic --all", "update generic --set-label l"])
+        arguments: [
+            "find", "find --json", "get generic", "delete generic --all", "update generic --set-label l", "lock",
+            "passcode policy",
+        ])
     func notFound(arguments: String) throws {
         try withTool { (tool) throws in
             let outcome = try tool.shell("$K \(arguments)")
@@ -47,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("An item that needs a passcode ends with 51, since none can be set")
+    @Test("An item that needs a passcode ends with 51 as long as none is set")
     func noPasscode() throws {
         try withTool { (tool) throws in
             let outcome = try tool.shell("$K add generic --service s --account a --accessible when-passcode-set")
@@ -88,6 +93,7 @@ import Testing
         #expect(ExitStatus.of(.authenticationFailed) == 51)
         #expect(ExitStatus.of(.parameter) == 206)
         #expect(ExitStatus.of(.notAvailable) == 53)
+        #expect(ExitStatus.of(.noPasscode) == 84)
     }
 
     @Test("Help and version go to standard output and end with 0", arguments: ["--help", "--version", "add --help"])

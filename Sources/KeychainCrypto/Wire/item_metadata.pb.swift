@@ -44,8 +44,9 @@ package nonisolated struct WireItemMetadata: Sendable {
 
   package var modified: Double = 0
 
-  /// Whether the row has a secret half: its removal must not pass for an item without a secret.
-  package var hasSecret_p: Bool = false
+  /// The authentication tag of the secret half, empty for an item without one: neither its removal nor another
+  /// version of it may pass unnoticed.
+  package var secretTag: Data = Data()
 
   /// A code is an attribute's four ASCII characters, first one in the highest byte.
   package var textCodes: [UInt32] = []
@@ -76,7 +77,7 @@ fileprivate nonisolated let _protobuf_package = "keychain.wire"
 
 nonisolated extension WireItemMetadata: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ItemMetadata"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_group\0\u{1}synchronizable\0\u{1}created\0\u{1}modified\0\u{3}has_secret\0\u{3}text_codes\0\u{1}texts\0\u{3}data_codes\0\u{1}datas\0\u{3}number_codes\0\u{1}numbers\0\u{3}date_codes\0\u{1}dates\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_group\0\u{1}synchronizable\0\u{1}created\0\u{1}modified\0\u{3}secret_tag\0\u{3}text_codes\0\u{1}texts\0\u{3}data_codes\0\u{1}datas\0\u{3}number_codes\0\u{1}numbers\0\u{3}date_codes\0\u{1}dates\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -88,7 +89,7 @@ nonisolated extension WireItemMetadata: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 2: try { try decoder.decodeSingularBoolField(value: &self.synchronizable) }()
       case 3: try { try decoder.decodeSingularDoubleField(value: &self.created) }()
       case 4: try { try decoder.decodeSingularDoubleField(value: &self.modified) }()
-      case 5: try { try decoder.decodeSingularBoolField(value: &self.hasSecret_p) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.secretTag) }()
       case 6: try { try decoder.decodeRepeatedFixed32Field(value: &self.textCodes) }()
       case 7: try { try decoder.decodeRepeatedStringField(value: &self.texts) }()
       case 8: try { try decoder.decodeRepeatedFixed32Field(value: &self.dataCodes) }()
@@ -115,8 +116,8 @@ nonisolated extension WireItemMetadata: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.modified.bitPattern != 0 {
       try visitor.visitSingularDoubleField(value: self.modified, fieldNumber: 4)
     }
-    if self.hasSecret_p != false {
-      try visitor.visitSingularBoolField(value: self.hasSecret_p, fieldNumber: 5)
+    if !self.secretTag.isEmpty {
+      try visitor.visitSingularBytesField(value: self.secretTag, fieldNumber: 5)
     }
     if !self.textCodes.isEmpty {
       try visitor.visitPackedFixed32Field(value: self.textCodes, fieldNumber: 6)
@@ -150,7 +151,7 @@ nonisolated extension WireItemMetadata: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.synchronizable != rhs.synchronizable {return false}
     if lhs.created != rhs.created {return false}
     if lhs.modified != rhs.modified {return false}
-    if lhs.hasSecret_p != rhs.hasSecret_p {return false}
+    if lhs.secretTag != rhs.secretTag {return false}
     if lhs.textCodes != rhs.textCodes {return false}
     if lhs.texts != rhs.texts {return false}
     if lhs.dataCodes != rhs.dataCodes {return false}

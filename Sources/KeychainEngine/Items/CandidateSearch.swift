@@ -10,6 +10,13 @@ struct CandidateSearch {
     let homes: [Int64]
     /// The entries that a candidate must have, the most selective one first.
     let tokens: [IndexToken]
+    /// Whether the rows' secrets are read from the disk.
+    let wantsSecrets: Bool
+
+    /// Whether a row that was found by other means has the entries too.
+    func isListed(_ row: StoredRow) -> Bool {
+        tokens.isEmpty || Set(tokens).isSubset(of: [IndexToken](joinedBytes: row.tokens))
+    }
 
     /// The first candidate at or after `id`. It may live in another home, since entries do not tell:
     /// its row does, and ``next(inHomesFrom:)`` goes on from there.

@@ -22,6 +22,21 @@ struct ItemMatcher {
             && query.hostOrSubdomainOf.map { isServer(of: metadata, at: $0) } ?? true
     }
 
+    /// Whether the index alone tells if a row is meant: whatever else the query asks is sealed within the row.
+    var isDecidedByIndex: Bool {
+        query.created == nil && query.modified == nil && query.hostOrSubdomainOf == nil
+            // An owner's search goes through the homes of every group, which say nothing of synchronizability.
+            && (scope != .all || query.synchronizable == .any)
+            && query.attributes.entries.allSatisfy { entry in
+                AttributeTable.table(for: query.itemClass)[entry.attribute]?.isIndexed == true
+            }
+    }
+
+    /// Whether a candidate may be meant, by what stands in clear: its protection.
+    func mayMean(rowWith access: UnsafeRawBufferPointer) -> Bool {
+        query.protection.map { $0.number == access.first } ?? true
+    }
+
     /// Host names are compared without regard to ASCII case, as DNS does (RFC 4343).
     private func isServer(of metadata: ItemMetadata, at host: String) -> Bool {
         guard case .text(let server)? = metadata.attributes[.server] else { return false }

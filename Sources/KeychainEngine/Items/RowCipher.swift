@@ -4,7 +4,7 @@ internal import KeychainModel
 
 /// Turns rows as they lie on disk into items, and back.
 struct RowCipher {
-    let keys: KeyStore
+    let keys: KeySession
     let storeID: UUID
     let randomness: any Randomness
 
@@ -14,58 +14,73 @@ struct RowCipher {
     /// Opens a row's metadata, and its secret if `judge` says so.
     ///
     /// - Returns: nil if nothing is wanted.
-    /// - Throws: `.decode` if the row is not exactly what was written for this place.
+    /// - Throws: `.decode` if the row is not exactly what was written for this place, `.interactionNotAllowed` if its
+    ///   key is locked away.
     func open(
         _ row: StoredRow, as itemClass: ItemClass, _ judge: (OpenedRow) -> Verdict
     ) throws(KeychainError) -> OpenedRow? {
-        guard let uuid = row.uuid else { throw Self.damaged("its id is not a UUID") }
-        let accessControl = try AccessControl(canonicalBytes: row.access)
-        // Not yet authentic: a row that claims a class without a key was edited, and must not fail a whole search.
-        guard let classKey = keys.existingClassKey(for: accessControl.protection) else {
-            throw Self.damaged("there is no key for the class it claims")
+        let binding = try binding(of: row, itemClass)
+        return try keys.withClassKey(binding.accessControl.protection, generation: row.generation) {
+            key throws(KeychainError) in
+            try RowSealer.with(classKey: key, binding) { sealer throws(KeychainError) in
+                try open(row, binding, sealer, judge)
+            }
         }
-        let sealer = RowSealer(
-            classKey: classKey,
-            binding: RowBinding(
-                storeID: storeID, rowID: uuid, itemClass: itemClass, accessControl: accessControl, version: row.version)
-        )
+    }
+
+    private func open(
+        _ row: StoredRow, _ binding: RowBinding, _ sealer: RowSealer, _ judge: (OpenedRow) -> Verdict
+    ) throws(KeychainError) -> OpenedRow? {
         let metadata = try sealer.openMetadata(wrappedKey: row.metadataKey, box: row.metadata)
         // The removal of one half must not pass for an item without a secret.
-        guard metadata.hasSecret == row.hasSecret else { throw Self.damaged("one half is missing") }
+        guard (metadata.secretTag != nil) == row.hasSecret else { throw Self.damaged("one half is missing") }
         var opened = OpenedRow(
-            id: row.id, uuid: uuid, version: row.version, itemClass: itemClass, accessControl: accessControl,
-            metadata: metadata)
+            id: row.id, uuid: binding.rowID, version: row.version, generation: row.generation,
+            itemClass: binding.itemClass, accessControl: binding.accessControl, metadata: metadata)
         switch judge(opened) {
         case .nothing: return nil
         case .metadata: break
-        case .everything: if metadata.hasSecret { opened.secret = try secret(of: row, sealer) }
+        case .everything:
+            if let tag = metadata.secretTag { opened.secret = try secret(of: row, tag, sealer) }
         }
         return opened
     }
 
-    private func secret(of row: StoredRow, _ sealer: RowSealer) throws(KeychainError) -> SecretBytes {
+    private func secret(
+        of row: StoredRow, _ tag: Data, _ sealer: RowSealer
+    ) throws(KeychainError) -> SecretBytes {
         guard let key = row.secretKey, let box = row.secret else { throw Self.damaged("one half is missing") }
+        guard tag.elementsEqual(SealedHalf.tag(ofBox: box)) else { throw Self.damaged("its halves are of two items") }
         return try sealer.openSecret(wrappedKey: key, box: box)
+    }
+
+    /// What a row says of itself. Not authentic before it is opened.
+    func binding(of row: StoredRow, _ itemClass: ItemClass) throws(KeychainError) -> RowBinding {
+        guard let uuid = row.uuid else { throw Self.damaged("its id is not a UUID") }
+        return RowBinding(
+            storeID: storeID, rowID: uuid, itemClass: itemClass,
+            accessControl: try AccessControl(canonicalBytes: row.access), version: row.version)
     }
 
     /// Seals an item with fresh keys.
     func seal(_ item: OpenedRow) throws(KeychainError) -> (metadata: SealedHalf, secret: SealedHalf?) {
-        let sealer = try sealer(
-            for: RowBinding(
-                storeID: storeID, rowID: item.uuid, itemClass: item.itemClass, accessControl: item.accessControl,
-                version: item.version))
-        let encoded = SecretBytes(copying: try item.metadata.encoded())
-        let metadata = try encoded.withUnsafeBytes { bytes throws(KeychainError) in
-            try sealer.seal(bytes, as: .metadata, randomness: randomness)
+        let binding = RowBinding(
+            storeID: storeID, rowID: item.uuid, itemClass: item.itemClass, accessControl: item.accessControl,
+            version: item.version)
+        return try keys.withSealingKey(item.accessControl.protection) { key throws(KeychainError) in
+            try RowSealer.with(classKey: key, binding) { sealer throws(KeychainError) in
+                let secret = try item.secret?.withUnsafeBytes { bytes throws(KeychainError) in
+                    try sealer.seal(bytes, as: .secret, randomness: randomness)
+                }
+                var metadata = item.metadata
+                metadata.secretTag = secret?.tag
+                let encoded = SecretBytes(copying: try metadata.encoded())
+                let sealed = try encoded.withUnsafeBytes { bytes throws(KeychainError) in
+                    try sealer.seal(bytes, as: .metadata, randomness: randomness)
+                }
+                return (sealed, secret)
+            }
         }
-        let secret = try item.secret?.withUnsafeBytes { bytes throws(KeychainError) in
-            try sealer.seal(bytes, as: .secret, randomness: randomness)
-        }
-        return (metadata, secret)
-    }
-
-    private func sealer(for binding: RowBinding) throws(KeychainError) -> RowSealer {
-        RowSealer(classKey: try keys.classKey(for: binding.accessControl.protection), binding: binding)
     }
 
     private static func damaged(_ reason: String) -> KeychainError {

@@ -1,33 +1,217 @@
+internal import Foundation
 internal import KeychainCrypto
 internal import KeychainModel
+internal import Synchronization
 
-/// The unwrapped keys of a store, handed out one operation at a time.
-struct KeyStore: Sendable {
-    private let keys: [KeyName: KeyMaterial]
+/// The keys of a store: which are within reach, and where (docs/key-hierarchy.md).
+final class KeyStore: Sendable {
+    let storeID: UUID
+    let configuration: EngineConfiguration
+    let deviceKey: KeyMaterial
+    let keybagFile: KeybagFile
+    let state: LockStateFile
+    let attempts: AttemptCounter
+    /// nil: every process holds the keys it unlocked itself.
+    let keyring: KernelKeyring?
+    let held: HeldKeys
 
-    init(keys: [KeyName: KeyMaterial]) { self.keys = keys }
+    private let snapshot: Mutex<KeySnapshot?>
 
-    /// Whether every key is in memory that cannot be swapped out.
-    var isMemoryLocked: Bool { keys.values.allSatisfy(\.isLocked) }
-
-    func existingClassKey(for protection: Protection) -> KeyMaterial? { keys[.itemClass(protection)] }
-
-    /// - Throws: `.authenticationFailed` for the class that exists only while a passcode is set.
-    func classKey(for protection: Protection) throws(KeychainError) -> KeyMaterial {
-        if let key = keys[.itemClass(protection)] { return key }
-        guard protection != .whenPasscodeSetThisDeviceOnly else {
-            throw KeychainError(
-                .authenticationFailed,
-                message: "no passcode is set, and a \"when passcode set\" item needs one: choose another accessibility")
-        }
-        throw KeychainError(.notAvailable, message: "the keybag has no key for class \(protection.rawValue)")
+    init(_ configuration: EngineConfiguration, keybagFile: KeybagFile, deviceKey: KeyMaterial) throws(KeychainError) {
+        let bag = try keybagFile.load(deviceKey: deviceKey)
+        storeID = bag.storeID
+        self.configuration = configuration
+        self.deviceKey = deviceKey
+        self.keybagFile = keybagFile
+        state = LockStateFile(configuration.storeDirectory.appendingPathComponent("lock-state"))
+        attempts = AttemptCounter(configuration, storeID: bag.storeID, deviceKey: deviceKey)
+        keyring = configuration.usesKeyring ? KernelKeyring.ofUser : nil
+        held = HeldKeys.of(bag.storeID, configuration.storeDirectory, state, configuration.clock)
+        snapshot = Mutex(nil)
     }
 
-    /// A maker of index tokens, for one operation.
-    func indexer(for tier: IndexTier) throws(KeychainError) -> Indexer {
-        guard let key = keys[.index(tier)] else {
-            throw KeychainError(.notAvailable, message: "the keybag has no index key for tier \(tier.rawValue)")
-        }
-        return Indexer(key: key)
+    /// Runs `body` while no other process makes the store, changes its keybag or tries a passcode.
+    func withStoreLock<R>(_ body: () throws -> R) throws -> R {
+        let lock = configuration.storeDirectory.appendingPathComponent("store.lock")
+        return try LockFile.withLock(lock, body)
     }
+
+    // MARK: Operations
+
+    /// The keys for one operation.
+    ///
+    /// - Parameter isLastAttempt: Whether it was begun anew several times already, because rows are under keys that the
+    ///   keybag does not have: then they never will be.
+    func begin(isLastAttempt: Bool = false) throws(KeychainError) -> KeySession {
+        guard let record = state.readOrMake() else {
+            return KeySession(self, try look(LockRecord()), isLastAttempt: isLastAttempt)
+        }
+        let result = snapshot.withLock { known -> Result<KeySnapshot, KeychainError> in
+            if let known, known.record.epoch == record.epoch { return .success(known) }
+            return Result { () throws(KeychainError) in
+                let fresh = try look(record)
+                known = fresh
+                return fresh
+            }
+        }
+        return KeySession(self, try result.get(), isLastAttempt: isLastAttempt)
+    }
+
+    /// Whether anything happened to the lock or the keybag since a session began: then its refusals are not final.
+    func hasChanged(since session: KeySession) -> Bool {
+        guard let record = state.read() else { return false }
+        return record.epoch != session.snapshot.record.epoch
+    }
+
+    /// Makes the next operation look at everything again.
+    func forgetSnapshot() {
+        snapshot.withLock { $0 = nil }
+        state.reopen()
+    }
+
+    /// Looks at the keybag and at what is unlocked.
+    private func look(_ record: LockRecord) throws(KeychainError) -> KeySnapshot {
+        let bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
+        let keys = try KeybagFile.usable { () throws(KeychainError) in try bag.unwrap(deviceKey: deviceKey) }
+        guard bag.passcode != nil else {
+            return KeySnapshot(
+                record: record, bag: bag, always: keys[.always], afterFirstUnlock: keys[.afterFirstUnlock],
+                whenUnlocked: .unprotected(keys[.whenUnlocked]), keyringKey: nil)
+        }
+        let keyringKey = try keyringKey(for: bag)
+        guard let keyring else {
+            let name = KeyName.index(.afterFirstUnlock)
+            let isCurrent = held.afterFirstUnlock?.contains(name, generation: bag.keyGeneration) ?? false
+            return KeySnapshot(
+                record: record, bag: bag, always: keys[.always],
+                afterFirstUnlock: isCurrent ? held.afterFirstUnlock : nil,
+                whenUnlocked: .process, keyringKey: keyringKey)
+        }
+        let serial = keyring.find(blobName(.whenUnlocked, bagGeneration: bag.generation))
+        let former = keyring.find(blobName(.afterFirstUnlock, bagGeneration: bag.generation))
+        let afterFirstUnlock = try former.flatMap { serial throws(KeychainError) in
+            try readBlob(serial, .afterFirstUnlock, keyringKey, keyring)
+        }
+        return KeySnapshot(
+            record: record, bag: bag, always: keys[.always], afterFirstUnlock: afterFirstUnlock,
+            whenUnlocked: serial.map { .keyring($0) } ?? .locked, keyringKey: keyringKey)
+    }
+
+    /// The keys that are there while unlocked; nil if it is locked. Counts as a use of them.
+    func fetchWhenUnlocked(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet? {
+        guard let keys = try available(snapshot) else {
+            // Expired, or replaced while nobody told us: the next operation looks again.
+            forgetSnapshot()
+            return nil
+        }
+        noteUse(snapshot)
+        return keys
+    }
+
+    /// The same without counting as a use.
+    func available(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet? {
+        switch snapshot.whenUnlocked {
+        case .unprotected(let keys):
+            return keys
+        case .process:
+            return held.whenUnlocked(idleLimit: snapshot.bag.policy.idleLimit)
+        case .keyring(let serial):
+            // The kernel's own time-out follows the wall clock, which can be set.
+            if let limit = snapshot.bag.policy.idleLimit,
+                state.read()?.isIdle(limit: limit, now: configuration.clock.sinceBoot) ?? false
+            {
+                return nil
+            }
+            guard let keyring, let key = snapshot.keyringKey else { return nil }
+            return try readBlob(serial, .whenUnlocked, key, keyring)
+        case .locked:
+            return nil
+        }
+    }
+
+    func requireWithinGrace(_ snapshot: KeySnapshot) throws(KeychainError) {
+        guard let record = state.read(), record.lockedAt != snapshot.record.lockedAt,
+            !record.isWithinGrace(configuration.clock.sinceBoot)
+        else { return }
+        throw KeychainError(.interactionNotAllowed, message: "the keychain was locked while this call was in progress")
+    }
+
+    // MARK: The kernel's keyring
+
+    /// The keys of each keybag have a name of their own: while one replaces another, both have theirs there.
+    func blobName(_ tier: KeyTier, bagGeneration: UInt64) -> String {
+        "\(blobPrefix)\(bagGeneration):\(tier.rawValue)"
+    }
+
+    /// What the names of all keys of the store begin with.
+    var blobPrefix: String { "keychain:\(storeID.uuidString.lowercased()):" }
+
+    /// Another one for every keybag, so that keys put there under an older one are of no use.
+    func keyringKey(for bag: Keybag) throws(KeychainError) -> KeyMaterial {
+        try deviceKey.derived("keyring 1", KeyContext(storeID).adding(bag.generation))
+    }
+
+    /// Binds what is in the keyring to the tier it is for.
+    func blobContext(_ tier: KeyTier) -> KeyContext {
+        KeyContext(storeID).adding(tier.rawValue.utf8.first!)  // a letter
+    }
+
+    /// nil if it is gone, or is not ours: the keyring is open to every program of the user.
+    private func readBlob(
+        _ serial: Int32, _ tier: KeyTier, _ key: KeyMaterial, _ keyring: KernelKeyring
+    ) throws(KeychainError) -> KeySet? {
+        let context = blobContext(tier)
+        return try keyring.read(serial, capacity: 1024) { bytes throws(KeychainError) in
+            try KeySet(opening: bytes, under: key, context: context)
+        }
+    }
+
+    // MARK: Disuse
+
+    /// Puts off the moment at which the store locks itself for lack of use.
+    private func noteUse(_ snapshot: KeySnapshot) {
+        guard snapshot.bag.passcode != nil, let limit = snapshot.bag.policy.idleLimit else { return }
+        let now = configuration.clock.sinceBoot
+        guard held.shouldNoteUse(at: now, limit: limit) else { return }
+        state.noteUse(at: now)
+        guard case .keyring(let serial) = snapshot.whenUnlocked, let keyring, let record = state.read() else { return }
+        keyring.setLifetime(of: serial, to: record.lifetime(idleLimit: limit, now: now))
+    }
+}
+
+extension LockRecord {
+    /// How long the kernel keeps the keys, in seconds: as long as the watcher promised to be there, and no longer
+    /// than they may go unused. nil: no limit.
+    func lifetime(idleLimit: Int?, now: UInt64) -> Int? {
+        let idle = idleLimit.map { limit in
+            max(1, Int(clamping: seconds(from: now, to: lastUse &+ UInt64(limit) * 1_000_000_000)))
+        }
+        let watched = isWatched(now) ? max(1, seconds(from: now, to: watchedUntil)) : nil
+        return [idle, watched].compactMap(\.self).min()
+    }
+
+    func isWatched(_ now: UInt64) -> Bool { watchedUntil > now && watchedUntil - now <= LockRecord.leaseLength }
+
+    /// A watcher had promised to be there, after the keys were unlocked, and is no more.
+    func isWatcherGone(since unlock: UInt64, now: UInt64) -> Bool { watchedUntil > unlock && watchedUntil < now }
+
+    /// The last lock came after the last unlock.
+    var isLocked: Bool { lockedAt > unlockedAt }
+
+    func isWithinGrace(_ now: UInt64) -> Bool { graceEnd > now && graceEnd - now <= LockRecord.graceLength }
+
+    /// Nobody has used the keys for that long.
+    func isIdle(limit: Int?, now: UInt64) -> Bool {
+        guard let limit else { return false }
+        return now > lastUse && now - lastUse > UInt64(limit) * 1_000_000_000
+    }
+
+    private func seconds(from now: UInt64, to end: UInt64) -> Int {
+        end > now ? Int(clamping: (end - now) / 1_000_000_000) : 0
+    }
+
+    /// A watcher's promise, in nanoseconds; it renews it three times as often.
+    static let leaseLength: UInt64 = 60 * 1_000_000_000
+    /// How long calls in progress may go on after a lock.
+    static let graceLength: UInt64 = 10 * 1_000_000_000
 }

@@ -21,19 +21,15 @@ struct DeleteCommand: ParsableCommand {
     }
 
     private func one(_ query: ItemQuery, _ session: KeychainSession) throws(KeychainError) -> ItemQuery {
-        do throws(KeychainError) {
-            return try session.soleMatch(of: query)
-        } catch  where error.code == .interactionNotAllowed {
-            // Nobody can say how many there are without reading them, except where only one is possible.
-            if query.meansAtMostOne { return query }
-            var error = error
-            error.message =
-                "what matches asks for authentication, so it cannot be counted: "
+        if let exact = try session.soleReadableMatch(of: query) { return exact }
+        // Nobody can say how many there are without reading them, except where only one is possible.
+        if query.meansAtMostOne { return query }
+        throw KeychainError(
+            .interactionNotAllowed,
+            message: "what matches asks for authentication, so it cannot be counted: "
                 + (query.itemClass == .genericPassword
                     ? "name its --group, --service and --account, or add --all" : "add --all")
-                + " to delete every match"
-            throw error
-        }
+                + " to delete every match")
     }
 }
 

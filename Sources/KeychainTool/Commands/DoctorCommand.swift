@@ -42,11 +42,14 @@ struct Diagnosis {
         case .present where inspection.lacksDeviceKey: break
         case .present:
             do throws(KeychainError) {
-                checkedCount = try Self.announce(session)
+                let count = try Self.announce(session)
                 guard case .checked(let found) = try session.connection.perform(.check) else {
                     throw .unexpectedReply
                 }
                 findings += found
+                checkedCount = count
+            } catch  where error.code == .interactionNotAllowed {
+                findings.append(Self.locked)
             } catch {
                 findings.append(Self.unusable(error))
             }
@@ -72,6 +75,13 @@ struct Diagnosis {
         return StoreFinding(
             .damage, "the keybag has no database: the file \(missing) was lost",
             advice: "put \(missing) back from a backup; only if there is none, move keybag away to begin anew")
+    }
+
+    /// Locked is not damaged.
+    private static var locked: StoreFinding {
+        StoreFinding(
+            .note, "the keychain is locked, so its items were not looked at",
+            advice: "run 'keychain unlock' and then 'keychain doctor' again")
     }
 
     private static func unusable(_ error: KeychainError) -> StoreFinding {

@@ -44,15 +44,13 @@ struct StatusReport {
     var status: StoreStatus?
     var identity: CallerIdentity
 
-    private static let deviceKeyWarning =
-        "a file key does not protect against a thief of the whole home directory, who has this file too and can "
-        + "then read everything. It protects a copy of the store that was taken without it."
     private static let hostWarning =
         "the keychain runs inside each program that uses it. Access groups keep honest programs apart; any program "
         + "of this user can name any group, and read the store's files and the device key."
 
-    private var deviceKeyPath: String {
-        status?.deviceKey ?? location.deviceKeyDirectory.appendingPathComponent("device-key").path
+    /// Where a new store would get its key from, if there is none yet.
+    private var deviceKey: DeviceKeyOrigin {
+        status?.deviceKey ?? .file(location.deviceKeyDirectory.appendingPathComponent("device-key").path)
     }
 
     private var storePath: String { location.storeDirectory.path }
@@ -70,8 +68,9 @@ struct StatusReport {
             lines.add("On disk", ByteCount.text(status.bytesOnDisk))
             lines.add("Keys", status.isKeyMemoryLocked ? "in locked memory" : "in memory that can be swapped out")
         }
-        lines.add("Device key", deviceKeyPath)
-        lines.add("", "Limit: " + Self.deviceKeyWarning)
+        if let status { LockReport(status: status.lock).add(to: &lines) }
+        lines.add("Device key", deviceKey.inWords)
+        lines.add("", "Limit: " + deviceKey.limit)
         lines.add("Host", "embedded")
         lines.add("", "Limit: " + Self.hostWarning)
         lines.add("Acting as", "the owner of the store: this command reaches the items of every access group")
@@ -108,10 +107,11 @@ struct StatusReport {
                 ("storeID", .string(status.storeID.uuidString.lowercased())),
                 ("schemaVersion", .number(Int64(status.schemaVersion))), ("items", .object(counts)),
                 ("bytesOnDisk", .number(status.bytesOnDisk)), ("keyMemoryLocked", .boolean(status.isKeyMemoryLocked)),
+                ("lock", LockReport(status: status.lock).json),
             ]
         }
         members += [
-            ("deviceKey", .object([("kind", .string("file")), ("path", .string(deviceKeyPath))])),
+            ("deviceKey", deviceKey.json),
             ("host", .string("embedded")),
             (
                 "identity",
@@ -132,6 +132,34 @@ struct StatusReport {
         case .entitlementsFile: "entitlements-file"
         case .bundleIdentifier: "bundle-identifier"
         case .executableName: "executable-name"
+        }
+    }
+}
+
+extension DeviceKeyOrigin {
+    fileprivate var inWords: String {
+        switch self {
+        case .file(let path): path
+        case .credential(let path): "\(path), a credential that systemd hands to this service"
+        }
+    }
+
+    /// What this way of keeping the key does not protect.
+    fileprivate var limit: String {
+        switch self {
+        case .file:
+            "a file key does not protect against a thief of the whole home directory, who has this file too. It "
+                + "protects a copy of the store that was taken without it."
+        case .credential:
+            "a credential is as safe as its source: sealed to this machine if systemd-creds encrypted it, otherwise "
+                + "a file like any other."
+        }
+    }
+
+    fileprivate var json: JSONValue {
+        switch self {
+        case .file(let path): .object([("kind", .string("file")), ("path", .string(path))])
+        case .credential(let path): .object([("kind", .string("credential")), ("path", .string(path))])
         }
     }
 }

@@ -15,7 +15,8 @@ struct Demo {
         static let password = "correct horse battery staple"
         static let newPassword = "a better password: Tr0ub4dor&3"
         static let pin = "the PIN of the safe is 271828"
-        static let all = [group, service, server, account, label, password, newPassword, pin]
+        static let passcode = "an unlikely passcode, 1618"
+        static let all = [group, service, server, account, label, password, newPassword, pin, passcode]
     }
 
     let directory: URL
@@ -34,6 +35,7 @@ struct Demo {
         try Console.write("The statuses are those of Apple's keychain, and each is the real result of a call.\n")
         try showOneApp()
         try showTwoApps()
+        try showLock()
         try showDisk()
         try showAnotherProcess()
         try showTampering()

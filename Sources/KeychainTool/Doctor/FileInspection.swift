@@ -11,9 +11,11 @@ struct FileInspection {
 
     init(_ location: StoreLocation) {
         let store = location.storeDirectory
-        let deviceKey = location.deviceKeyDirectory.appendingPathComponent("device-key")
-        let names = ["keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag"]
+        let names = ["keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag", "lock-state", "attempts"]
         inspect(store, with: names.map { store.appendingPathComponent($0) })
+        // Whoever starts the service looks after its credentials, and opening them says what is wrong.
+        guard location.deviceKeyCredential == nil else { return }
+        let deviceKey = location.deviceKeyDirectory.appendingPathComponent("device-key")
         inspect(location.deviceKeyDirectory, with: [deviceKey])
         inspectPlace(of: location.deviceKeyDirectory, store)
         if StorePresence(location) == .present { requirePresence(of: deviceKey) }

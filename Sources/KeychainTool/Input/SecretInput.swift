@@ -10,16 +10,20 @@ enum SecretInput {
     ///
     /// - Throws: `.dataTooLarge` beyond the limit, or a ``ToolFailure`` if nothing can be read.
     static func read(prompt: String) throws -> SecretBytes {
-        if isatty(STDIN_FILENO) == 1 {
-            return try TerminalPrompt.readLine(prompt)
-        }
+        if isTerminal { return try TerminalPrompt.readLine(prompt) }
+        return try readToEnd(
+            limit: limit,
+            otherwise: "standard input has more than 64 MiB, the most an item can have; nothing was stored")
+    }
+
+    /// Whether a person is there to be asked.
+    static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// - Throws: `.dataTooLarge` with the message given, beyond the limit.
+    static func readToEnd(limit: Int, otherwise message: String) throws -> SecretBytes {
         let buffer = SecretBuffer()
         while try fill(buffer) {
-            if buffer.count > limit {
-                throw KeychainError(
-                    .dataTooLarge,
-                    message: "standard input has more than 64 MiB, the most an item can have; nothing was stored")
-            }
+            if buffer.count > limit { throw KeychainError(.dataTooLarge, message: message) }
         }
         return buffer.secret()
     }

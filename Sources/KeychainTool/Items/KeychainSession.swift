@@ -35,11 +35,14 @@ struct KeychainSession {
 
     /// Every item that a query means, attributes only.
     ///
-    /// - Throws: `.interactionNotAllowed` if all of them ask for authentication, `.itemNotFound` if there is none.
+    /// - Throws: `.itemNotFound` if there is none; `.interactionNotAllowed` if the keychain is locked, since items
+    ///   that ask for authentication are no failure here.
     func find(_ query: ItemQuery) throws(KeychainError) -> Matches {
         do throws(KeychainError) {
             return Matches(items: try items(of: query, wantsSecrets: false), hasConstrained: false)
         } catch  where error.code == .interactionNotAllowed {
+            // Either some of them ask for authentication or the keychain is locked. Only the latter is refused again,
+            // in the engine's own words, when those that ask are left out.
             var others = query
             others.authenticationUI = .skip
             do throws(KeychainError) {
@@ -85,12 +88,19 @@ struct KeychainSession {
 
     /// A query for exactly the item that is the only match of another one: whatever is added meanwhile is not meant.
     ///
-    /// - Throws: `.parameter` if several match, `.interactionNotAllowed` if the only ones ask for authentication.
+    /// - Throws: `.parameter` if several match, `.interactionNotAllowed` if the only ones ask for authentication or
+    ///   the keychain is locked.
     func soleMatch(of query: ItemQuery) throws(KeychainError) -> ItemQuery {
+        guard let exact = try soleReadableMatch(of: query) else { throw .consentNeeded }
+        return exact
+    }
+
+    /// As ``soleMatch(of:)``, but nil if what matches asks for authentication, so that nobody can count it.
+    func soleReadableMatch(of query: ItemQuery) throws(KeychainError) -> ItemQuery? {
         let matches = try find(query)
         let count = matches.items.count + (matches.hasConstrained ? 1 : 0)
         guard count < 2 else { throw KeychainError(ambiguous: query, matches) }
-        guard let item = matches.items.first else { throw .consentNeeded }
+        guard let item = matches.items.first else { return nil }
         var exact = query
         exact.persistentReference = item.persistentReference
         return exact

@@ -31,6 +31,13 @@ enum Console {
         writeError(TerminalText.escape(question))
     }
 
+    /// Puts a text in the place of the terminal's present line.
+    static func overwriteLine(_ text: String) {
+        writeError("\r" + TerminalText.escape(text))
+    }
+
+    static func endLine() { writeError("\n") }
+
     private static func writeError(_ text: String) {
         var text = text
         // Where errors cannot be reported there is nobody to report that to.

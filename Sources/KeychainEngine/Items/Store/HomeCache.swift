@@ -5,13 +5,15 @@ internal import Synchronization
 struct Home: Sendable, Hashable {
     var itemClass: ItemClass
     var tier: IndexTier
+    /// Of the index key that its token is made with.
+    var generation: UInt32
     var accessGroup: String
     var synchronizable: Bool
 }
 
 /// Which homes a store has, as far as this process has looked.
 ///
-/// A home is never removed and ids only grow, so what was found stays true for ever, and "there is none"
+/// Ids only grow, and a home is removed only with the keys that made its token, so what was found stays true, and "there is none"
 /// stays true until the highest id changes.
 final class HomeCache: Sendable {
     private struct State {

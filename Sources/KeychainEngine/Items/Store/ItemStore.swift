@@ -11,13 +11,16 @@ final class ItemStore: Sendable {
     let storeID: UUID
     let homes = HomeCache()
     private let readers: ReaderPool
+    private let busyTimeout: TimeInterval
     private let openWriter: @Sendable () throws -> DatabaseQueue
     /// Opened by the first write: many a process only reads.
     private let writer = Mutex<DatabaseQueue?>(nil)
 
     init(
-        url: URL, storeID: UUID, readers: ReaderPool, openWriter: @escaping @Sendable () throws -> DatabaseQueue
+        url: URL, storeID: UUID, readers: ReaderPool, busyTimeout: TimeInterval,
+        openWriter: @escaping @Sendable () throws -> DatabaseQueue
     ) {
+        self.busyTimeout = busyTimeout
         self.url = url
         self.storeID = storeID
         self.readers = readers
@@ -29,16 +32,32 @@ final class ItemStore: Sendable {
         try withReader { reader in
             // A snapshot begins with the first step of a statement and lasts until it is reset: this one is needed
             // anyhow, and spares a BEGIN and a COMMIT.
-            let anchor = try reader.statement(.highestHome)
+            let anchor = try reader.statement(.newestHome)
             defer { anchor.reset() }
-            let highestHomeID = try anchor.step() ? anchor.integer(0) : 0
-            return try body(StoreConnection(reader, store: self, highestHomeID: highestHomeID))
+            var newest = NewestHome()
+            if try anchor.step() {
+                newest = NewestHome(id: anchor.integer(0), generation: UInt32(exactly: anchor.integer(1)) ?? .max)
+            }
+            return try body(StoreConnection(reader, store: self, newestHome: newest))
         }
     }
 
+    /// SQLite's own choice: it moves the log into the database when it has that many pages.
+    private static let pagesBetweenCheckpoints: Int32 = 1_000
+
     /// Runs `body` in a transaction that no other writer shares. If it throws, nothing is changed.
-    func write<R>(_ body: (StoreConnection) throws -> R) throws -> R {
+    ///
+    /// - Parameter pages: How long the log may become before it is moved into the database.
+    func write<R>(
+        pagesBetweenCheckpoints pages: Int32 = pagesBetweenCheckpoints, _ body: (StoreConnection) throws -> R
+    ) throws -> R {
         try withWriter { database in
+            if pages != Self.pagesBetweenCheckpoints { sqlite3_wal_autocheckpoint(database.sqliteConnection, pages) }
+            defer {
+                if pages != Self.pagesBetweenCheckpoints {
+                    sqlite3_wal_autocheckpoint(database.sqliteConnection, Self.pagesBetweenCheckpoints)
+                }
+            }
             var result: R?
             try database.inTransaction(.immediate) {
                 try requireInPlace(database)
@@ -64,8 +83,9 @@ final class ItemStore: Sendable {
     func emptyLog() throws {
         guard let writer = writer.withLock({ $0 }) else { return }
         _ = try writer.writeWithoutTransaction { database in
-            // For the end of a process, which must not wait for another one that is reading.
+            // Neither the end of a process nor a lock waits for another process that is reading.
             sqlite3_busy_timeout(database.sqliteConnection, 0)
+            defer { sqlite3_busy_timeout(database.sqliteConnection, Int32(busyTimeout * 1000)) }
             return try database.checkpoint(.truncate)
         }
     }

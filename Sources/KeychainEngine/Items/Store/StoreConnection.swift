@@ -2,18 +2,34 @@ internal import Foundation
 internal import KeychainCrypto
 internal import KeychainModel
 
+/// The home with the highest id: all others are older.
+struct NewestHome {
+    var id: Int64 = 0
+    var generation: UInt32 = 0
+}
+
+/// What a home is for, without the group and synchronizability that its token hides.
+struct HomeKind {
+    var itemClass: ItemClass
+    var tier: IndexTier
+    var generation: UInt32
+}
+
 /// One connection within one transaction: what the statements of the store are run through.
 struct StoreConnection {
     private let source: any StatementSource
     let store: ItemStore
-    /// The highest id of a home in the snapshot that is read; nil in a write.
-    private let highestHomeID: Int64?
+    /// The last home made in the snapshot that is read; nil in a write.
+    private let newestHome: NewestHome?
 
-    init(_ source: any StatementSource, store: ItemStore, highestHomeID: Int64? = nil) {
+    init(_ source: any StatementSource, store: ItemStore, newestHome: NewestHome? = nil) {
         self.source = source
         self.store = store
-        self.highestHomeID = highestHomeID
+        self.newestHome = newestHome
     }
+
+    /// No row of the snapshot is listed under newer keys.
+    var newestHomeGeneration: UInt32 { newestHome?.generation ?? 0 }
 
     private func statement(_ statement: StoreStatement) throws -> RawStatement { try source.statement(statement) }
 }
@@ -50,8 +66,8 @@ extension StoreConnection {
     }
 
     /// Calls `body` with the row of an item, if it is there. The row's bytes are valid only within.
-    func withRow<R>(_ id: Int64, _ body: (StoredRow) throws -> R) throws -> R? {
-        let statement = try statement(.row)
+    func withRow<R>(_ id: Int64, secrets: Bool = false, _ body: (StoredRow) throws -> R) throws -> R? {
+        let statement = try statement(secrets ? .row : .rowWithoutSecret)
         try statement.bind(id, at: 1)
         defer { statement.reset() }
         guard try statement.step() else { return nil }
@@ -81,6 +97,8 @@ extension StoreConnection {
         return counts
     }
 
+    func itemCount() throws -> Int { Int(try statement(.itemCount).number() ?? 0) }
+
     /// How many entries lead to no row.
     func strayEntryCount() throws -> Int {
         Int(
@@ -93,15 +111,18 @@ extension StoreConnection {
 extension StoreConnection {
     /// The homes of a class and tier that a search may look through.
     func homes(
-        of itemClass: ItemClass, tier: IndexTier, in scope: GroupScope, synchronizable: ItemQuery.Synchronizable,
-        _ indexer: Indexer
+        of itemClass: ItemClass, tier: IndexTier, generation: UInt32, in scope: GroupScope,
+        synchronizable: ItemQuery.Synchronizable, _ indexer: Indexer
     ) throws -> [Int64] {
-        guard case .some(let groups) = scope else { return try homes(of: itemClass, tier: tier) }
+        guard case .some(let groups) = scope else {
+            return try homes(of: itemClass, tier: tier).filter { $0.generation == generation }.map(\.id)
+        }
         var homes: [Int64] = []
         for group in groups {
             for synchronizable in synchronizable.values {
                 let home = Home(
-                    itemClass: itemClass, tier: tier, accessGroup: group, synchronizable: synchronizable)
+                    itemClass: itemClass, tier: tier, generation: generation, accessGroup: group,
+                    synchronizable: synchronizable)
                 if let id = try self.home(home, indexer) { homes.append(id) }
             }
         }
@@ -110,7 +131,7 @@ extension StoreConnection {
 
     private func home(_ home: Home, _ indexer: Indexer) throws -> Int64? {
         // A write may see homes that its own roll-back takes away, so it neither asks nor fills the cache.
-        guard let highestHomeID else { return try findHome(home, indexer) }
+        guard let highestHomeID = newestHome?.id else { return try findHome(home, indexer) }
         switch store.homes.lookUp(home, highestID: highestHomeID) {
         case .found(let id): return id
         case .absent: return nil
@@ -127,27 +148,33 @@ extension StoreConnection {
         return try statement.number()
     }
 
-    /// The class and tier of a home.
-    func kind(ofHome id: Int64) throws -> (itemClass: ItemClass, tier: IndexTier)? {
+    /// What a home is for, its group and synchronizability left out.
+    func kind(ofHome id: Int64) throws -> HomeKind? {
         let statement = try statement(.homeKind)
         try statement.bind(id, at: 1)
         defer { statement.reset() }
         guard try statement.step(),
             let itemClass = UInt8(exactly: statement.integer(0)).flatMap(ItemClass.init(number:)),
-            let tier = UInt8(exactly: statement.integer(1)).flatMap(IndexTier.init(rawValue:))
+            let tier = UInt8(exactly: statement.integer(1)).flatMap(IndexTier.init(rawValue:)),
+            let generation = UInt32(exactly: statement.integer(2))
         else { return nil }
-        return (itemClass, tier)
+        return HomeKind(itemClass: itemClass, tier: tier, generation: generation)
     }
 
     /// Every home of a class and tier, whatever its group and synchronizability.
-    private func homes(of itemClass: ItemClass, tier: IndexTier) throws -> [Int64] {
+    private func homes(of itemClass: ItemClass, tier: IndexTier) throws -> [(id: Int64, generation: UInt32)] {
         let statement = try statement(.homesByKind)
         try statement.bind(Int64(itemClass.number), at: 1)
         try statement.bind(Int64(tier.rawValue), at: 2)
         defer { statement.reset() }
-        var homes: [Int64] = []
-        while try statement.step() { homes.append(statement.integer(0)) }
+        var homes: [(id: Int64, generation: UInt32)] = []
+        while try statement.step() { homes.append((statement.integer(0), UInt32(exactly: statement.integer(1)) ?? 0)) }
         return homes
+    }
+
+    /// Whether there is any item of a class in a tier.
+    func hasItems(of itemClass: ItemClass, tier: IndexTier) throws -> Bool {
+        try homes(of: itemClass, tier: tier).contains { try firstItem(inHome: $0.id, from: 1) != nil }
     }
 
     /// The home's row, made if it is the first item of its kind.
@@ -156,7 +183,8 @@ extension StoreConnection {
         let statement = try statement(.insertHome)
         try statement.bind(Int64(home.itemClass.number), at: 1)
         try statement.bind(Int64(home.tier.rawValue), at: 2)
-        try statement.bind(indexer.token(of: home), at: 3)
+        try statement.bind(Int64(home.generation), at: 3)
+        try statement.bind(indexer.token(of: home), at: 4)
         return try statement.inserted()
     }
 }
@@ -208,15 +236,16 @@ extension StoreConnection {
     @discardableResult
     private func bind(_ row: SealedRow, to statement: RawStatement, from first: Int32) throws -> Int32 {
         try statement.bind(row.home, at: first)
-        try statement.bind(row.version, at: first + 1)
-        try statement.bind(row.uniqueness, at: first + 2)
-        try statement.bind(Data(row.accessControl.canonicalBytes), at: first + 3)
-        try statement.bind(row.tokens.joinedBytes, at: first + 4)
-        try statement.bind(row.metadata.wrappedKey, at: first + 5)
-        try statement.bind(row.metadata.box, at: first + 6)
-        try statement.bind(row.secret?.wrappedKey, at: first + 7)
-        try statement.bind(row.secret?.box, at: first + 8)
-        return first + 9
+        try statement.bind(Int64(row.generation), at: first + 1)
+        try statement.bind(row.version, at: first + 2)
+        try statement.bind(row.uniqueness, at: first + 3)
+        try statement.bind(Data(row.accessControl.canonicalBytes), at: first + 4)
+        try statement.bind(row.tokens.joinedBytes, at: first + 5)
+        try statement.bind(row.metadata.wrappedKey, at: first + 6)
+        try statement.bind(row.metadata.box, at: first + 7)
+        try statement.bind(row.secret?.wrappedKey, at: first + 8)
+        try statement.bind(row.secret?.box, at: first + 9)
+        return first + 10
     }
 
     private func insertEntries(_ tokens: [IndexToken], for id: Int64) throws {
@@ -237,6 +266,79 @@ extension StoreConnection {
             try statement.bind(id, at: 2)
             try statement.run()
         }
+    }
+}
+
+// MARK: - Renewing keys
+
+extension StoreConnection {
+    /// Under which generation of keys rows must be sealed, at least.
+    func sealingGeneration() throws -> UInt32 {
+        UInt32(exactly: try statement(.sealingGeneration).number() ?? 0) ?? .max
+    }
+
+    func setSealingGeneration(_ generation: UInt32) throws {
+        let statement = try statement(.setSealingGeneration)
+        try statement.bind(Int64(generation), at: 1)
+        try statement.run()
+    }
+
+    /// The first item at or after `id` that is not under this generation of keys.
+    func nextItem(from id: Int64, notUnder generation: UInt32) throws -> Int64? {
+        let statement = try statement(.nextOutdatedItem)
+        try statement.bind(id, at: 1)
+        try statement.bind(Int64(generation), at: 2)
+        return try statement.number()
+    }
+
+    func items(ofProtection protection: Protection) throws -> [Int64] {
+        let statement = try statement(.itemsByProtection)
+        try statement.bind(Data([protection.number]), at: 1)
+        defer { statement.reset() }
+        var ids: [Int64] = []
+        while try statement.step() { ids.append(statement.integer(0)) }
+        return ids
+    }
+
+    /// All of a row but its entries.
+    func rewrap(_ id: Int64, with row: RewrappedRow) throws {
+        let statement = try statement(.rewrapItem)
+        try statement.bind(row.home, at: 1)
+        try statement.bind(Int64(row.generation), at: 2)
+        try statement.bind(row.uniqueness, at: 3)
+        try statement.bind(row.tokens.joinedBytes, at: 4)
+        try statement.bind(row.metadataKey, at: 5)
+        try statement.bind(row.secretKey, at: 6)
+        try statement.bind(id, at: 7)
+        try statement.run()
+    }
+
+    /// Exchanges the entries of many rows, in the order of the index, so that each of its pages is changed once.
+    func exchangeEntries(
+        _ former: [(token: IndexToken, item: Int64)], for new: [(token: IndexToken, item: Int64)]
+    ) throws {
+        for (entries, kind) in [(former, StoreStatement.deleteEntry), (new, .insertEntry)] {
+            let statement = try statement(kind)
+            for entry in entries.sorted(by: { $0.token.precedes($1.token) }) {
+                try statement.bind(entry.token, at: 1)
+                try statement.bind(entry.item, at: 2)
+                try statement.run()
+            }
+        }
+    }
+
+    /// Removes the homes of older keys, all but those where rows are left that do not open.
+    func deleteHomes(before generation: UInt32) throws {
+        let statement = try statement(.deleteOldHomes)
+        try statement.bind(Int64(generation), at: 1)
+        try statement.run()
+    }
+}
+
+extension IndexToken {
+    /// As SQLite compares their bytes.
+    fileprivate func precedes(_ other: IndexToken) -> Bool {
+        (words.0.bigEndian, words.1.bigEndian) < (other.words.0.bigEndian, other.words.1.bigEndian)
     }
 }
 

@@ -11,34 +11,25 @@ internal import KeychainModel
 struct StoreOpener {
     private let configuration: EngineConfiguration
     private let databaseURL: URL
-    private let keybagURL: URL
-    private let deviceKeyFile: DeviceKeyFile
+    private let keybagFile: KeybagFile
+    private let deviceKeyProvider: any DeviceKeyProvider
 
     init(_ configuration: EngineConfiguration) {
         self.configuration = configuration
         databaseURL = configuration.storeDirectory.appendingPathComponent("keychain.db")
-        keybagURL = configuration.storeDirectory.appendingPathComponent("keybag")
-        deviceKeyFile = DeviceKeyFile(directory: configuration.deviceKeyDirectory)
+        keybagFile = KeybagFile(url: configuration.storeDirectory.appendingPathComponent("keybag"))
+        deviceKeyProvider = configuration.deviceKeyProvider
     }
 
     func open() throws(KeychainError) -> (store: ItemStore, keys: KeyStore) {
         do {
             try PrivateDirectory.create(configuration.storeDirectory)
-            if !FileManager.default.fileExists(atPath: keybagURL.path) {
+            if !keybagFile.exists {
                 let lock = configuration.storeDirectory.appendingPathComponent("store.lock")
                 try LockFile.withLock(lock) { try makeStore() }
             }
-            let deviceKey = try deviceKeyFile.load()
-            let keybag = try Keybag(decoding: try Data(contentsOf: keybagURL), deviceKey: deviceKey)
-            let store = try openDatabase(expecting: keybag.storeID)
-            return (store, KeyStore(keys: try keybag.unwrap(deviceKey: deviceKey)))
-        } catch let error as KeychainError where error.code == .decode {
-            throw KeychainError(
-                .notAvailable, message: "\(error.message). Nothing was changed; run 'keychain doctor'", cause: error)
-        } catch let error as CocoaError {
-            throw KeychainError(
-                .notAvailable, message: "the file \(keybagURL.path) cannot be read; check its owner and mode",
-                cause: error)
+            let keys = try KeyStore(configuration, keybagFile: keybagFile, deviceKey: try deviceKeyProvider.load())
+            return (try openDatabase(expecting: keys.storeID), keys)
         } catch {
             throw KeychainError(engineFailure: error)
         }
@@ -48,14 +39,12 @@ struct StoreOpener {
 
     private func makeStore() throws {
         // Another process may have made the store while this one waited.
-        if FileManager.default.fileExists(atPath: keybagURL.path) { return }
+        if keybagFile.exists { return }
         let storeID = try makeDatabase()
-        let deviceKey = try deviceKeyFile.loadOrCreate(randomness: configuration.randomness)
+        let deviceKey = try deviceKeyProvider.loadOrCreate(randomness: configuration.randomness)
         let keybag = try Keybag.make(
             storeID: storeID, deviceKey: deviceKey, randomness: configuration.randomness)
-        try keybag.encoded(deviceKey: deviceKey).withUnsafeBytes { bytes in
-            try AtomicFile.replace(keybagURL, with: bytes)
-        }
+        try keybagFile.create(keybag, deviceKey: deviceKey)
     }
 
     /// The id of the database that is there without a keybag: a new one, or one whose making was cut short.
@@ -67,7 +56,8 @@ struct StoreOpener {
         let fresh = try UUID(from: configuration.randomness)
         let (id, items) = try writer.write { database in
             try database.execute(
-                sql: "INSERT OR IGNORE INTO store (key, value) VALUES ('id', ?)", arguments: [fresh.bytes])
+                sql: "INSERT OR IGNORE INTO store (key, value) VALUES ('id', ?), ('generation', 1)",
+                arguments: [fresh.bytes])
             return (
                 try Data.fetchOne(database, sql: "SELECT value FROM store WHERE key = 'id'"),
                 try Int.fetchOne(database, sql: "SELECT count(*) FROM item") ?? 0
@@ -99,7 +89,9 @@ struct StoreOpener {
     private func openDatabase(expecting storeID: UUID) throws -> ItemStore {
         let reader = try openReader(expecting: storeID)
         let readers = ReaderPool(databaseURL, busyTimeout: configuration.busyTimeout, first: reader)
-        return ItemStore(url: databaseURL, storeID: storeID, readers: readers) {
+        return ItemStore(
+            url: databaseURL, storeID: storeID, readers: readers, busyTimeout: configuration.busyTimeout
+        ) {
             // Perhaps long after the first reader: what is in the file's place now may be another store, or nothing.
             _ = try openReader(expecting: storeID)
             return try openWriter()
@@ -152,7 +144,10 @@ struct StoreOpener {
         options.label = "keychain"
         options.busyMode = .timeout(configuration.busyTimeout)
         options.journalMode = .wal
-        options.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
+        options.prepareDatabase { database in
+            // The cache, up to 64 MiB, is for a renewal of keys, which changes most pages of the index in one transaction.
+            try database.execute(sql: "PRAGMA secure_delete = ON; PRAGMA cache_size = -65536")
+        }
         let writer = try DatabaseQueue(path: databaseURL.path, configuration: options)
         // GRDB lowers this to NORMAL with a log; then a power cut takes acknowledged writes away.
         let synchronous = configuration.isDurable ? "FULL" : "OFF"

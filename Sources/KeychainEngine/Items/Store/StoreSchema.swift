@@ -19,11 +19,13 @@ enum StoreSchema {
                         id INTEGER PRIMARY KEY AUTOINCREMENT,
                         class INTEGER NOT NULL,
                         tier INTEGER NOT NULL,
+                        generation INTEGER NOT NULL,
                         token BLOB NOT NULL UNIQUE);
                     CREATE TABLE item (
                         id INTEGER PRIMARY KEY AUTOINCREMENT,
                         uuid BLOB NOT NULL UNIQUE,
                         home INTEGER NOT NULL,
+                        generation INTEGER NOT NULL,
                         version INTEGER NOT NULL,
                         uniqueness BLOB NOT NULL UNIQUE,
                         access BLOB NOT NULL,

@@ -1,7 +1,7 @@
 /// Every statement that is run on the tables of a store, prepared once for each connection.
 enum StoreStatement: Int, CaseIterable {
     // Searching.
-    case highestHome
+    case newestHome
     case homeByToken
     case homesByKind
     case homeKind
@@ -10,6 +10,8 @@ enum StoreStatement: Int, CaseIterable {
     case itemByUUID
     case itemByUniqueness
     case row
+    case rowWithoutSecret
+    case sealingGeneration
     // Writing.
     case insertHome
     case insertItem
@@ -17,37 +19,57 @@ enum StoreStatement: Int, CaseIterable {
     case deleteItem
     case insertEntry
     case deleteEntry
+    case setSealingGeneration
+    case rewrapItem
+    case deleteOldHomes
     // Taking stock.
     case nextItem
+    case nextOutdatedItem
+    case itemsByProtection
+    case itemCount
     case itemCounts
     case strayEntries
 
     /// The ones whose cost must not grow with the number of items.
     static let searches: [StoreStatement] = [
-        .highestHome, .homeByToken, .homeKind, .itemByEntry, .itemByHome, .itemByUUID, .itemByUniqueness, .row,
-        .nextItem,
+        .newestHome, .homeByToken, .homeKind, .itemByEntry, .itemByHome, .itemByUUID, .itemByUniqueness, .row,
+        .rowWithoutSecret, .sealingGeneration, .nextItem, .nextOutdatedItem,
     ]
 
     var sql: String {
         switch self {
-        case .highestHome: "SELECT max(id) FROM home"
+        case .newestHome: "SELECT id, generation FROM home WHERE id >= 0 ORDER BY id DESC LIMIT 1"
         case .homeByToken: "SELECT id FROM home WHERE token = ?"
-        case .homesByKind: "SELECT id FROM home WHERE class = ? AND tier = ?"
-        case .homeKind: "SELECT class, tier FROM home WHERE id = ?"
+        case .homesByKind: "SELECT id, generation FROM home WHERE class = ? AND tier = ?"
+        case .homeKind: "SELECT class, tier, generation FROM home WHERE id = ?"
         case .itemByEntry: "SELECT item FROM entry WHERE token = ? AND item >= ? ORDER BY item LIMIT 1"
         case .itemByHome: "SELECT id FROM item WHERE home = ? AND id >= ? ORDER BY id LIMIT 1"
         case .itemByUUID: "SELECT id FROM item WHERE uuid = ?"
         case .itemByUniqueness: "SELECT id FROM item WHERE uniqueness = ?"
         case .row: StoredRow.select
-        case .insertHome: "INSERT INTO home (class, tier, token) VALUES (?, ?, ?) RETURNING id"
+        case .rowWithoutSecret: StoredRow.selectWithoutSecret
+        case .sealingGeneration: "SELECT value FROM store WHERE key = 'generation'"
+        case .setSealingGeneration: "UPDATE store SET value = ? WHERE key = 'generation'"
+        case .rewrapItem:
+            """
+            UPDATE item SET home = ?, generation = ?, uniqueness = ?, tokens = ?, metadata_key = ?, secret_key = ?
+            WHERE id = ?
+            """
+        case .deleteOldHomes:
+            "DELETE FROM home WHERE generation < ? AND NOT EXISTS (SELECT 1 FROM item WHERE home = home.id)"
+        case .nextOutdatedItem: "SELECT id FROM item WHERE id >= ? AND generation <> ? ORDER BY id LIMIT 1"
+        case .itemsByProtection: "SELECT id FROM item WHERE substr(access, 1, 1) = ?"
+        case .itemCount: "SELECT count(*) FROM item"
+        case .insertHome: "INSERT INTO home (class, tier, generation, token) VALUES (?, ?, ?, ?) RETURNING id"
         case .insertItem:
             """
-            INSERT INTO item (uuid, home, version, uniqueness, access, tokens, metadata_key, metadata, secret_key, secret)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+            INSERT INTO item (uuid, home, generation, version, uniqueness, access, tokens, metadata_key, metadata,
+                secret_key, secret)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
             """
         case .updateItem:
             """
-            UPDATE item SET home = ?, version = ?, uniqueness = ?, access = ?, tokens = ?, metadata_key = ?,
+            UPDATE item SET home = ?, generation = ?, version = ?, uniqueness = ?, access = ?, tokens = ?, metadata_key = ?,
                 metadata = ?, secret_key = ?, secret = ?
             WHERE id = ?
             """

@@ -4,10 +4,16 @@ internal import KeychainModel
 
 /// A row of the table `item` as it lies on disk, under the statement that reads it.
 struct StoredRow {
-    static let select = """
-        SELECT uuid, home, version, access, tokens, metadata_key, metadata, secret_key, secret
+    static let select = select(last: "secret")
+    /// For callers who want no secret: a large one is not read from the disk.
+    static let selectWithoutSecret = select(last: "length(secret)")
+
+    private static func select(last: String) -> String {
+        """
+        SELECT uuid, home, generation, version, access, tokens, metadata_key, metadata, secret_key, \(last)
         FROM item WHERE id = ?
         """
+    }
 
     let id: Int64
     private let statement: RawStatement
@@ -19,14 +25,19 @@ struct StoredRow {
 
     var uuid: UUID? { UUID(bytes: statement.bytes(0)) }
     var home: Int64 { statement.integer(1) }
-    var version: Int64 { statement.integer(2) }
-    var access: UnsafeRawBufferPointer { statement.bytes(3) ?? none }
-    var tokens: UnsafeRawBufferPointer { statement.bytes(4) ?? none }
-    var metadataKey: UnsafeRawBufferPointer { statement.bytes(5) ?? none }
-    var metadata: UnsafeRawBufferPointer { statement.bytes(6) ?? none }
-    var hasSecret: Bool { !statement.isNull(7) }
-    var secretKey: UnsafeRawBufferPointer? { statement.bytes(7) }
-    var secret: UnsafeRawBufferPointer? { statement.bytes(8) }
+    /// 0, which no key has, for a number that is none.
+    var generation: UInt32 { UInt32(exactly: statement.integer(2)) ?? 0 }
+    var version: Int64 { statement.integer(3) }
+    var access: UnsafeRawBufferPointer { statement.bytes(4) ?? none }
+    var tokens: UnsafeRawBufferPointer { statement.bytes(5) ?? none }
+    var metadataKey: UnsafeRawBufferPointer { statement.bytes(6) ?? none }
+    var metadata: UnsafeRawBufferPointer { statement.bytes(7) ?? none }
+    var hasSecret: Bool { !statement.isNull(8) }
+    var secretKey: UnsafeRawBufferPointer? { statement.bytes(8) }
+    /// Only if it was asked for.
+    var secret: UnsafeRawBufferPointer? { statement.bytes(9) }
+    /// Only if the secret was not asked for.
+    var secretByteCount: Int { Int(statement.integer(9)) }
 
     private var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }
@@ -35,6 +46,7 @@ struct StoredRow {
 struct SealedRow {
     var uuid: UUID
     var home: Int64
+    var generation: UInt32
     var version: Int64
     var uniqueness: IndexToken
     var accessControl: AccessControl
@@ -48,6 +60,8 @@ struct OpenedRow {
     var id: Int64
     var uuid: UUID
     var version: Int64
+    /// Under which generation of keys it is sealed.
+    var generation: UInt32
     var itemClass: ItemClass
     var accessControl: AccessControl
     var metadata: ItemMetadata

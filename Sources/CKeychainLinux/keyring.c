@@ -1,0 +1,94 @@
+#define _GNU_SOURCE
+#include "CKeychainLinux.h"
+
+#include <errno.h>
+#include <linux/keyctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// The possessor and the owning user may do everything; nobody else may do anything (keyctl_setperm(3)).
+#define OWNER_ONLY 0x3f3f0000u
+
+static long control(int operation, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
+    return syscall(SYS_keyctl, operation, a, b, c, d);
+}
+
+static unsigned long special(int keyring) { return (unsigned long)(long)keyring; }
+
+int ckeychain_keyring_check(void) {
+    return control(KEYCTL_GET_KEYRING_ID, special(KEY_SPEC_USER_KEYRING), 1, 0, 0) < 0 ? errno : 0;
+}
+
+// Made in the thread's own keyring, since a key's mode can be set only by who possesses it, and not every session
+// possesses the user's keyring. Linking it there then replaces one of the same name.
+int ckeychain_keyring_put(const char *name, const void *payload, size_t count, unsigned seconds, int32_t *serial) {
+    long key = syscall(SYS_add_key, "user", name, payload, count, KEY_SPEC_THREAD_KEYRING);
+    if (key < 0) {
+        return errno;
+    }
+    int failure = 0;
+    if (control(KEYCTL_SETPERM, (unsigned long)key, OWNER_ONLY, 0, 0) < 0 ||
+        (seconds != 0 && control(KEYCTL_SET_TIMEOUT, (unsigned long)key, seconds, 0, 0) < 0) ||
+        control(KEYCTL_LINK, (unsigned long)key, special(KEY_SPEC_USER_KEYRING), 0, 0) < 0) {
+        failure = errno;
+        (void)control(KEYCTL_INVALIDATE, (unsigned long)key, 0, 0, 0);
+    }
+    (void)control(KEYCTL_UNLINK, (unsigned long)key, special(KEY_SPEC_THREAD_KEYRING), 0, 0);
+    *serial = (int32_t)key;
+    return failure;
+}
+
+int ckeychain_keyring_update(int32_t serial, const void *payload, size_t count, unsigned seconds) {
+    if (control(KEYCTL_UPDATE, (unsigned long)(long)serial, (unsigned long)payload, count, 0) < 0) {
+        return errno;
+    }
+    return ckeychain_keyring_set_timeout(serial, seconds);
+}
+
+int ckeychain_keyring_find(const char *name, int32_t *serial) {
+    long key = control(KEYCTL_SEARCH, special(KEY_SPEC_USER_KEYRING), (unsigned long)"user", (unsigned long)name, 0);
+    if (key < 0) {
+        return errno;
+    }
+    *serial = (int32_t)key;
+    return 0;
+}
+
+int ckeychain_keyring_read(int32_t serial, void *payload, size_t capacity, size_t *count) {
+    long length = control(KEYCTL_READ, (unsigned long)(long)serial, (unsigned long)payload, capacity, 0);
+    if (length < 0) {
+        return errno;
+    }
+    if ((size_t)length > capacity) {
+        return EMSGSIZE;
+    }
+    *count = (size_t)length;
+    return 0;
+}
+
+int ckeychain_keyring_remove(int32_t serial) {
+    return control(KEYCTL_INVALIDATE, (unsigned long)(long)serial, 0, 0, 0) < 0 ? errno : 0;
+}
+
+int ckeychain_keyring_list(int32_t *serials, size_t capacity, size_t *count) {
+    long length = control(
+        KEYCTL_READ, special(KEY_SPEC_USER_KEYRING), (unsigned long)serials, capacity * sizeof *serials, 0);
+    if (length < 0) {
+        return errno;
+    }
+    *count = (size_t)length / sizeof *serials;
+    return 0;
+}
+
+int ckeychain_keyring_describe(int32_t serial, char *description, size_t capacity) {
+    long length = control(
+        KEYCTL_DESCRIBE, (unsigned long)(long)serial, (unsigned long)description, capacity, 0);
+    if (length < 0) {
+        return errno;
+    }
+    return (size_t)length > capacity ? EMSGSIZE : 0;
+}
+
+int ckeychain_keyring_set_timeout(int32_t serial, unsigned seconds) {
+    return control(KEYCTL_SET_TIMEOUT, (unsigned long)(long)serial, seconds, 0, 0) < 0 ? errno : 0;
+}

@@ -1,0 +1,30 @@
+package import Foundation
+
+/// What a derived key is for, beyond its label: the store, and whatever tells two keys of one store apart.
+package struct KeyContext: Sendable {
+    private var bytes: [UInt8]
+
+    package init(_ storeID: UUID) {
+        bytes = Swift.withUnsafeBytes(of: storeID.uuid, Array.init)
+    }
+
+    /// Followed by an integer in big-endian order.
+    package func adding(_ integer: some FixedWidthInteger) -> KeyContext {
+        var context = self
+        Swift.withUnsafeBytes(of: integer.bigEndian) { context.bytes += $0 }
+        return context
+    }
+
+    func withInfo<R, E: Error>(_ label: String, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        let info = Array(label.utf8) + bytes
+        var result: Result<R, E>?
+        info.withUnsafeBytes { info in
+            do throws(E) { result = .success(try body(info)) } catch { result = .failure(error) }
+        }
+        return try result!.get()
+    }
+
+    func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        try withInfo("", body)
+    }
+}

@@ -1,0 +1,160 @@
+package import Foundation
+package import KeychainModel
+
+extension Keybag {
+    package static let formatVersion: UInt16 = 1
+    private static let magic = Array("KEYBAG\r\n".utf8)
+    private static let tagCount = KeyedHash.byteCount
+
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+        static let passcode = Flags(rawValue: 1)
+        static let erasesAfterTenFailures = Flags(rawValue: 2)
+        static let known: Flags = [.passcode, .erasesAfterTenFailures]
+    }
+
+    /// The file's bytes, authenticated under the device key.
+    package func encoded(deviceKey: KeyMaterial) -> Data {
+        var flags: Flags = []
+        if passcode != nil { flags.insert(.passcode) }
+        if policy.erasesAfterTenFailures { flags.insert(.erasesAfterTenFailures) }
+        var bytes = Data(Self.magic)
+        bytes.append(bigEndian: Self.formatVersion)
+        withUnsafeBytes(of: storeID.uuid) { bytes.append(contentsOf: $0) }
+        bytes.append(bigEndian: generation)
+        bytes.append(flags.rawValue)
+        bytes.append(bigEndian: UInt32(clamping: policy.idleLimit ?? 0))
+        bytes.append(passcode?.cost ?? 0)
+        bytes.append(bigEndian: passcode?.blockSize ?? 0)
+        bytes.append(bigEndian: passcode?.parallelism ?? 0)
+        bytes.append(passcode?.salt ?? Data(count: PasscodeParameters.saltByteCount))
+        bytes.append(bigEndian: UInt16(entries.count))
+        for entry in entries {
+            bytes.append(entry.key.number)
+            bytes.append(entry.wrap.rawValue)
+            bytes.append(bigEndian: entry.generation)
+            bytes.append(bigEndian: UInt16(entry.wrappedKey.count))
+            bytes.append(entry.wrappedKey)
+            bytes.append(bigEndian: UInt16(entry.publicKey.count))
+            bytes.append(entry.publicKey)
+        }
+        bytes.append(Self.tag(of: bytes, storeID: storeID, deviceKey: deviceKey))
+        return bytes
+    }
+
+    /// - Throws: `.notAvailable` for a format of another version, `.decode` for anything that is not an intact keybag
+    ///   of this device key.
+    package init(decoding bytes: Data, deviceKey: KeyMaterial) throws(KeychainError) {
+        var reader = ByteReader(bytes)
+        try Self.requireFormat(&reader)
+        guard let storeID = reader.identifier() else { throw Self.damaged("its header is cut short") }
+        guard bytes.count > Self.tagCount,
+            Self.isEqual(
+                bytes.suffix(Self.tagCount),
+                Self.tag(of: bytes.dropLast(Self.tagCount), storeID: storeID, deviceKey: deviceKey))
+        else { throw Self.damaged("it was changed or cut short, or belongs to another device key") }
+        guard let generation = reader.integer(UInt64.self), let number = reader.integer(UInt8.self),
+            let idleLimit = reader.integer(UInt32.self), let parameters = PasscodeParameters(from: &reader),
+            let count = reader.integer(UInt16.self)
+        else { throw Self.damaged("its header is cut short") }
+        let flags = Flags(rawValue: number)
+        guard flags.isSubset(of: .known) else { throw Self.damaged("it has marks that are not defined") }
+        self.init(
+            storeID: storeID, generation: generation, passcode: flags.contains(.passcode) ? parameters : nil,
+            policy: PasscodePolicy(
+                idleLimit: idleLimit == 0 ? nil : Int(idleLimit),
+                erasesAfterTenFailures: flags.contains(.erasesAfterTenFailures)), entries: [])
+        for _ in 0..<count { entries.append(try Self.entry(from: &reader)) }
+        guard reader.remaining == Self.tagCount else { throw Self.damaged("bytes follow its last entry") }
+        guard hasValidParameters(parameters), isComplete else {
+            throw Self.damaged("its entries do not go with its header")
+        }
+    }
+
+    /// The bounds keep a forged file from asking for more memory than any real one.
+    private func hasValidParameters(_ parameters: PasscodeParameters) -> Bool {
+        guard passcode != nil else {
+            return parameters.cost == 0 && parameters.blockSize == 0 && parameters.parallelism == 0
+                && parameters.salt.allSatisfy { $0 == 0 }
+        }
+        return (1...20).contains(parameters.cost) && (1...8).contains(parameters.blockSize)
+            && (1...4).contains(parameters.parallelism)
+    }
+
+    /// Whether the bag has what the newest generation needs, in order, each key wrapped as its tier demands: a key
+    /// behind the passcode that the device key opens would make any passcode seem right.
+    private var isComplete: Bool {
+        let newest = keyGeneration
+        let needed = KeyName.all.filter { passcode != nil || !$0.needsPasscode }
+        let isOrdered = zip(entries, entries.dropFirst()).allSatisfy {
+            ($0.generation, $0.key.number) < ($1.generation, $1.key.number)
+        }
+        return newest > 0 && isOrdered && entries.filter { $0.generation == newest }.map(\.key) == needed
+            && entries.allSatisfy { entry in
+                let isBehindPasscode = passcode != nil && KeyTier.behindPasscode.contains(entry.key.tier)
+                return entry.wrap == (isBehindPasscode ? .passcode : .deviceKey)
+                    && entry.wrappedKey.count == AESKeyWrap.wrappedByteCount
+                    && entry.publicKey.count == (entry.key.hasPublicHalf ? X25519.byteCount : 0)
+            }
+    }
+
+    private static func requireFormat(_ reader: inout ByteReader) throws(KeychainError) {
+        guard reader.take(magic.count).map({ Array($0) }) == magic, let version = reader.integer(UInt16.self) else {
+            throw damaged("it does not begin as one")
+        }
+        if version == formatVersion { return }
+        let maker = version > formatVersion ? "a newer version of keychain made it" : "no version ever made that"
+        throw KeychainError(
+            .notAvailable,
+            message: "the keybag has format \(version), and this program knows format \(formatVersion): \(maker)")
+    }
+
+    private static func entry(from reader: inout ByteReader) throws(KeychainError) -> Entry {
+        guard let number = reader.integer(UInt8.self), let wrapNumber = reader.integer(UInt8.self),
+            let generation = reader.integer(UInt32.self),
+            let wrappedCount = reader.integer(UInt16.self), let wrapped = reader.take(Int(wrappedCount)),
+            let publicCount = reader.integer(UInt16.self), let publicKey = reader.take(Int(publicCount)),
+            let key = KeyName(number: number), let wrap = Wrap(rawValue: wrapNumber)
+        else { throw damaged("an entry is not readable") }
+        return Entry(key: key, wrap: wrap, generation: generation, wrappedKey: wrapped, publicKey: publicKey)
+    }
+
+    /// HMAC-SHA-256 under Expand(device key, "keybag 1" ‖ store id ‖ 0).
+    static func tag(of bytes: Data, storeID: UUID, deviceKey: KeyMaterial) -> Data {
+        deviceKey.tag(of: bytes, "keybag 1", KeyContext(storeID).adding(UInt8(0)))
+    }
+
+    static func isEqual(_ a: Data, _ b: Data) -> Bool {
+        a.count == b.count && zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    private static func damaged(_ reason: String) -> KeychainError {
+        KeychainError(.decode, message: "the file keybag is not usable: \(reason)")
+    }
+}
+
+extension PasscodeParameters {
+    fileprivate init?(from reader: inout ByteReader) {
+        guard let cost = reader.integer(UInt8.self), let blockSize = reader.integer(UInt32.self),
+            let parallelism = reader.integer(UInt32.self), let salt = reader.take(Self.saltByteCount)
+        else { return nil }
+        self.init(cost: cost, blockSize: blockSize, parallelism: parallelism, salt: salt)
+    }
+}
+
+extension KeyMaterial {
+    /// HMAC-SHA-256 of some bytes under a key derived for that purpose.
+    func tag(of bytes: Data, _ label: String, _ context: KeyContext) -> Data {
+        withDerived(label, context) { key in
+            var hash = KeyedHash(key: key)
+            bytes.withUnsafeBytes { hash.update($0) }
+            return hash.finalize { Data($0) }
+        }
+    }
+}
+
+extension Data {
+    mutating func append(bigEndian integer: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: integer.bigEndian) { append(contentsOf: $0) }
+    }
+}

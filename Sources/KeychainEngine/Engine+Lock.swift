@@ -1,0 +1,47 @@
+internal import KeychainCrypto
+internal import KeychainModel
+
+extension Engine {
+    func unlock(_ passcode: SecretBytes) throws -> LockStatus {
+        try finishingErasure { try keys.unlock(passcode) }
+        return try keys.status()
+    }
+
+    func lock(_ request: LockRequest) throws {
+        try keys.lock(request)
+        // What was deleted or replaced should not outlast the session in the log.
+        emptyLog()
+    }
+
+    func change(_ request: PasscodeRequest) throws -> Reply {
+        switch request {
+        case .set(let passcode):
+            // One that a removal of the passcode cut short; with a passcode there is nothing to set.
+            if try keys.begin().snapshot.bag.passcode == nil { try finishPendingRekey() }
+            try keys.setPasscode(passcode)
+            return .rekeyed(try beginRekey())
+        case .change(let old, let new, let rekey):
+            try finishingErasure { try keys.changePasscode(from: old, to: new, rekey: rekey) }
+            return rekey ? .rekeyed(try beginRekey()) : .done
+        case .remove(let old):
+            try finishingErasure { try keys.removePasscode(old) }
+            try items().deleteUnreachable()
+            try finishPendingRekey()
+            emptyLog()
+        case .setPolicy(let policy, let passcode):
+            try finishingErasure { try keys.setPolicy(policy, passcode: passcode) }
+        }
+        return .done
+    }
+
+    /// If the attempt was the one that erases the store, removes what can never be opened again.
+    private func finishingErasure(_ attempt: () throws -> Void) throws {
+        let result = Result { try attempt() }
+        if case .failure(let failure) = result, (failure as? KeychainError)?.code == .authenticationFailed,
+            try keys.begin().snapshot.bag.passcode == nil
+        {
+            try finishPendingRekey()
+        }
+        try result.get()
+    }
+}

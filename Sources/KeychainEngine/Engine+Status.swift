@@ -1,0 +1,21 @@
+internal import Foundation
+internal import KeychainModel
+
+extension Engine {
+    func status() throws -> StoreStatus {
+        StoreStatus(
+            storePath: configuration.storeDirectory.path, storeID: store.storeID, schemaVersion: StoreSchema.version,
+            itemCounts: try store.read { try $0.itemCounts() }, bytesOnDisk: bytesOnDisk(),
+            deviceKey: configuration.deviceKeyProvider.origin,
+            isKeyMemoryLocked: try keys.begin().snapshot.isMemoryLocked, lock: try keys.status())
+    }
+
+    /// The database and the log that goes with it.
+    private func bytesOnDisk() -> Int64 {
+        ["", "-wal"].reduce(0) { total, suffix in
+            // The log is not there while nobody writes, which is no failure.
+            let attributes = try? FileManager.default.attributesOfItem(atPath: store.url.path + suffix)
+            return total + ((attributes?[.size] as? NSNumber)?.int64Value ?? 0)
+        }
+    }
+}

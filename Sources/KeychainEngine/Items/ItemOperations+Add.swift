@@ -1,0 +1,196 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+internal import Logging
+
+extension ItemOperations {
+    /// Beyond this an item is refused: it is read into memory whole, several times over.
+    static let largestItem = 64 << 20
+
+    func add(_ request: AddRequest, from caller: Caller) throws -> FoundItem {
+        let item = try newItem(request, from: caller)
+        // Sealed before the lock is taken: what a large secret costs keeps no other writer waiting.
+        let sealed = try seal(item)
+        try write { connection in
+            try makeRoom(for: sealed, item, replacing: nil, on: connection)
+            try connection.insert(sealed.row(inHome: try connection.makeHome(sealed.home, sealed.indexer)))
+        }
+        return FoundItem(item)
+    }
+
+    private func newItem(_ request: AddRequest, from caller: Caller) throws -> OpenedRow {
+        let group = try AccessPolicy(caller: caller).groupForAdding(request.accessGroup)
+        let now = configuration.clock.now
+        let accessControl = request.accessControl ?? AccessControl(request.itemClass.defaultProtection(in: group))
+        let metadata = ItemMetadata(
+            accessGroup: group, synchronizable: request.synchronizable, created: now, modified: now,
+            attributes: request.attributes.withUniquenessDefaults(of: request.itemClass))
+        return OpenedRow(
+            id: 0, uuid: try UUID(from: configuration.randomness), version: 1, generation: keys.generation,
+            itemClass: request.itemClass,
+            accessControl: accessControl, metadata: metadata, secret: request.secret)
+    }
+}
+
+// MARK: - Shared with updates
+
+/// A sealed item, before it is known where it will be listed.
+struct SealedItem {
+    let indexer: Indexer
+    let home: Home
+    /// The token it is given.
+    private let uniqueness: IndexToken
+    /// Under which another item with the same unique attributes may be there: the same under every index key in use,
+    /// since an item may exist only once in both tiers.
+    let rivals: [IndexToken]
+    /// Items that nobody can tell it from, because the store was not unlocked since the system started.
+    let isUncertain: Bool
+    private let item: OpenedRow
+    private let halves: (metadata: SealedHalf, secret: SealedHalf?)
+
+    /// - Throws: `.interactionNotAllowed` if the item's own tier is out of reach.
+    init(
+        _ item: OpenedRow, keys: KeySession, halves: (metadata: SealedHalf, secret: SealedHalf?)
+    ) throws(KeychainError) {
+        self.item = item
+        self.halves = halves
+        home = item.home(generation: keys.generation)
+        guard let indexers = try keys.indexers(for: home.tier), let newest = indexers.first else {
+            throw keys.lockedError(.afterFirstUnlock)
+        }
+        indexer = newest.indexer
+        uniqueness = indexer.uniquenessToken(of: item)
+        let others = try keys.indexers(for: home.tier.other)
+        rivals = (indexers + (others ?? [])).map { $0.indexer.uniquenessToken(of: item) }
+        isUncertain = others == nil
+    }
+
+    func row(inHome home: Int64) -> SealedRow {
+        SealedRow(
+            uuid: item.uuid, home: home, generation: self.home.generation, version: item.version,
+            uniqueness: uniqueness, accessControl: item.accessControl,
+            tokens: indexer.tokens(of: item.itemClass, attributes: item.metadata.attributes),
+            metadata: halves.metadata, secret: halves.secret)
+    }
+}
+
+extension ItemOperations {
+    /// - Throws: `.parameter` for attributes that exclude each other, `.dataTooLarge`, or `.interactionNotAllowed` if
+    ///   the keys that it takes are locked away.
+    func seal(_ item: OpenedRow) throws(KeychainError) -> SealedItem {
+        try item.requireConsistent()
+        return try SealedItem(item, keys: keys, halves: try cipher.seal(item))
+    }
+
+    /// Makes sure that no other item has the same unique attributes.
+    ///
+    /// - Throws: `.duplicateItem` if one has, `.interactionNotAllowed` if it is locked, or none can be told from it. A
+    ///   row in the way that does not open gives way, as in Apple's keychain.
+    func makeRoom(
+        for sealed: SealedItem, _ item: OpenedRow, replacing id: Int64?, on connection: StoreConnection
+    ) throws {
+        if sealed.isUncertain, try connection.hasItems(of: item.itemClass, tier: sealed.home.tier.other) {
+            throw keys.lockedError(.afterFirstUnlock)
+        }
+        for token in sealed.rivals {
+            guard let other = try connection.item(withUniqueness: token), other != id else { continue }
+            // The secret too: an item whose secret is lost must not stand in the way of its replacement.
+            if try openWhole(other, as: item.itemClass, on: connection) != nil {
+                throw KeychainError(duplicateOf: item)
+            }
+            logger.warning("a stored item that does not open gives way to a new one", metadata: ["row": "\(other)"])
+            try connection.delete(other)
+        }
+    }
+}
+
+extension OpenedRow {
+    func home(generation: UInt32) -> Home {
+        Home(
+            itemClass: itemClass, tier: accessControl.protection.indexTier, generation: generation,
+            accessGroup: metadata.accessGroup, synchronizable: metadata.synchronizable)
+    }
+
+    fileprivate func requireConsistent() throws(KeychainError) {
+        if metadata.synchronizable && accessControl.protection.isThisDeviceOnly {
+            throw KeychainError(
+                .parameter, message: "an item that never leaves this device cannot be synchronizable")
+        }
+        if metadata.synchronizable && accessControl.isConstrained {
+            throw KeychainError(
+                .parameter, message: "an item whose access control asks for authentication cannot be synchronizable")
+        }
+        let size = (secret?.count ?? 0) + metadata.attributes.byteCount
+        guard size <= ItemOperations.largestItem else {
+            throw KeychainError(
+                .dataTooLarge,
+                message: "the item has \(size) bytes; the most one can have is \(ItemOperations.largestItem)")
+        }
+    }
+}
+
+extension AttributeSet {
+    /// The unique attributes that are absent get their defaults, and are returned with them, as in Apple's keychain.
+    func withUniquenessDefaults(of itemClass: ItemClass) -> AttributeSet {
+        var attributes = self
+        for rule in AttributeTable.table(for: itemClass).uniqueness where attributes[rule.attribute] == nil {
+            // These two have a default only in the comparison: Apple's keychain never returns them empty.
+            if rule.attribute == .viewHint || rule.attribute == .tokenID { continue }
+            attributes.append(rule.attribute, rule.uniquenessDefault!)
+        }
+        return attributes
+    }
+
+    fileprivate var byteCount: Int {
+        entries.reduce(0) { $0 + $1.value.withIndexedBytes { $1.count } }
+    }
+}
+
+extension ItemClass {
+    /// Apple's defaults: certificates are always there, everything else while unlocked; the group of the push
+    /// service is always there too.
+    fileprivate func defaultProtection(in group: String) -> Protection {
+        if group == "com.apple.apsd" { return .alwaysThisDeviceOnly }
+        return self == .certificate ? .always : .whenUnlocked
+    }
+}
+
+extension IndexTier {
+    var other: IndexTier { self == .always ? .afterFirstUnlock : .always }
+}
+
+extension Indexer {
+    func uniquenessToken(of item: OpenedRow) -> IndexToken {
+        uniquenessToken(
+            itemClass: item.itemClass, accessGroup: item.metadata.accessGroup,
+            synchronizable: item.metadata.synchronizable, attributes: item.metadata.attributes)
+    }
+}
+
+extension UUID {
+    /// Sixteen bytes of the source with the marks of a random UUID (RFC 9562, section 5.4).
+    init(from randomness: any Randomness) throws(KeychainError) {
+        var bytes = UUID().uuid
+        var failure: KeychainError?
+        withUnsafeMutableBytes(of: &bytes) { target in
+            do throws(KeychainError) { try randomness.fill(target) } catch { failure = error }
+            target[6] = target[6] & 0x0f | 0x40
+            target[8] = target[8] & 0x3f | 0x80
+        }
+        if let failure { throw failure }
+        self.init(uuid: bytes)
+    }
+}
+
+extension KeychainError {
+    /// Names what makes an item of the class unique, since nothing tells callers more about a clash.
+    fileprivate init(duplicateOf item: OpenedRow) {
+        let unique = AttributeTable.table(for: item.itemClass).uniqueness.map(\.attribute).filter {
+            item.metadata.attributes[$0] != nil
+        }
+        self.init(
+            .duplicateItem,
+            message: "access group \(item.metadata.accessGroup) has a \(item.itemClass.title) with the same "
+                + "\(unique.map(\.name).joined(separator: ", ")): update it, or delete it first")
+    }
+}

@@ -1,0 +1,123 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+extension ItemOperations {
+    /// Looks at everything there is: the database's own structure, then every row, its entries and its place.
+    func check() throws -> [StoreFinding] {
+        var findings = try store.integrityProblems().map { problem in
+            StoreFinding(
+                .damage, "the database is damaged: \(problem)",
+                advice: "stop every program that uses the keychain and put keychain.db back from a backup")
+        }
+        var report = RowReport()
+        do {
+            try checkRows(&report)
+        } catch let error as KeychainError where !error.isStaleKeys {
+            // The rest is not known; what was found so far is.
+            findings.append(
+                StoreFinding(
+                    .damage, "the items could not all be looked at: \(error.message)",
+                    advice: "stop every program that uses the keychain and put keychain.db back from a backup"))
+        }
+        findings += report.findings
+        if keys.snapshot.bag.isRekeying {
+            findings.append(
+                StoreFinding(
+                    .warning, "a renewal of all keys is not finished",
+                    advice: "run 'keychain unlock', which goes on with it"))
+        }
+        if !keys.snapshot.isMemoryLocked {
+            findings.append(
+                StoreFinding(
+                    .note, "the keys are in memory that can be swapped out",
+                    advice: "raise the limit of locked memory ('ulimit -l'), or encrypt the swap space"))
+        }
+        return findings
+    }
+
+    private func checkRows(_ report: inout RowReport) throws {
+        // Not as a search does, which would refuse a keybag that is older than some rows: that is to be found out here.
+        try store.read { connection in
+            var next = try connection.nextItem(from: 1)
+            while let id = next {
+                try check(id, on: connection, &report)
+                next = id < .max ? try connection.nextItem(from: id + 1) : nil
+            }
+            report.strayEntries = try connection.strayEntryCount()
+        }
+    }
+
+    private func check(_ id: Int64, on connection: StoreConnection, _ report: inout RowReport) throws {
+        guard let home = try connection.withRow(id, { $0.home }),
+            let kind = try connection.kind(ofHome: home)
+        else { return report.unreadable.append(id) }
+        do {
+            let row = try connection.withRow(id, secrets: true) { row in
+                (try cipher.open(row, as: kind.itemClass) { _ in .everything }, [IndexToken](joinedBytes: row.tokens))
+            }
+            guard let (opened, listed) = row, let item = opened else { return report.unreadable.append(id) }
+            guard let indexers = try keys.indexers(for: kind.tier) else { return report.locked += 1 }
+            guard let indexer = indexers.first(where: { $0.generation == item.generation })?.indexer else {
+                return report.misplaced.append(id)
+            }
+            let due = indexer.tokens(of: item.itemClass, attributes: item.metadata.attributes)
+            let hasEntries = try due.allSatisfy { try connection.firstItem(with: $0, from: id) == id }
+            let isUnique = try connection.item(withUniqueness: indexer.uniquenessToken(of: item)) == id
+            let isHome = try connection.findHome(item.home(generation: item.generation), indexer) == home
+            if Set(due) != Set(listed) || !hasEntries || !isUnique || !isHome { report.misplaced.append(id) }
+        } catch let error as KeychainError where error.code == .decode {
+            report.unreadable.append(id)
+        } catch let error as KeychainError where error.code == .interactionNotAllowed {
+            report.locked += 1
+        }
+    }
+}
+
+/// What a check of every row found.
+private struct RowReport {
+    var unreadable: [Int64] = []
+    var misplaced: [Int64] = []
+    var strayEntries = 0
+    /// Not looked at, for want of their key.
+    var locked = 0
+
+    var findings: [StoreFinding] {
+        var findings: [StoreFinding] = []
+        if !unreadable.isEmpty {
+            findings.append(
+                StoreFinding(
+                    .damage, "\(unreadable.listed) not open: damaged, edited or taken from another store",
+                    advice: "they are left out of every answer; put keychain.db back from a backup, "
+                        + "or add the items anew: that replaces them"))
+        }
+        if locked > 0 {
+            findings.append(
+                StoreFinding(
+                    .note, "\(locked) \(locked == 1 ? "item is" : "items are") locked and could not be looked at",
+                    advice: "run 'keychain unlock', and then this again"))
+        }
+        if !misplaced.isEmpty {
+            findings.append(
+                StoreFinding(
+                    .damage, "\(misplaced.listed) not match the index: the tables were edited",
+                    advice: "put keychain.db back from a backup"))
+        }
+        if strayEntries > 0 {
+            findings.append(
+                StoreFinding(
+                    .warning, "the index has \(strayEntries) entries without a row",
+                    advice: "the tables were edited; put keychain.db back from a backup if items are missing"))
+        }
+        return findings
+    }
+}
+
+extension [Int64] {
+    /// "row 7 does" or "3 rows (7, 8, 9) do".
+    fileprivate var listed: String {
+        if count == 1 { return "row \(self[0]) does" }
+        let numbers = prefix(10).map { "\($0)" }.joined(separator: ", ")
+        return "\(count) rows (\(numbers)\(count > 10 ? ", …" : "")) do"
+    }
+}

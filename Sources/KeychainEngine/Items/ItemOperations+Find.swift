@@ -1,0 +1,77 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+extension ItemOperations {
+    func find(_ request: FindRequest, from caller: Caller) throws -> [FoundItem] {
+        if request.query.itemClass == .identity { return try findIdentities(request, from: caller) }
+        let scope = try AccessPolicy(caller: caller).scopeForReading(request.query.accessGroup)
+        let items = try read { try find(request, in: scope, on: $0) }
+        guard !items.isEmpty else { throw KeychainError(notFound: request.query) }
+        return items
+    }
+
+    private func find(
+        _ request: FindRequest, in scope: GroupScope, on connection: StoreConnection
+    ) throws -> [FoundItem] {
+        let query = request.query
+        let maximum = query.limit.maximum
+        var items: [FoundItem] = []
+        guard maximum > 0 else { return items }
+        try forEachMatch(of: query, in: scope, on: connection, wantsSecrets: request.wantsSecrets) { row in
+            guard try mayRead(row, query.authenticationUI) else { return true }
+            items.append(FoundItem(row))
+            return items.count < maximum
+        }
+        return items
+    }
+
+    /// Whether a row is part of the answer. Nobody can be asked for consent yet, so a constrained one never is.
+    ///
+    /// - Throws: `.interactionNotAllowed` for a constrained item, unless the query skips those.
+    func mayRead(_ row: OpenedRow, _ ui: ItemQuery.AuthenticationUI) throws(KeychainError) -> Bool {
+        guard row.accessControl.isConstrained else { return true }
+        guard ui == .skip else { throw .consentNeeded }
+        return false
+    }
+}
+
+extension KeychainError {
+    static var consentNeeded: KeychainError {
+        KeychainError(
+            .interactionNotAllowed,
+            message: "the item's access control asks for authentication, which this version cannot do yet; "
+                + "the item can be deleted and added anew")
+    }
+
+    /// Names what was asked by attribute, never by value.
+    init(notFound query: ItemQuery) {
+        var asked = query.attributes.entries.map(\.attribute.name)
+        if query.persistentReference != nil { asked.append("a persistent reference") }
+        if let group = query.accessGroup { asked.append("access group \(group)") }
+        if query.protection != nil { asked.append(Attribute.accessible.name) }
+        if query.synchronizable == .yes { asked.append(Attribute.synchronizable.name) }
+        let attributes = asked.isEmpty ? "" : " matches \(asked.joined(separator: ", "))"
+        self.init(.itemNotFound, message: "no \(query.itemClass.title)\(attributes.isEmpty ? " is there" : attributes)")
+    }
+}
+
+extension ItemQuery.Limit {
+    var maximum: Int {
+        switch self {
+        case .one: 1
+        case .atMost(let count): count
+        case .all: .max
+        }
+    }
+}
+
+extension FoundItem {
+    init(_ row: OpenedRow) {
+        self.init(
+            itemClass: row.itemClass, identifier: row.uuid, attributes: row.metadata.attributes,
+            accessGroup: row.metadata.accessGroup, synchronizable: row.metadata.synchronizable,
+            accessControl: row.accessControl, created: row.metadata.created, modified: row.metadata.modified,
+            secret: row.secret)
+    }
+}

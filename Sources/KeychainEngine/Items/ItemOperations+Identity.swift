@@ -1,0 +1,234 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// A certificate and a private key that belong together: the certificate's public-key hash is the key's
+/// application label. One key with two certificates makes two identities.
+private struct Identity {
+    var certificate: OpenedRow
+    var key: OpenedRow
+}
+
+extension ItemOperations {
+    func findIdentities(_ request: FindRequest, from caller: Caller) throws -> [FoundItem] {
+        let query = request.query
+        let policy = AccessPolicy(caller: caller)
+        let maximum = query.limit.maximum
+        var items: [FoundItem] = []
+        try read { connection in
+            let search = try IdentitySearch(query, scope: policy.scopeForReading, wantsSecrets: request.wantsSecrets)
+            guard maximum > 0 else { return }
+            try forEachIdentity(of: search, on: connection) { identity in
+                guard try mayRead(identity.certificate, query.authenticationUI),
+                    try mayRead(identity.key, query.authenticationUI)
+                else { return true }
+                items.append(FoundItem(identity))
+                return items.count < maximum
+            }
+        }
+        guard !items.isEmpty else { throw KeychainError(notFound: query) }
+        return items
+    }
+
+    /// Applies the same changes to the certificate and to the key of every identity found.
+    func updateIdentities(_ request: UpdateRequest, from caller: Caller) throws {
+        guard request.changes.secret == nil else {
+            throw KeychainError(
+                .parameter, message: "an identity has no data of its own: update its certificate or its key")
+        }
+        try requireSharedAttributes(request.changes.attributes)
+        let policy = AccessPolicy(caller: caller)
+        let search = try IdentitySearch(request.query, scope: policy.scopeForWriting, wantsSecrets: false)
+        if let group = request.changes.accessGroup { _ = try policy.groupForAdding(group) }
+        try write { connection in
+            let identities = try identities(of: search, on: connection)
+            guard !identities.isEmpty else { throw KeychainError(notFound: request.query) }
+            guard
+                identities.allSatisfy({
+                    !$0.certificate.accessControl.isConstrained && !$0.key.accessControl.isConstrained
+                })
+            else { throw KeychainError.consentNeeded }
+            let halves =
+                Set(identities.map(\.certificate.id)).map { ($0, ItemClass.certificate) }
+                + Set(identities.map(\.key.id)).map { ($0, ItemClass.key) }
+            for (id, itemClass) in halves {
+                // One half whose secret is damaged must not be left behind by the other.
+                guard try update(id, as: itemClass, request.changes, on: connection) else {
+                    throw KeychainError(notFound: request.query)
+                }
+            }
+        }
+    }
+
+    /// Deletes the certificates of the identities found, and those of their keys that no other certificate needs.
+    func deleteIdentities(_ query: ItemQuery, from caller: Caller) throws {
+        let policy = AccessPolicy(caller: caller)
+        let search = try IdentitySearch(query, scope: policy.scopeForWriting, wantsSecrets: false)
+        let everything = try IdentitySearch(
+            ItemQuery(.identity, synchronizable: .any), scope: policy.scopeForWriting, wantsSecrets: false)
+        try write { connection in
+            let identities = try identities(of: search, on: connection)
+            guard !identities.isEmpty else { throw KeychainError(notFound: query) }
+            for id in Set(identities.map(\.certificate.id)) { try connection.delete(id) }
+            for identity in Dictionary(grouping: identities, by: \.key.id).compactMap(\.value.first) {
+                var isNeeded = false
+                try forEachCertificate(of: identity.key, everything, on: connection) { _ in
+                    isNeeded = true
+                    return false
+                }
+                if !isNeeded { try connection.delete(identity.key.id) }
+            }
+        }
+    }
+
+    private func requireSharedAttributes(_ attributes: AttributeSet) throws(KeychainError) {
+        for (attribute, _) in attributes.entries
+        where AttributeTable.table(for: .certificate)[attribute] == nil
+            || AttributeTable.table(for: .key)[attribute] == nil
+        {
+            throw KeychainError(
+                .noSuchAttribute, message: "\(attribute.name) is not an attribute of both halves of an identity")
+        }
+    }
+}
+
+// MARK: - The join
+
+/// A query for identities, split into what it asks of the certificate and of the key.
+private struct IdentitySearch {
+    var certificate: ItemQuery
+    var key: ItemQuery
+    var certificateScope: GroupScope
+    var keyScope: GroupScope
+    var wantsSecrets: Bool
+
+    /// The attributes that describe the certificate when an identity is asked for; every other one is the key's.
+    private static let certificateAttributes: Set<Attribute> = [
+        .label, .issuer, .serialNumber, .subjectKeyID, .tokenID, .subject, .publicKeyHash, .certificateType,
+        .certificateEncoding,
+    ]
+
+    init(
+        _ query: ItemQuery, scope: (String?) throws(KeychainError) -> GroupScope, wantsSecrets: Bool
+    ) throws(KeychainError) {
+        certificate = ItemQuery(.certificate, synchronizable: .any)
+        key = query
+        key.itemClass = .key
+        key.attributes = AttributeSet()
+        key.persistentReference = nil
+        certificate.persistentReference = query.persistentReference
+        for (attribute, value) in query.attributes.entries {
+            if Self.certificateAttributes.contains(attribute) {
+                certificate.attributes.append(attribute, value)
+            } else {
+                key.attributes.append(attribute, value)
+            }
+        }
+        certificateScope = try scope(nil)
+        keyScope = try scope(query.accessGroup)
+        self.wantsSecrets = wantsSecrets
+    }
+
+    /// Whether fewer rows are looked at by starting with the key.
+    var startsWithKey: Bool {
+        certificate.attributes.isEmpty && certificate.persistentReference == nil && !key.attributes.isEmpty
+    }
+
+    func keyQuery(for certificate: OpenedRow) -> ItemQuery? {
+        guard let hash = certificate.metadata.attributes[.publicKeyHash] else { return nil }
+        if let asked = key.attributes[.applicationLabel], !asked.matches(hash) { return nil }
+        var query = key
+        query.attributes[.applicationLabel] = hash
+        return query
+    }
+
+    func certificateQuery(for key: OpenedRow) -> ItemQuery? {
+        guard let label = key.metadata.attributes[.applicationLabel] else { return nil }
+        var query = certificate
+        query.attributes[.publicKeyHash] = label
+        return query
+    }
+}
+
+extension ItemOperations {
+    private func identities(of search: IdentitySearch, on connection: StoreConnection) throws -> [Identity] {
+        var identities: [Identity] = []
+        try forEachIdentity(of: search, on: connection) {
+            identities.append($0)
+            return true
+        }
+        return identities
+    }
+
+    private func forEachIdentity(
+        of search: IdentitySearch, on connection: StoreConnection, _ body: (Identity) throws -> Bool
+    ) throws {
+        if search.startsWithKey {
+            try forEachPrivateKey(of: search.key, search, on: connection) { key in
+                try forEachCertificate(of: key, search, on: connection) { certificate in
+                    try body(Identity(certificate: certificate, key: key))
+                }
+            }
+        } else {
+            try forEachMatch(
+                of: search.certificate, in: search.certificateScope, on: connection, wantsSecrets: search.wantsSecrets
+            ) { certificate in
+                guard let query = search.keyQuery(for: certificate) else { return true }
+                return try forEachPrivateKey(of: query, search, on: connection) { key in
+                    try body(Identity(certificate: certificate, key: key))
+                }
+            }
+        }
+    }
+
+    /// - Returns: false if `body` wants no more.
+    @discardableResult
+    private func forEachPrivateKey(
+        of query: ItemQuery, _ search: IdentitySearch, on connection: StoreConnection,
+        _ body: (OpenedRow) throws -> Bool
+    ) throws -> Bool {
+        var goesOn = true
+        try forEachMatch(of: query, in: search.keyScope, on: connection, wantsSecrets: search.wantsSecrets) { key in
+            guard key.metadata.attributes[.keyClass] == .number(1) else { return true }
+            goesOn = try body(key)
+            return goesOn
+        }
+        return goesOn
+    }
+
+    /// - Returns: false if `body` wants no more.
+    @discardableResult
+    private func forEachCertificate(
+        of key: OpenedRow, _ search: IdentitySearch, on connection: StoreConnection,
+        _ body: (OpenedRow) throws -> Bool
+    ) throws -> Bool {
+        guard let query = search.certificateQuery(for: key) else { return true }
+        var goesOn = true
+        try forEachMatch(
+            of: query, in: search.certificateScope, on: connection, wantsSecrets: search.wantsSecrets
+        ) { certificate in
+            goesOn = try body(certificate)
+            return goesOn
+        }
+        return goesOn
+    }
+}
+
+extension FoundItem {
+    /// The key's attributes overlaid with the certificate's; the reference is the certificate's, with a class of its own.
+    fileprivate init(_ identity: Identity) {
+        self.init(identity.certificate)
+        itemClass = .identity
+        certificate = identity.certificate.secret
+        secret = identity.key.secret
+        attributes = identity.key.metadata.attributes
+        for (attribute, value) in identity.certificate.metadata.attributes.entries { attributes[attribute] = value }
+    }
+}
+
+extension ItemQuery {
+    fileprivate init(_ itemClass: ItemClass, synchronizable: Synchronizable) {
+        self.init(itemClass)
+        self.synchronizable = synchronizable
+    }
+}

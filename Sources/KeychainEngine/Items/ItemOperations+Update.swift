@@ -1,0 +1,77 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+extension ItemOperations {
+    /// Changes every item that the query means, or none.
+    func update(_ request: UpdateRequest, from caller: Caller) throws {
+        if request.query.itemClass == .identity { return try updateIdentities(request, from: caller) }
+        let policy = AccessPolicy(caller: caller)
+        let scope = try policy.scopeForWriting(request.query.accessGroup)
+        if let group = request.changes.accessGroup { _ = try policy.groupForAdding(group) }
+        try write { connection in
+            let ids = try matchingRows(of: request.query, in: scope, on: connection) { row in
+                // Every update opens the secret, so it needs the consent that reading needs.
+                if row.accessControl.isConstrained { throw KeychainError.consentNeeded }
+            }
+            let updated = try ids.filter {
+                try update($0, as: request.query.itemClass, request.changes, on: connection)
+            }
+            guard !updated.isEmpty else { throw KeychainError(notFound: request.query) }
+        }
+    }
+
+    /// The rows that a query means, all found before the first one is changed.
+    func matchingRows(
+        of query: ItemQuery, in scope: GroupScope, on connection: StoreConnection,
+        _ inspect: (OpenedRow) throws -> Void = { _ in }
+    ) throws -> [Int64] {
+        var ids: [Int64] = []
+        try forEachMatch(of: query, in: scope, on: connection, wantsSecrets: false) { row in
+            try inspect(row)
+            ids.append(row.id)
+            return true
+        }
+        return ids
+    }
+
+    /// - Returns: false if the row's secret does not open: as far as a caller is concerned, it is not there.
+    @discardableResult
+    func update(
+        _ id: Int64, as itemClass: ItemClass, _ changes: ItemChanges, on connection: StoreConnection
+    ) throws -> Bool {
+        guard let old = try openWhole(id, as: itemClass, on: connection) else { return false }
+        let new = old.applying(changes, now: configuration.clock.now)
+        let sealed = try seal(new)
+        try makeRoom(for: sealed, new, replacing: id, on: connection)
+        try connection.replace(id, with: sealed.row(inHome: try connection.makeHome(sealed.home, sealed.indexer)))
+        return true
+    }
+
+    /// The item with its secret, or nil if it does not open.
+    func openWhole(_ id: Int64, as itemClass: ItemClass, on connection: StoreConnection) throws -> OpenedRow? {
+        do {
+            return try connection.withRow(id, secrets: true) { row in
+                try cipher.open(row, as: itemClass) { _ in .everything }
+            } ?? nil
+        } catch let error as KeychainError where error.code == .decode {
+            return nil
+        }
+    }
+}
+
+extension OpenedRow {
+    /// A modification date is always later than the one before, by a millisecond if the clock stood still.
+    fileprivate func applying(_ changes: ItemChanges, now: Double) -> OpenedRow {
+        var item = self
+        item.version += 1
+        for (attribute, value) in changes.attributes.entries { item.metadata.attributes[attribute] = value }
+        if let group = changes.accessGroup { item.metadata.accessGroup = group }
+        if let synchronizable = changes.synchronizable { item.metadata.synchronizable = synchronizable }
+        if let created = changes.created { item.metadata.created = created }
+        item.metadata.modified = max(now, metadata.modified + 0.001)
+        if let accessControl = changes.accessControl { item.accessControl = accessControl }
+        if let secret = changes.secret { item.secret = secret }
+        return item
+    }
+}

@@ -1,0 +1,44 @@
+internal import KeychainCrypto
+internal import KeychainModel
+internal import Logging
+
+/// What one request does with items: the store, and the keys as they were when the request came.
+struct ItemOperations {
+    let store: ItemStore
+    let keys: KeySession
+    let configuration: EngineConfiguration
+    let logger: Logger
+
+    var cipher: RowCipher {
+        RowCipher(keys: keys, storeID: store.storeID, randomness: configuration.randomness)
+    }
+
+    /// Runs `body` on one snapshot of the store.
+    ///
+    /// - Throws: `KeychainError.staleKeys`, and in the end `KeychainError.keybagTooOld`, if rows may be there that were sealed and listed under keys which the
+    ///   session does not have: they would not be found.
+    func read<R>(_ body: (StoreConnection) throws -> R) throws -> R {
+        try store.read { connection in
+            guard connection.newestHomeGeneration <= keys.generation else {
+                throw keys.isLastAttempt ? KeychainError.keybagTooOld : .staleKeys
+            }
+            return try body(connection)
+        }
+    }
+
+    /// Runs `body` in a transaction that no other writer shares. If it throws, nothing is changed.
+    ///
+    /// - Throws: `KeychainError.staleKeys` if what is written must be sealed under newer keys.
+    func write<R>(isLarge: Bool = false, _ body: (StoreConnection) throws -> R) throws -> R {
+        // Transactions that each change most pages of the index would otherwise all be written twice: 64 MiB of log.
+        try store.write(pagesBetweenCheckpoints: isLarge ? 16_000 : 1_000) { connection in
+            let agreed = try connection.sealingGeneration()
+            guard agreed <= keys.generation else {
+                throw keys.isLastAttempt ? KeychainError.keybagTooOld : .staleKeys
+            }
+            // From here on no process may go on with older keys alone: it would not see what this one lists.
+            if agreed < keys.generation { try connection.setSealingGeneration(keys.generation) }
+            return try body(connection)
+        }
+    }
+}

@@ -1,0 +1,166 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// Counts wrong passcodes and makes whoever tries wait (docs/key-hierarchy.md).
+///
+/// Every method is called under the store's lock, so that two processes cannot try at once. Within one's own process
+/// this restrains our own code alone: a program of the same user can remove the file.
+struct AttemptCounter: Sendable {
+    /// After this many failures the store is erased, if its owner chose that.
+    static let mostFailures = 10
+    /// What a damaged file counts as: the longest wait, and no erasure.
+    private static let failuresAfterDamage: UInt16 = 9
+
+    private let url: URL
+    private let configuration: EngineConfiguration
+    private let storeID: UUID
+    private let deviceKey: KeyMaterial
+
+    init(_ configuration: EngineConfiguration, storeID: UUID, deviceKey: KeyMaterial) {
+        url = configuration.storeDirectory.appendingPathComponent("attempts")
+        self.configuration = configuration
+        self.storeID = storeID
+        self.deviceKey = deviceKey
+    }
+
+    /// How long one waits after so many failures, in seconds: Apple's older published table.
+    static func delay(after failures: UInt16) -> Double {
+        switch failures {
+        case ..<5: 0
+        case 5: 60
+        case 6: 5 * 60
+        case 7, 8: 15 * 60
+        default: 60 * 60
+        }
+    }
+
+    /// Failures so far, and the seconds until the next attempt.
+    func status() throws(KeychainError) -> (failures: Int, wait: Double) {
+        let record = try load()
+        return (Int(record.count), wait(record))
+    }
+
+    /// What came of an attempt.
+    enum Outcome<R> {
+        case right(R)
+        /// - mayErase: It was the tenth at least, and the count before it was not guessed.
+        case wrong(KeychainError, mayErase: Bool)
+    }
+
+    /// Counts an attempt, and lets `body` try. An attempt that is cut short stays counted.
+    ///
+    /// - Parameter body: Turns the passcode into a key, and says whether it is the right one.
+    /// - Throws: `.authenticationFailed` while one has to wait; then nothing was tried.
+    func attempt<R>(
+        _ body: () throws(KeychainError) -> (fingerprint: Data, result: R?)
+    ) throws(KeychainError) -> Outcome<R> {
+        let before = try loadOrMend()
+        try requireNoWait(before)
+        var record = before
+        record.count += record.count < .max ? 1 : 0
+        record.time = configuration.clock.sinceBoot
+        record.bootID = configuration.clock.bootID
+        try save(record)
+        let outcome: (fingerprint: Data, result: R?)
+        do throws(KeychainError) {
+            outcome = try body()
+        } catch {
+            // Nothing was tried, for want of memory for instance.
+            try save(before)
+            throw error
+        }
+        if let result = outcome.result {
+            try reset()
+            return .right(result)
+        }
+        if outcome.fingerprint == before.fingerprint {
+            // The same mistake once more tells whoever guesses nothing.
+            try save(before)
+            return .wrong(wrong(before), mayErase: false)
+        }
+        record.fingerprint = outcome.fingerprint
+        try save(record)
+        return .wrong(wrong(record), mayErase: record.count >= Self.mostFailures && !record.isAfterDamage)
+    }
+
+    /// Forgets all failures.
+    func reset() throws(KeychainError) {
+        try save(AttemptRecord(count: 0, time: 0, bootID: configuration.clock.bootID))
+    }
+
+    // MARK: Waiting
+
+    private func requireNoWait(_ record: AttemptRecord) throws(KeychainError) {
+        let wait = wait(record)
+        guard wait > 0 else { return }
+        throw KeychainError(
+            .authenticationFailed,
+            message: "after \(record.count) wrong passcodes none is looked at for another \(Self.text(wait))")
+    }
+
+    /// By the boot clock, which setting the time does not move; after a restart of the system the whole time runs anew.
+    private func wait(_ record: AttemptRecord) -> Double {
+        let clock = configuration.clock
+        let start = record.bootID == clock.bootID ? record.time : 0
+        let now = clock.sinceBoot
+        let passed = now > start ? Double(now - start) / 1e9 : 0
+        return max(0, Self.delay(after: record.count) - passed)
+    }
+
+    private func wrong(_ record: AttemptRecord) -> KeychainError {
+        let wait = wait(record)
+        let consequence = wait > 0 ? "; the next one is looked at in \(Self.text(wait))" : ""
+        return KeychainError(.authenticationFailed, message: "the passcode is wrong\(consequence)")
+    }
+
+    private static func text(_ seconds: Double) -> String {
+        let whole = Int(seconds.rounded(.up))
+        return whole < 120 ? "\(whole) seconds" : "\((whole + 59) / 60) minutes"
+    }
+
+    // MARK: The file
+
+    /// The record, or what stands for a damaged one: nine failures just now.
+    private func load() throws(KeychainError) -> AttemptRecord {
+        try stored()
+            ?? AttemptRecord(
+                count: Self.failuresAfterDamage, time: configuration.clock.sinceBoot,
+                bootID: configuration.clock.bootID, isAfterDamage: true)
+    }
+
+    /// The same, kept: the wait runs from the moment the damage was first noticed.
+    private func loadOrMend() throws(KeychainError) -> AttemptRecord {
+        if let record = try stored() { return record }
+        let record = try load()
+        try save(record)
+        return record
+    }
+
+    /// nil if the file is damaged.
+    private func stored() throws(KeychainError) -> AttemptRecord? {
+        let file = open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        if file < 0 && errno == ENOENT {
+            return AttemptRecord(count: 0, time: 0, bootID: configuration.clock.bootID)
+        }
+        guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
+        defer { close(file) }
+        var information = stat()
+        guard fstat(file, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+            throw KeychainError(.notAvailable, message: "\(url.path) is no regular file; remove it")
+        }
+        var bytes = Data(count: 256)
+        let count = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
+        guard count >= 0 else { throw AtomicFile.fileError("read", url, errno) }
+        return AttemptRecord(decoding: bytes.prefix(count), storeID: storeID, deviceKey: deviceKey)
+    }
+
+    private func save(_ record: AttemptRecord) throws(KeychainError) {
+        var result: Result<Void, KeychainError> = .success(())
+        record.encoded(storeID: storeID, deviceKey: deviceKey).withUnsafeBytes { bytes in
+            do throws(KeychainError) { try AtomicFile.replace(url, with: bytes) } catch { result = .failure(error) }
+        }
+        try result.get()
+    }
+}

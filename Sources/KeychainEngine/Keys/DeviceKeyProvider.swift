@@ -1,0 +1,104 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// Where the device key comes from: a file or a credential today; a TPM would be another.
+protocol DeviceKeyProvider: Sendable {
+    var origin: DeviceKeyOrigin { get }
+
+    /// - Throws: `.notAvailable`, saying why, if the key cannot be used.
+    func load() throws(KeychainError) -> KeyMaterial
+
+    /// The key for a new store, made if the provider can make one and there is none.
+    func loadOrCreate(randomness: any Randomness) throws(KeychainError) -> KeyMaterial
+}
+
+extension EngineConfiguration {
+    var deviceKeyProvider: any DeviceKeyProvider {
+        if let deviceKeyCredential { return DeviceKeyCredential(url: deviceKeyCredential) }
+        return DeviceKeyFile(directory: deviceKeyDirectory)
+    }
+}
+
+/// The device key as a file: 32 random bytes, readable by its owner alone.
+///
+/// It does not protect against a thief of the whole home directory, who has this file too; `keychain status`
+/// says so.
+struct DeviceKeyFile: DeviceKeyProvider {
+    let url: URL
+
+    init(directory: URL) { url = directory.appendingPathComponent("device-key") }
+
+    var origin: DeviceKeyOrigin { .file(url.path) }
+
+    func load() throws(KeychainError) -> KeyMaterial {
+        try RawKeyFile(url: url).load { information in
+            if information.st_uid != geteuid() { return "it belongs to another user" }
+            if information.st_mode & 0o077 != 0 { return "others may read it. Run: chmod 600 '\(url.path)'" }
+            return nil
+        }
+    }
+
+    func loadOrCreate(randomness: any Randomness) throws(KeychainError) -> KeyMaterial {
+        if access(url.path, F_OK) != 0 && errno == ENOENT {
+            try PrivateDirectory.create(url.deletingLastPathComponent())
+            let fresh = try KeyMaterial { target throws(KeychainError) in try randomness.fill(target) }
+            // Another process may be quicker; then its key is the one, and ours was never used.
+            _ = try fresh.withUnsafeBytes { bytes throws(KeychainError) in
+                try AtomicFile.create(url, with: bytes)
+            }
+        }
+        return try load()
+    }
+}
+
+/// The device key as systemd hands it to a service (systemd.exec(5), LoadCredential= and LoadCredentialEncrypted=):
+/// 32 bytes in `$CREDENTIALS_DIRECTORY/keychain.device-key`.
+struct DeviceKeyCredential: DeviceKeyProvider {
+    let url: URL
+
+    var origin: DeviceKeyOrigin { .credential(url.path) }
+
+    func load() throws(KeychainError) -> KeyMaterial {
+        try RawKeyFile(url: url).load { information in
+            // It may belong to root, who gives the service's user access by an access control list: that shows as a
+            // permission of the group.
+            if information.st_uid != geteuid() && information.st_uid != 0 { return "it belongs to another user" }
+            return information.st_mode & 0o027 == 0 ? nil : "others may read or change it"
+        }
+    }
+
+    func loadOrCreate(randomness: any Randomness) throws(KeychainError) -> KeyMaterial { try load() }
+}
+
+/// A file that holds nothing but a key.
+private struct RawKeyFile {
+    let url: URL
+
+    /// - Parameter flaw: What is wrong with the file's owner or mode, if anything.
+    func load(_ flaw: (stat) -> String?) throws(KeychainError) -> KeyMaterial {
+        let file = open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else {
+            if errno == ENOENT { throw unusable("it is missing. Without it nothing in this store can be read") }
+            throw AtomicFile.fileError("open", url, errno)
+        }
+        defer { close(file) }
+        var information = stat()
+        guard fstat(file, &information) == 0 else { throw AtomicFile.fileError("read", url, errno) }
+        guard information.st_mode & S_IFMT == S_IFREG else { throw unusable("it is no regular file") }
+        if let flaw = flaw(information) { throw unusable(flaw) }
+        guard information.st_size == KeyMaterial.byteCount else {
+            throw unusable("it has \(information.st_size) bytes instead of \(KeyMaterial.byteCount)")
+        }
+        return try KeyMaterial { target throws(KeychainError) in
+            guard read(file, target.baseAddress, target.count) == target.count else {
+                throw AtomicFile.fileError("read", url, errno)
+            }
+        }
+    }
+
+    private func unusable(_ reason: String) -> KeychainError {
+        KeychainError(.notAvailable, message: "the device key \(url.path) cannot be used: \(reason)")
+    }
+}

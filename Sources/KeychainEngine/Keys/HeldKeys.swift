@@ -1,0 +1,158 @@
+internal import CKeychainLinux
+internal import Foundation
+internal import Glibc
+internal import KeychainCrypto
+internal import KeychainModel
+internal import Synchronization
+
+/// Unlocked keys in this process, for where the kernel refuses keyrings.
+///
+/// A thread waits for the lock that any other process may announce, and erases them then: the next call may be hours
+/// away.
+final class HeldKeys: Sendable {
+    private struct State {
+        var afterFirstUnlock: KeySet?
+        var whenUnlocked: KeySet?
+        /// When the keys were unlocked.
+        var epoch: UInt64 = 0
+        var time: UInt64 = 0
+        var idleLimit: Int?
+        var isWatching = false
+        var lastNote: UInt64 = 0
+    }
+
+    private struct Reference: Sendable { weak var keys: HeldKeys? }
+    private struct Place: Hashable {
+        var storeID: UUID
+        /// A path: whether a URL ends with a slash depends on what was there when it was made.
+        var directory: String
+    }
+    private static let known = Mutex<[Place: Reference]>([:])
+
+    /// The keys of a store in this process, whichever of its engines unlocked it.
+    static func of(_ storeID: UUID, _ directory: URL, _ lockState: LockStateFile, _ clock: any Clock) -> HeldKeys {
+        let place = Place(storeID: storeID, directory: directory.standardizedFileURL.path)
+        return known.withLock { known in
+            if let keys = known[place]?.keys { return keys }
+            let keys = HeldKeys(lockState, clock)
+            known = known.filter { $0.value.keys != nil }
+            known[place] = Reference(keys: keys)
+            return keys
+        }
+    }
+
+    private let state = Mutex(State())
+    private let lockState: LockStateFile
+    private let clock: any Clock
+
+    private init(_ lockState: LockStateFile, _ clock: any Clock) {
+        self.lockState = lockState
+        self.clock = clock
+    }
+
+    var afterFirstUnlock: KeySet? { state.withLock { $0.afterFirstUnlock } }
+
+    /// nil if they are locked away.
+    func whenUnlocked(idleLimit: Int?) -> KeySet? {
+        state.withLock { state in
+            state.idleLimit = idleLimit
+            judge(&state)
+            return state.whenUnlocked
+        }
+    }
+
+    /// - Parameter record: What was written when the keys were made available.
+    func hold(_ keys: StoreKeys, tiers: [KeyTier], record: LockRecord, idleLimit: Int?) {
+        state.withLock { state in
+            // What is not replaced is judged by what it was unlocked with.
+            if !tiers.contains(.whenUnlocked) { judge(&state, record) }
+            if tiers.contains(.afterFirstUnlock) { state.afterFirstUnlock = keys[.afterFirstUnlock] }
+            if tiers.contains(.whenUnlocked) { state.whenUnlocked = keys[.whenUnlocked] }
+            state.epoch = record.epoch
+            state.time = clock.sinceBoot
+            state.idleLimit = idleLimit
+            if state.isWatching { return }
+            state.isWatching = true
+            let thread = Thread { [weak self] in HeldKeys.watch { self } }
+            thread.name = "keychain-lock"
+            thread.start()
+        }
+    }
+
+    func release(alsoAfterFirstUnlock: Bool) {
+        state.withLock { state in
+            state.whenUnlocked = nil
+            if alsoAfterFirstUnlock { state.afterFirstUnlock = nil }
+        }
+    }
+
+    /// Erases what was locked away since. Where nobody can tell whether it was, it is.
+    ///
+    /// - Returns: the epoch that this is about.
+    @discardableResult
+    private func judge(_ state: inout State) -> UInt64? {
+        guard let record = lockState.read() else {
+            state.whenUnlocked = nil
+            return nil
+        }
+        judge(&state, record)
+        return record.epoch
+    }
+
+    private func judge(_ state: inout State, _ record: LockRecord) {
+        let now = clock.sinceBoot
+        // An epoch that went back is that of another file: what the former one told may have been missed.
+        if record.lockedAt > state.epoch || record.epoch < state.epoch
+            || record.isIdle(limit: state.idleLimit, now: now) || record.isWatcherGone(since: state.time, now: now)
+        {
+            state.whenUnlocked = nil
+        }
+    }
+
+    /// At most sixteen times within the idle limit: noting it costs two system calls.
+    func shouldNoteUse(at now: UInt64, limit: Int) -> Bool {
+        state.withLock { state in
+            let pause = UInt64(limit) * 1_000_000_000 / 16
+            guard now < state.lastNote || now - state.lastNote > pause else { return false }
+            state.lastNote = now
+            return true
+        }
+    }
+
+    // MARK: The thread
+
+    /// Nothing announces that keys have gone unused for too long, or that a watcher is gone; it is looked after now and
+    /// then.
+    private static let pause = Duration.seconds(30)
+
+    /// Holds the object only while it looks, so that an engine that is no longer used goes away.
+    private static func watch(_ object: () -> HeldKeys?) {
+        while true {
+            guard let (lockState, epoch) = object()?.look() else { return }
+            do throws(KeychainError) {
+                _ = try lockState.waitForChange(since: epoch, timeout: pause)
+            } catch {
+                // Nobody could tell of a lock any more.
+                object()?.giveUp()
+                return
+            }
+        }
+    }
+
+    /// - Returns: what to wait on, and the epoch that was judged; nil if there is nothing left to watch over.
+    private func look() -> (LockStateFile, UInt64)? {
+        lockState.reopen()
+        return state.withLock { state in
+            let epoch = judge(&state)
+            state.isWatching = state.whenUnlocked != nil
+            return state.isWatching ? epoch.map { (lockState, $0) } : nil
+        }
+    }
+
+    private func giveUp() {
+        state.withLock { state in
+            state.whenUnlocked = nil
+            state.isWatching = false
+        }
+    }
+}

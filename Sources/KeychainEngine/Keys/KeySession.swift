@@ -1,0 +1,128 @@
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// The keys of a store for the length of one operation, in one thread.
+///
+/// The keys of the "when unlocked" tier are fetched when the first of them is used, and erased when the operation
+/// ends. What was fetched before a lock may be used for as long as the grace lasts.
+final class KeySession {
+    private let keys: KeyStore
+    /// Rows under keys that the keybag does not have count as damaged, instead of making the operation begin anew.
+    let isLastAttempt: Bool
+    let snapshot: KeySnapshot
+    /// nil: not asked for yet.
+    private var fetched: KeySet??
+
+    init(_ keys: KeyStore, _ snapshot: KeySnapshot, isLastAttempt: Bool) {
+        self.keys = keys
+        self.isLastAttempt = isLastAttempt
+        self.snapshot = snapshot
+    }
+
+    /// Under which generation of keys a row is sealed now.
+    var generation: UInt32 { snapshot.newestGeneration }
+
+    // MARK: Class keys
+
+    /// Calls `body` with the key of a class.
+    ///
+    /// - Throws: `.interactionNotAllowed` if the key is locked away, `.decode` if there is none, or
+    ///   `KeychainError.staleKeys` if the keys were renewed since the operation began.
+    func withClassKey<R>(
+        _ protection: Protection, generation: UInt32, _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
+        let name = KeyName.itemClass(protection)
+        if let result = try set(of: protection.tier)?.withKey(name, generation: generation, body) { return result }
+        if generation > snapshot.newestGeneration && !isLastAttempt { throw .staleKeys }
+        guard exists(protection, generation: generation) else {
+            throw KeychainError(.decode, message: "there is no key for the class that a stored item claims")
+        }
+        throw lockedError(protection.tier)
+    }
+
+    /// The same with the key that new rows are sealed under.
+    ///
+    /// - Throws: `.authenticationFailed` for the class that exists only while a passcode is set.
+    func withSealingKey<R>(
+        _ protection: Protection, _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
+        guard protection != .whenPasscodeSetThisDeviceOnly || snapshot.bag.passcode != nil else {
+            throw KeychainError(
+                .authenticationFailed,
+                message: "no passcode is set, and a \"when passcode set\" item needs one: choose another "
+                    + "accessibility, or set one with 'keychain passcode set'")
+        }
+        return try withClassKey(protection, generation: generation, body)
+    }
+
+    /// Whether there is such a key, within reach or not.
+    func exists(_ protection: Protection, generation: UInt32) -> Bool {
+        snapshot.bag.entries.contains { $0.key == .itemClass(protection) && $0.generation == generation }
+    }
+
+    // MARK: Index keys
+
+    /// Makers of index tokens, one for each generation of keys in use, the newest first. nil: the tier is out of reach,
+    /// since nobody has unlocked the store yet.
+    func indexers(for tier: IndexTier) throws(KeychainError) -> [(generation: UInt32, indexer: Indexer)]? {
+        let name = KeyName.index(tier)
+        // What a process holds by itself may be from before a renewal of keys: then rows are there that it cannot find.
+        guard let set = try set(of: name.tier), set.contains(name, generation: generation) else { return nil }
+        var indexers: [(generation: UInt32, indexer: Indexer)] = []
+        for generation in snapshot.generations {
+            let made = set.withKey(name, generation: generation) { Indexer(key: $0) }
+            if let made { indexers.append((generation, made)) }
+        }
+        return indexers
+    }
+
+    // MARK: Sets
+
+    /// All keys of a tier; nil if it is out of reach.
+    func set(of tier: KeyTier) throws(KeychainError) -> KeySet? {
+        switch tier {
+        case .always: return snapshot.always
+        case .afterFirstUnlock: return snapshot.afterFirstUnlock
+        case .whenUnlocked:
+            if let fetched { return fetched }
+            let present = try keys.fetchWhenUnlocked(snapshot)
+            fetched = .some(present)
+            return present
+        }
+    }
+
+    /// For long operations to ask now and then.
+    ///
+    /// - Throws: `.interactionNotAllowed` if the store was locked meanwhile and the grace is over.
+    func requireWithinGrace() throws(KeychainError) {
+        if case .some(.some) = fetched, snapshot.bag.passcode != nil { try keys.requireWithinGrace(snapshot) }
+    }
+
+    /// Why nothing of a tier can be done.
+    func lockedError(_ tier: KeyTier) -> KeychainError {
+        KeychainError(
+            .interactionNotAllowed,
+            message: tier == .whenUnlocked && snapshot.afterFirstUnlock != nil
+                ? "the keychain is locked; run 'keychain unlock'"
+                : "the keychain was not unlocked since the system started; run 'keychain unlock'")
+    }
+}
+
+extension KeychainError {
+    /// Never seen by a caller: the engine begins the operation anew, with the keys there are now.
+    static var staleKeys: KeychainError {
+        KeychainError(
+            .notAvailable, message: "the keys of the keychain are being renewed; try again", cause: StaleKeys())
+    }
+
+    static var keybagTooOld: KeychainError {
+        KeychainError(
+            .notAvailable,
+            message: "the keys of the keychain were renewed, and its keybag is from before that, or the database was "
+                + "edited. Nothing was changed; put back the keybag that belongs to the database")
+    }
+
+    var isStaleKeys: Bool { cause is StaleKeys }
+}
+
+private struct StaleKeys: Error {}

@@ -1,0 +1,207 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+extension KeyStore {
+    /// Brings the keys into reach that the passcode protects.
+    ///
+    /// - Throws: `.noPasscode`, `.authenticationFailed` for a wrong passcode and while one has to wait, or
+    ///   `.interactionNotAllowed` if the store was locked while the passcode was being checked.
+    func unlock(_ passcode: SecretBytes) throws {
+        try Passcode.check(passcode)
+        try withStoreLock {
+            let bag = try requirePasscode()
+            let moment = try moment()
+            let (keys, _) = try open(bag, with: passcode)
+            guard try publish(keys, bag, asOf: moment) else {
+                throw KeychainError(
+                    .interactionNotAllowed, message: "the keychain was locked while the passcode was being checked")
+            }
+        }
+        forgetSnapshot()
+    }
+
+    /// Takes the keys away that are there while unlocked, from every process.
+    ///
+    /// - Throws: `.noPasscode`: without one there is nothing that could bring them back.
+    func lock(_ request: LockRequest) throws(KeychainError) {
+        // Whatever is wrong with the files, the keys go first.
+        removeBlobs(of: [.whenUnlocked])
+        held.release(alsoAfterFirstUnlock: false)
+        forgetSnapshot()
+        let bag = Result { () throws(KeychainError) in try requirePasscode() }
+        // Without a passcode nobody has keys to drop.
+        if case .failure(let error) = bag, error.code == .noPasscode { throw error }
+        let now = configuration.clock.sinceBoot
+        try state.update { record throws(KeychainError) in
+            let grace = request == .now ? 0 : now + LockRecord.graceLength
+            // A second lock gives no more time than the first.
+            record.graceEnd = record.isLocked ? min(record.graceEnd, grace) : grace
+            record.epoch &+= 1
+            record.lockedAt = record.epoch
+            // Again, now that no unlock and no change of the keybag can be under way.
+            removeBlobs(of: [.whenUnlocked])
+        }
+        _ = try bag.get()
+    }
+
+    /// A watcher says that it will be there for the next minute. If nobody has used the keys for too long, they are
+    /// locked away.
+    func renewLease() throws(KeychainError) {
+        let bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
+        let limit = bag.passcode == nil ? nil : bag.policy.idleLimit
+        let now = configuration.clock.sinceBoot
+        var isIdle = false
+        try state.update { record throws(KeychainError) in
+            record.watchedUntil = now + LockRecord.leaseLength
+            isIdle = !record.isLocked && record.isIdle(limit: limit, now: now)
+            let name = blobName(.whenUnlocked, bagGeneration: bag.generation)
+            guard !isIdle, let keyring, let serial = keyring.find(name) else { return }
+            keyring.setLifetime(of: serial, to: record.lifetime(idleLimit: limit, now: now))
+        }
+        if isIdle { try lock(.withGrace) }
+    }
+
+    func status() throws(KeychainError) -> LockStatus {
+        let session = try begin()
+        let bag = session.snapshot.bag
+        let record = state.read() ?? LockRecord()
+        let failed = bag.passcode == nil ? (failures: 0, wait: 0) : try attempts.status()
+        return LockStatus(
+            state: try lockState(session), hasPasscode: bag.passcode != nil,
+            keyPlace: keyring == nil ? .process : .keyring, isWatched: record.isWatched(configuration.clock.sinceBoot),
+            idleLimit: bag.policy.idleLimit, erasesAfterTenFailures: bag.policy.erasesAfterTenFailures,
+            failedAttempts: failed.failures, secondsUntilNextAttempt: failed.wait, isRekeying: bag.isRekeying,
+            epoch: record.epoch)
+    }
+
+    /// Asks without counting as a use of the keys.
+    private func lockState(_ session: KeySession) throws(KeychainError) -> LockState {
+        guard session.snapshot.afterFirstUnlock != nil else { return .neverUnlocked }
+        return try available(session.snapshot) == nil ? .locked : .unlocked
+    }
+
+    // MARK: Opening
+
+    func requirePasscode() throws(KeychainError) -> Keybag {
+        let bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
+        guard bag.passcode != nil else {
+            throw KeychainError(
+                .noPasscode,
+                message: "no passcode is set, so this keychain is never locked: 'keychain passcode set' sets one")
+        }
+        return bag
+    }
+
+    /// All keys, with a passcode that is counted as an attempt.
+    func open(
+        _ bag: Keybag, with passcode: SecretBytes
+    ) throws(KeychainError) -> (keys: StoreKeys, passcodeKey: KeyMaterial) {
+        try Passcode.check(passcode)
+        let outcome = try attempts.attempt { () throws(KeychainError) in
+            let derived = try PasscodeKey(passcode, bag.passcode!, storeID: storeID, deviceKey: deviceKey)
+            do throws(KeychainError) {
+                let keys = try KeybagFile.usable { () throws(KeychainError) in
+                    try bag.unwrap(deviceKey: deviceKey, passcodeKey: derived.key)
+                }
+                return (derived.fingerprint, (keys: keys, passcodeKey: derived.key))
+            } catch  where error.code == .authenticationFailed {
+                return (derived.fingerprint, nil)
+            }
+        }
+        switch outcome {
+        case .right(let result):
+            return result
+        case .wrong(let error, let mayErase):
+            if mayErase && bag.policy.erasesAfterTenFailures { throw try erase(bag) }
+            throw error
+        }
+    }
+
+    // MARK: Publishing
+
+    /// The lock as it is now, for ``publish(_:_:tiers:asOf:)``.
+    func moment() throws(KeychainError) -> LockRecord {
+        var moment: LockRecord?
+        try state.update { moment = $0 }
+        return moment!
+    }
+
+    /// Makes keys available to this process, and through the kernel's keyring to every process of the user.
+    ///
+    /// - Parameters:
+    ///   - moment: When the reason for it was established. If the store was locked since, the keys that are there while
+    ///     unlocked are left out.
+    ///   - commit: Run between, when the keys are there and nobody is told yet: replaces the keybag.
+    /// - Returns: false if the store was locked meanwhile.
+    @discardableResult
+    func publish(
+        _ keys: StoreKeys, _ bag: Keybag, tiers: [KeyTier] = KeyTier.behindPasscode, asOf moment: LockRecord,
+        commit: () throws(KeychainError) -> Void = {}
+    ) throws(KeychainError) -> Bool {
+        let now = configuration.clock.sinceBoot
+        var wasLocked = false
+        var published: LockRecord?
+        let isNew = keyring?.find(blobName(.afterFirstUnlock, bagGeneration: bag.generation)) == nil
+        try state.update { record throws(KeychainError) in
+            wasLocked = record.lockedAt != moment.lockedAt
+            record.epoch &+= 1
+            if tiers.contains(.whenUnlocked) && !wasLocked {
+                record.lastUse = now
+                record.unlockedAt = record.epoch
+            }
+            do throws(KeychainError) {
+                try putBlobs(of: keys, tiers.filter { $0 != .whenUnlocked || !wasLocked }, bag, record, now)
+                try commit()
+            } catch {
+                if isNew { removeBlobs(of: tiers, bagGeneration: bag.generation) }
+                throw error
+            }
+            published = record
+        }
+        // From here on other processes look for the new ones. Whoever is killed before this leaves the former ones to
+        // the next lock, which takes all there are.
+        removeBlobs(of: KeyTier.behindPasscode, exceptOf: bag.generation)
+        if keyring == nil, let published {
+            held.hold(
+                keys, tiers: tiers.filter { $0 != .whenUnlocked || !wasLocked }, record: published,
+                idleLimit: bag.policy.idleLimit)
+        }
+        return !wasLocked
+    }
+
+    private func putBlobs(
+        of keys: StoreKeys, _ tiers: [KeyTier], _ bag: Keybag, _ record: LockRecord, _ now: UInt64
+    ) throws(KeychainError) {
+        guard let keyring else { return }
+        let key = try keyringKey(for: bag)
+        for tier in tiers {
+            let blob = try keys[tier].sealed(
+                under: key, context: blobContext(tier), randomness: configuration.randomness)
+            let lifetime = tier == .whenUnlocked ? record.lifetime(idleLimit: bag.policy.idleLimit, now: now) : nil
+            try keyring.put(blob, as: blobName(tier, bagGeneration: bag.generation), lifetime: lifetime)
+        }
+    }
+
+    /// Removes what is in the keyring for a store.
+    ///
+    /// - Parameters:
+    ///   - bagGeneration: Of this keybag alone; nil: of any.
+    ///   - exceptOf: But not of this one.
+    private func removeBlobs(of tiers: [KeyTier], bagGeneration: UInt64? = nil, exceptOf kept: UInt64? = nil) {
+        keyring?.removeAll { name in
+            tiers.contains { tier in
+                name.hasPrefix(blobPrefix) && name.hasSuffix(":\(tier.rawValue)")
+                    && (bagGeneration.map { name == blobName(tier, bagGeneration: $0) } ?? true)
+                    && (kept.map { name != blobName(tier, bagGeneration: $0) } ?? true)
+            }
+        }
+    }
+
+    /// Takes every key from the kernel's keyring and from this process, as a restart of the system would.
+    func withdraw() {
+        removeBlobs(of: KeyTier.behindPasscode)
+        held.release(alsoAfterFirstUnlock: true)
+        forgetSnapshot()
+    }
+}

@@ -1,0 +1,197 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// Changes of the keybag. Each leaves either the old file or the new one, whatever happens.
+extension KeyStore {
+    /// Sets the first passcode. All keys are made anew, because copies of the old keybag need no passcode; the rows
+    /// follow one by one.
+    ///
+    /// - Throws: `.duplicateItem` if there is a passcode.
+    func setPasscode(_ passcode: SecretBytes) throws {
+        try Passcode.check(passcode)
+        try withStoreLock {
+            var bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
+            guard bag.passcode == nil else {
+                throw KeychainError(.duplicateItem, message: "a passcode is set already: change it, or remove it first")
+            }
+            try requireNoRekey(bag)
+            let parameters = try PasscodeParameters.make(
+                cost: UInt8(clamping: configuration.passcodeCost), randomness: configuration.randomness)
+            let derived = try PasscodeKey(passcode, parameters, storeID: storeID, deviceKey: deviceKey)
+            let moment = try moment()
+            let keys = try bag.unwrap(deviceKey: deviceKey)
+            try keys.addGeneration(
+                bag.keyGeneration + 1, hasPasscode: true, randomness: configuration.randomness)
+            bag.passcode = parameters
+            try attempts.reset()
+            try replace(&bag, keys, passcodeKey: derived.key, asOf: moment)
+        }
+        forgetSnapshot()
+    }
+
+    /// Wraps the same keys under another passcode, and adds a new generation of them if asked to.
+    func changePasscode(from old: SecretBytes, to new: SecretBytes, rekey: Bool) throws {
+        try Passcode.check(new)
+        try withStoreLock {
+            var bag = try requirePasscode()
+            if rekey { try requireNoRekey(bag) }
+            let moment = try moment()
+            let (keys, _) = try open(bag, with: old)
+            let present = try tiersInReach()
+            let parameters = try PasscodeParameters.make(
+                cost: UInt8(clamping: configuration.passcodeCost), randomness: configuration.randomness)
+            let derived = try PasscodeKey(new, parameters, storeID: storeID, deviceKey: deviceKey)
+            if rekey {
+                try keys.addGeneration(bag.keyGeneration + 1, hasPasscode: true, randomness: configuration.randomness)
+            }
+            bag.passcode = parameters
+            // A renewal needs the keys, and who knows the passcode may have them.
+            try replace(
+                &bag, keys, passcodeKey: derived.key, tiers: rekey ? KeyTier.behindPasscode : present, asOf: moment)
+        }
+        forgetSnapshot()
+    }
+
+    /// Wraps the keys under the device key alone, all but those that exist only with a passcode.
+    func removePasscode(_ old: SecretBytes) throws {
+        try withStoreLock {
+            var bag = try requirePasscode()
+            let (keys, _) = try open(bag, with: old)
+            bag.passcode = nil
+            bag.policy = PasscodePolicy()
+            try replaceUnprotected(&bag, try keys.filtered { name, _ in !name.needsPasscode })
+        }
+    }
+
+    func setPolicy(_ policy: PasscodePolicy, passcode: SecretBytes) throws {
+        if let limit = policy.idleLimit, !PasscodePolicy.idleLimits.contains(limit) {
+            throw KeychainError.invalidIdleLimit
+        }
+        try withStoreLock {
+            var bag = try requirePasscode()
+            let moment = try moment()
+            let (keys, passcodeKey) = try open(bag, with: passcode)
+            let present = try tiersInReach()
+            bag.policy = policy
+            try replace(&bag, keys, passcodeKey: passcodeKey, tiers: present, asOf: moment)
+        }
+        forgetSnapshot()
+    }
+
+    /// Drops the older generation of keys, when no row needs it any more.
+    func finishRekey() throws {
+        try withStoreLock {
+            var bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
+            guard bag.isRekeying else { return }
+            let newest = bag.keyGeneration
+            let moment = try moment()
+            forgetSnapshot()
+            let session = try begin()
+            guard session.snapshot.bag.generation == bag.generation else { throw KeychainError.staleKeys }
+            let keys = try StoreKeys(session).filtered { _, generation in generation == newest }
+            bag.entries.removeAll { $0.generation != newest }
+            bag.generation += 1
+            let finished = bag
+            let commit = { () throws(KeychainError) in
+                try self.keybagFile.replace(with: finished, deviceKey: self.deviceKey)
+            }
+            if bag.passcode == nil {
+                try commit()
+                try announce()
+            } else {
+                try publish(keys, bag, asOf: moment, commit: commit)
+            }
+        }
+        forgetSnapshot()
+    }
+
+    // MARK: Erasing
+
+    /// After ten wrong passcodes, if the owner chose so: the keys behind the passcode are destroyed, and fresh ones
+    /// take their place, as in a new store. What is "always" accessible stays.
+    ///
+    /// - Returns: what the caller is told.
+    func erase(_ bag: Keybag) throws(KeychainError) -> KeychainError {
+        var bag = bag
+        let keys = try bag.unwrap(deviceKey: deviceKey).filtered { name, _ in name.tier == .always }
+        try keys.addGeneration(bag.keyGeneration + 1, hasPasscode: false, randomness: configuration.randomness)
+        bag.passcode = nil
+        bag.policy = PasscodePolicy()
+        try replaceUnprotected(&bag, keys)
+        try attempts.reset()
+        return KeychainError(
+            .authenticationFailed,
+            message: "the passcode is wrong. It was the tenth, so every item that it protected is erased")
+    }
+
+    // MARK: Parts
+
+    /// Replaces the keybag by one with a passcode, and the keys in the keyring with it, so that no other process finds
+    /// the one without the other.
+    private func replace(
+        _ bag: inout Keybag, _ keys: StoreKeys, passcodeKey: KeyMaterial, tiers: [KeyTier] = KeyTier.behindPasscode,
+        asOf moment: LockRecord
+    ) throws(KeychainError) {
+        bag.generation += 1
+        try bag.wrap(keys, deviceKey: deviceKey, passcodeKey: passcodeKey)
+        let made = bag
+        try publish(keys, made, tiers: tiers, asOf: moment) { () throws(KeychainError) in
+            try keybagFile.replace(with: made, deviceKey: deviceKey)
+        }
+    }
+
+    /// Replaces the keybag by one without a passcode. What is in the keyring is of no use any more.
+    private func replaceUnprotected(_ bag: inout Keybag, _ keys: StoreKeys) throws(KeychainError) {
+        bag.generation += 1
+        try bag.wrap(keys, deviceKey: deviceKey, passcodeKey: nil)
+        // Before and after: a process that went on with the former keys might write what nobody can read any more.
+        withdraw()
+        try announce()
+        try keybagFile.replace(with: bag, deviceKey: deviceKey)
+        try announce()
+    }
+
+    /// Tells other processes that there is another keybag.
+    private func announce() throws(KeychainError) {
+        try state.update { $0.epoch &+= 1 }
+        forgetSnapshot()
+    }
+
+    private func requireNoRekey(_ bag: Keybag) throws(KeychainError) {
+        guard bag.isRekeying else { return }
+        throw KeychainError.rekeyUnfinished
+    }
+
+    /// The tiers whose keys any process could use at this moment.
+    private func tiersInReach() throws(KeychainError) -> [KeyTier] {
+        let session = try begin()
+        var tiers: [KeyTier] = []
+        for tier in KeyTier.behindPasscode where try session.set(of: tier) != nil { tiers.append(tier) }
+        return tiers
+    }
+}
+
+extension KeychainError {
+    static var rekeyUnfinished: KeychainError {
+        KeychainError(
+            .notAvailable, message: "an earlier renewal of all keys is not finished; 'keychain unlock' goes on with it")
+    }
+}
+
+extension StoreKeys {
+    /// Those of a session.
+    ///
+    /// - Throws: `.interactionNotAllowed` unless all are within reach.
+    init(_ session: KeySession) throws(KeychainError) {
+        try self.init()
+        for tier in KeyTier.allCases {
+            guard let set = try session.set(of: tier) else { throw session.lockedError(tier) }
+            for (name, generation) in set.names {
+                try set.withKey(name, generation: generation) { key throws(KeychainError) in
+                    try add(name, generation: generation) { $0.copyMemory(from: key) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+internal import CKeychainLinux
+internal import Foundation
+internal import Glibc
+internal import KeychainModel
+internal import Synchronization
+
+/// The file by which processes notice each other's locking. Read at the start of every operation.
+///
+/// It holds no secret, and whoever can write it can also read the store's files as their owner. It need not survive a
+/// crash of the system, which locks every store anyhow, so nothing is forced to the disk.
+final class LockStateFile: Sendable {
+    let url: URL
+    private let descriptor = Mutex<Int32>(-1)
+
+    init(_ url: URL) { self.url = url }
+
+    deinit {
+        descriptor.withLock { if $0 >= 0 { close($0) } }
+    }
+
+    /// nil if there is no such file and none can be made, as on a read-only disk, if it is new, or if it is damaged:
+    /// then every operation looks for itself.
+    ///
+    /// Goes on reading the file it opened first, which costs a third of a microsecond; ``reopen()`` looks again.
+    func read() -> LockRecord? {
+        let file = descriptor.withLock { descriptor in
+            if descriptor < 0 { descriptor = open() }
+            return descriptor
+        }
+        return file < 0 ? nil : Self.record(in: file)
+    }
+
+    /// The same, with a first record if there is none yet. nil where none can be written.
+    func readOrMake() -> LockRecord? {
+        if let record = read() { return record }
+        // Where it fails, every operation looks for itself, as this one then does.
+        try? update { _ in }
+        return read()
+    }
+
+    /// On a read-only disk for reading alone.
+    private func open() -> Int32 {
+        let file = Glibc.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        return file >= 0 ? file : Glibc.open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    }
+
+    /// For the case that the file was removed, and another process made a new one.
+    func reopen() {
+        descriptor.withLock { descriptor in
+            let other = open()
+            guard other >= 0 else { return }
+            if descriptor < 0 { return descriptor = other }
+            // In place: another thread may be reading from the number at this moment.
+            dup2(other, descriptor)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            close(other)
+        }
+    }
+
+    private static func record(in file: Int32) -> LockRecord? {
+        withUnsafeTemporaryAllocation(byteCount: LockRecord.byteCount, alignment: 8) { bytes in
+            switch pread(file, bytes.baseAddress, bytes.count, 0) {
+            case bytes.count: LockRecord(UnsafeRawBufferPointer(bytes))
+            default: nil
+            }
+        }
+    }
+
+    private static func isRemoved(_ file: Int32) -> Bool {
+        var information = stat()
+        return fstat(file, &information) != 0 || information.st_nlink == 0
+    }
+
+    /// Changes the record while no other process does, and runs `change` under that lock.
+    ///
+    /// - Throws: `.notAvailable` if the file cannot be written, or what `change` throws; then nothing is written.
+    func update(_ change: (inout LockRecord) throws(KeychainError) -> Void) throws(KeychainError) {
+        let file = Glibc.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
+        // Closing gives up the lock.
+        defer { close(file) }
+        while flock(file, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw AtomicFile.fileError("lock", url, errno) }
+        }
+        var record = Self.record(in: file) ?? LockRecord()
+        try change(&record)
+        let written = withUnsafeTemporaryAllocation(byteCount: LockRecord.byteCount, alignment: 8) { bytes in
+            record.write(to: bytes)
+            return pwrite(file, bytes.baseAddress, bytes.count, 0)
+        }
+        guard written == LockRecord.byteCount else { throw AtomicFile.fileError("write", url, errno) }
+    }
+
+    /// One word alone, so that using a key does not wait for anybody.
+    func noteUse(at time: UInt64) {
+        var word = time.bigEndian
+        descriptor.withLock { file in
+            // The next use tries again; at worst the store locks itself early.
+            _ = pwrite(file, &word, MemoryLayout<UInt64>.size, off_t(LockRecord.offsetOfLastUse))
+        }
+    }
+
+    /// Waits until the record has another epoch than `epoch`, or the time is over.
+    func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
+        // It must be there to be watched.
+        if read() == nil { try update { _ in } }
+        var watcher: Int32 = -1
+        let failure = ckeychain_watch_file(url.path, &watcher)
+        guard failure == 0 else { throw AtomicFile.fileError("watch", url, failure) }
+        defer { close(watcher) }
+        let file = Glibc.open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
+        defer { close(file) }
+        let end = ContinuousClock.now + timeout
+        while true {
+            let present = Self.record(in: file)?.epoch ?? epoch
+            let left = end - ContinuousClock.now
+            if present != epoch || left <= .zero { return present }
+            var hasChanged: Int32 = 0
+            let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1
+            let failure = ckeychain_await_change(watcher, Int32(clamping: milliseconds), &hasChanged)
+            guard failure == 0 else { throw AtomicFile.fileError("watch", url, failure) }
+            // Nobody will write into a file that has no name any more.
+            if hasChanged != 0 && Self.isRemoved(file) { return epoch &+ 1 }
+        }
+    }
+}

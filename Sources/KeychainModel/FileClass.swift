@@ -1,0 +1,13 @@
+/// When a protected file opens, as Apple's Data Protection defines its classes.
+///
+/// Raw values are the class numbers of Apple's kernel (XNU's `content_protection.h`).
+package enum FileClass: UInt8, Sendable, CaseIterable, Hashable {
+    /// A: while unlocked.
+    case complete = 1
+    /// B: while unlocked; may be created while locked.
+    case completeUnlessOpen = 2
+    /// C: from the first unlock on.
+    case completeUntilFirstUserAuthentication = 3
+    /// D: always.
+    case none = 4
+}

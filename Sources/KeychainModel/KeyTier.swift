@@ -1,0 +1,33 @@
+/// How long a key is within reach.
+package enum KeyTier: String, Sendable, CaseIterable, Hashable {
+    /// While the store is unlocked.
+    case whenUnlocked = "A"
+    /// From the first unlock until the system stops.
+    case afterFirstUnlock = "C"
+    /// At all times.
+    case always = "D"
+
+    /// The tiers that a passcode protects, if one is set.
+    package static let behindPasscode: [KeyTier] = [.whenUnlocked, .afterFirstUnlock]
+}
+
+extension Protection {
+    package var tier: KeyTier {
+        switch self {
+        case .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly: .whenUnlocked
+        case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly: .afterFirstUnlock
+        case .always, .alwaysThisDeviceOnly: .always
+        }
+    }
+}
+
+extension FileClass {
+    /// For class B that of its private half: the public one is always there.
+    package var tier: KeyTier {
+        switch self {
+        case .complete, .completeUnlessOpen: .whenUnlocked
+        case .completeUntilFirstUserAuthentication: .afterFirstUnlock
+        case .none: .always
+        }
+    }
+}

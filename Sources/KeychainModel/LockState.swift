@@ -1,0 +1,107 @@
+/// Which keys are within reach (docs/key-hierarchy.md).
+package enum LockState: String, Sendable, Hashable, CaseIterable {
+    /// Not since the system started: only what is "always" accessible opens.
+    case neverUnlocked = "never-unlocked"
+    case unlocked
+    /// What is accessible "after first unlock" or "always" opens.
+    case locked
+}
+
+/// Everything there is to say about a store's lock.
+package struct LockStatus: Sendable, Hashable {
+    /// Where unlocked keys are.
+    package enum KeyPlace: String, Sendable, Hashable {
+        /// In the kernel's keyring of the user: one unlock serves every process of the user.
+        case keyring
+        /// In the process that unlocked, because the kernel refuses keyrings here.
+        case process
+    }
+
+    package var state: LockState
+    /// Without one the store is never locked.
+    package var hasPasscode: Bool
+    package var keyPlace: KeyPlace
+    /// Whether a watcher locks the store when the session is locked or the system sleeps.
+    package var isWatched: Bool
+    /// Seconds without use after which the store locks itself; nil: never.
+    package var idleLimit: Int?
+    package var erasesAfterTenFailures: Bool
+    /// Wrong passcodes since the last right one.
+    package var failedAttempts: Int
+    /// Until then no passcode is looked at; 0: one may be tried now.
+    package var secondsUntilNextAttempt: Double
+    /// A renewal of all keys is under way, or was interrupted.
+    package var isRekeying: Bool
+    /// Changes with every lock and unlock.
+    package var epoch: UInt64
+
+    package init(
+        state: LockState, hasPasscode: Bool, keyPlace: KeyPlace, isWatched: Bool, idleLimit: Int?,
+        erasesAfterTenFailures: Bool, failedAttempts: Int, secondsUntilNextAttempt: Double, isRekeying: Bool,
+        epoch: UInt64
+    ) {
+        self.state = state
+        self.hasPasscode = hasPasscode
+        self.keyPlace = keyPlace
+        self.isWatched = isWatched
+        self.idleLimit = idleLimit
+        self.erasesAfterTenFailures = erasesAfterTenFailures
+        self.failedAttempts = failedAttempts
+        self.secondsUntilNextAttempt = secondsUntilNextAttempt
+        self.isRekeying = isRekeying
+        self.epoch = epoch
+    }
+}
+
+package enum LockRequest: Sendable, Hashable {
+    /// New calls are refused at once; those in progress have ten seconds to end.
+    case withGrace
+    /// Those in progress are refused too, as soon as they look.
+    case now
+}
+
+/// What can be done about the passcode. Each old passcode counts as an attempt.
+package enum PasscodeRequest: Sendable {
+    /// The first one. All keys are made anew: go on with ``Request/rekeyStep`` until it is done.
+    case set(SecretBytes)
+    /// - rekey: Whether all keys are made anew too, as after a first one.
+    case change(old: SecretBytes, new: SecretBytes, rekey: Bool)
+    /// Destroys every item that is there only while a passcode is set.
+    case remove(old: SecretBytes)
+    case setPolicy(PasscodePolicy, passcode: SecretBytes)
+}
+
+/// What follows from disuse and from wrong passcodes.
+package struct PasscodePolicy: Sendable, Hashable {
+    /// Seconds; nil: the store does not lock itself for lack of use.
+    package var idleLimit: Int?
+    package var erasesAfterTenFailures: Bool
+
+    /// What an idle limit can be, in seconds: up to a leap year.
+    package static let idleLimits = 1...(366 * 24 * 3600)
+
+    package init(idleLimit: Int? = nil, erasesAfterTenFailures: Bool = false) {
+        self.idleLimit = idleLimit
+        self.erasesAfterTenFailures = erasesAfterTenFailures
+    }
+}
+
+extension KeychainError {
+    package static var invalidIdleLimit: KeychainError {
+        KeychainError(.parameter, message: "an idle limit is between a second and 366 days")
+    }
+}
+
+/// How far a renewal of all keys has come.
+package struct RekeyProgress: Sendable, Hashable {
+    /// Rows that need nothing more.
+    package var done: Int
+    package var total: Int
+    package var isFinished: Bool
+
+    package init(done: Int, total: Int, isFinished: Bool) {
+        self.done = done
+        self.total = total
+        self.isFinished = isFinished
+    }
+}

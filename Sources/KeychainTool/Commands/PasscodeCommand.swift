@@ -1,0 +1,88 @@
+internal import ArgumentParser
+internal import Keychain
+internal import KeychainModel
+
+struct PasscodeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "passcode", abstract: "Set, change or remove the passcode that locks the keychain.",
+        discussion: """
+            Passcodes come from standard input, one a line, or from prompts; never from arguments. A passcode that \
+            is forgotten cannot be recovered, and with it everything is lost but what is accessible "always".
+            """,
+        subcommands: [
+            SetPasscodeCommand.self, ChangePasscodeCommand.self, RemovePasscodeCommand.self, PasscodePolicyCommand.self,
+        ])
+}
+
+struct SetPasscodeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Set the first passcode, twice the same on standard input.",
+        discussion: """
+            All keys are made anew, which takes longer the more items there are. If that is interrupted, the \
+            passcode is set, and the next 'keychain unlock' does the rest.
+            """)
+
+    @OptionGroup var store: StoreOptions
+
+    func run() throws {
+        let passcode = try PasscodeInput.readNew()
+        let renewal = RenewalObserver()
+        defer { renewal.end() }
+        let session = try KeychainSession(store)
+        try session.connection.perform(.set(passcode), report: renewal.report)
+        renewal.end()
+        try session.connection.lockStatus().noteIfUnwatched()
+    }
+}
+
+struct ChangePasscodeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "change", abstract: "Change the passcode: the old one, and twice the new one.",
+        discussion: """
+            Without --rekey the keys stay the same, so the old passcode, the device key and an old copy of the store \
+            open what is stored from now on too.
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Flag(help: "Make all keys anew as well, which takes longer the more items there are.") var rekey = false
+
+    func run() throws {
+        let (old, new) = try PasscodeInput.readOldAndNew()
+        let renewal = RenewalObserver()
+        defer { renewal.end() }
+        let (session, _) = try KeychainSession.withPasscode(store)
+        try session.connection.perform(.change(old: old, new: new, rekey: rekey), report: renewal.report)
+    }
+}
+
+struct RemovePasscodeCommand: ParsableCommand {
+    private static let consequence = "all items of accessibility when-passcode-set are destroyed"
+
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove the passcode: the keychain is never locked any more.",
+        discussion: "\(consequence.prefix(1).uppercased() + consequence.dropFirst()).")
+
+    @OptionGroup var store: StoreOptions
+    @Flag(help: "Do not ask whether to go on; needed where nobody can be asked.") var yes = false
+
+    func validate() throws {
+        if !yes && !SecretInput.isTerminal {
+            throw ValidationError("When the passcode is removed, \(Self.consequence): go on with --yes.")
+        }
+    }
+
+    func run() throws {
+        if !yes { try askWhetherToGoOn() }
+        let passcode = try PasscodeInput.readPresent()
+        let (session, _) = try KeychainSession.withPasscode(store)
+        try session.connection.perform(.remove(old: passcode)) { _ in }
+    }
+
+    private func askWhetherToGoOn() throws(KeychainError) {
+        Console.note("when the passcode is removed, \(Self.consequence)")
+        Console.ask("Type yes to go on: ")
+        guard readLine() == "yes" else {
+            throw KeychainError(.userCancelled, message: "the passcode is still set; nothing was changed")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import ArgumentParser
+internal import Keychain
+internal import KeychainModel
+
+struct PasscodePolicyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "policy", abstract: "Show or set what follows from disuse and from wrong passcodes.",
+        discussion: "Without --idle-lock and --erase-after-ten it shows the present policy and needs no passcode.")
+
+    @OptionGroup var store: StoreOptions
+    @Option(help: ArgumentHelp("Lock after this time without use: 90s, 10m, 2h, 1d or never.", valueName: "time"))
+    var idleLock: IdleLimit?
+    @Option(
+        help: ArgumentHelp(
+            "Whether ten wrong passcodes in a row erase every key but those of what is always accessible.",
+            valueName: "on|off"))
+    var eraseAfterTen: Switch?
+    @Flag(help: "Print the policy as a JSON object; docs/cli.md lists the keys.") var json = false
+
+    func run() throws {
+        let isChange = idleLock != nil || eraseAfterTen != nil
+        let policy = isChange ? try change() : PasscodePolicy(try KeychainSession.withPasscode(store).1)
+        if json {
+            try Console.write(JSONValue.object(policy.json).text + "\n")
+        } else if !isChange {
+            try Console.write(policy.text)
+        }
+    }
+
+    /// - Returns: the policy that holds from now on.
+    private func change() throws -> PasscodePolicy {
+        let passcode = try PasscodeInput.readPresent()
+        let (session, status) = try KeychainSession.withPasscode(store)
+        var policy = PasscodePolicy(status)
+        if let idleLock { policy.idleLimit = idleLock.seconds }
+        if let eraseAfterTen { policy.erasesAfterTenFailures = eraseAfterTen == .on }
+        try session.connection.perform(.setPolicy(policy, passcode: passcode)) { _ in }
+        return policy
+    }
+}
+
+extension PasscodePolicy {
+    init(_ status: LockStatus) {
+        self.init(idleLimit: status.idleLimit, erasesAfterTenFailures: status.erasesAfterTenFailures)
+    }
+
+    /// What `status --json` says of it too.
+    var json: [(key: String, value: JSONValue)] {
+        [
+            ("idleLimit", idleLimit.map { .number(Int64($0)) } ?? .null),
+            ("eraseAfterTen", .boolean(erasesAfterTenFailures)),
+        ]
+    }
+
+    var text: String {
+        var lines = Lines()
+        lines.add("Idle limit", idleLimitInWords)
+        lines.add("Erasure", erasureInWords)
+        return lines.text
+    }
+
+    var idleLimitInWords: String {
+        guard let idleLimit else { return "none: the keychain does not lock itself for lack of use" }
+        return "\(DurationText.text(seconds: idleLimit)) without use lock the keychain"
+    }
+
+    var erasureInWords: String {
+        erasesAfterTenFailures
+            ? "ten wrong passcodes in a row erase every key but those of what is always accessible"
+            : "off: wrong passcodes erase nothing, whatever their number"
+    }
+}

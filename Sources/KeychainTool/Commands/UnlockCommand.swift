@@ -1,0 +1,35 @@
+internal import ArgumentParser
+internal import Keychain
+internal import KeychainModel
+
+struct UnlockCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unlock", abstract: "Bring the keys into reach of every program of this user.",
+        discussion: """
+            The passcode comes from a line of standard input, or from a prompt. A renewal of all keys that was \
+            interrupted is finished.
+            """)
+
+    @OptionGroup var store: StoreOptions
+
+    func run() throws {
+        let passcode = try PasscodeInput.readPresent()
+        let renewal = RenewalObserver()
+        defer { renewal.end() }
+        let (session, _) = try KeychainSession.withPasscode(store)
+        let status = try session.connection.unlock(passcode, report: renewal.report)
+        renewal.end()
+        guard status.keyPlace == .keyring else { throw KeychainError.unlockedForNobody }
+        status.noteIfUnwatched()
+    }
+}
+
+extension KeychainError {
+    /// The command holds the keys itself and ends now, so saying nothing would be a lie.
+    fileprivate static var unlockedForNobody: KeychainError {
+        KeychainError(
+            .notAvailable,
+            message: "the passcode is right, but the kernel refuses its keyring here: every program has to unlock for "
+                + "itself, and this command can do it for none")
+    }
+}

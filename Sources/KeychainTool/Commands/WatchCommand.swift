@@ -1,0 +1,37 @@
+internal import ArgumentParser
+internal import CKeychainBus
+internal import Foundation
+internal import KeychainModel
+
+struct WatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Lock the keychain when the session is locked, the system sleeps or the session ends.",
+        discussion: """
+            It runs until it is told to end or the session is over, and locks the keychain then too. systemd-logind \
+            tells it what happens. It never makes a store and never unlocks one; docs/cli.md says how to have it \
+            started with every login.
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Flag(help: "Say only what fails.") var quiet = false
+
+    func run() throws {
+        // First: opening a store may start a thread, which would take the signals.
+        let signals = try StopSignals()
+        let login = try LoginManager.connect(sessionID: ProcessInfo.processInfo.environment["XDG_SESSION_ID"])
+        var log = Watcher.Log(event: Console.complain, trouble: Console.complain)
+        if quiet { log.event = { _ in } }
+        let watcher = Watcher(
+            WatchedKeychain(store), login, stop: signals.descriptor, interval: .seconds(20), log: log)
+        try watcher.run(isReady: Self.announceReadiness)
+    }
+
+    /// Tells the service manager, if one started this process and waits for it.
+    private static func announceReadiness() {
+        let result = ckeychain_bus_notify("READY=1")
+        if result < 0 {
+            Console.complain("cannot tell the service manager: \(String(cString: strerror(-result)))")
+        }
+    }
+}

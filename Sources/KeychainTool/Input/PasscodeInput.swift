@@ -1,0 +1,67 @@
+internal import KeychainModel
+
+/// Where passcodes come from: lines of standard input, or a person at a terminal who is asked for each.
+///
+/// To be read before the keychain is opened: see ``HeldSignals``.
+enum PasscodeInput {
+    /// More than any passcode has; what is longer than one may be is for the keychain to say.
+    private static let limit = 64 << 10
+
+    static func readPresent() throws -> SecretBytes {
+        try read(["Passcode"])[0]
+    }
+
+    static func readNew() throws -> SecretBytes {
+        let lines = try read(["New passcode", "New passcode again"])
+        return try agreed(lines[0], lines[1])
+    }
+
+    static func readOldAndNew() throws -> (old: SecretBytes, new: SecretBytes) {
+        let lines = try read(["Old passcode", "New passcode", "New passcode again"])
+        return (lines[0], try agreed(lines[1], lines[2]))
+    }
+
+    /// - Returns: as many as there are names.
+    private static func read(_ names: [String]) throws -> [SecretBytes] {
+        if SecretInput.isTerminal {
+            return try names.map { try TerminalPrompt.readLine("\($0): ") }
+        }
+        let input = try SecretInput.readToEnd(
+            limit: limit, otherwise: "standard input has more than 64 KiB, and only passcodes are expected there")
+        return try lines(of: input, names)
+    }
+
+    /// Splits the input at newlines. A line is whatever bytes it has, and the last one needs no end.
+    ///
+    /// - Throws: `.parameter` if there are not exactly as many lines as names.
+    static func lines(of input: SecretBytes, _ names: [String]) throws(KeychainError) -> [SecretBytes] {
+        let (lines, hasMore) = split(input, atMost: names.count)
+        if lines.count == names.count, !hasMore { return lines }
+        let expected = names.count == 1 ? "1 line" : "\(names.count) lines"
+        throw KeychainError(
+            .parameter,
+            message: "standard input has \(hasMore ? "more than \(lines.count)" : String(lines.count)), and "
+                + "\(expected) were expected: \(names.joined(separator: ", ").lowercased()); nothing was changed")
+    }
+
+    private static func split(_ input: SecretBytes, atMost count: Int) -> (lines: [SecretBytes], hasMore: Bool) {
+        input.withUnsafeBytes { bytes in
+            var lines: [SecretBytes] = []
+            var rest = bytes[...]
+            while !rest.isEmpty, lines.count < count {
+                let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+                lines.append(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: line)))
+                rest = rest.dropFirst(line.count + 1)
+            }
+            return (lines, !rest.isEmpty)
+        }
+    }
+
+    private static func agreed(_ first: SecretBytes, _ second: SecretBytes) throws(KeychainError) -> SecretBytes {
+        let areEqual = first.withUnsafeBytes { first in second.withUnsafeBytes { first.elementsEqual($0) } }
+        guard areEqual else {
+            throw KeychainError(.parameter, message: "the two new passcodes are not the same; nothing was changed")
+        }
+        return first
+    }
+}

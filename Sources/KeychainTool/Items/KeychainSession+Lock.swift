@@ -1,0 +1,29 @@
+internal import Keychain
+internal import KeychainModel
+
+extension KeychainSession {
+    /// For a command that makes sense only if there is a passcode.
+    ///
+    /// - Throws: `.noPasscode` if there is none, `.itemNotFound` if there is no store yet.
+    static func withPasscode(_ options: StoreOptions) throws(KeychainError) -> (KeychainSession, LockStatus) {
+        let session = try existing(options)
+        let status = try session.connection.lockStatus()
+        guard status.hasPasscode else {
+            throw KeychainError(
+                .noPasscode,
+                message: "no passcode is set, so the keychain is never locked; 'keychain passcode set' sets one")
+        }
+        return (session, status)
+    }
+}
+
+extension LockStatus {
+    static let warningOfNoWatcher =
+        "nothing locks the keychain when this session is locked or the machine goes to sleep, until 'keychain watch' "
+        + "runs"
+
+    /// Tells a person who has just unlocked that it will stay so.
+    func noteIfUnwatched() {
+        if Console.errorIsTerminal && !isWatched { Console.note("note: " + Self.warningOfNoWatcher) }
+    }
+}

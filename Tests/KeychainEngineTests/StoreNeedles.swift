@@ -1,0 +1,65 @@
+import Foundation
+import GRDB
+import KeychainModel
+import KeychainTestSupport
+import Testing
+
+@testable import KeychainCrypto
+
+/// Every key of a store that must be nowhere while it is locked, computed from its files and the passcode.
+struct StoreNeedles {
+    private(set) var keys: [String: Data] = [:]
+
+    /// The class and file keys of the tier that is there while unlocked, what the passcode becomes, and for each row of
+    /// that tier the key that wraps its halves and the keys of both halves.
+    init(_ keychain: TestKeychain, passcode: String) throws {
+        let bag = try keychain.keybag
+        let deviceKey = try keychain.deviceKey
+        let parameters = try #require(bag.passcode)
+        let derived = try PasscodeKey(.of(passcode), parameters, storeID: bag.storeID, deviceKey: deviceKey)
+        keys["passcode key"] = derived.key.withUnsafeBytes { Data($0) }
+        let unwrapped = try bag.unwrap(deviceKey: deviceKey, passcodeKey: derived.key)[.whenUnlocked]
+        for (name, generation) in unwrapped.names {
+            keys["class key \(name.number)"] = unwrapped.withKey(name, generation: generation) { Data($0) }
+        }
+        for row in try Self.rows(keychain) { try add(row, unwrapped) }
+    }
+
+    private static func rows(_ keychain: TestKeychain) throws -> [GRDB.Row] {
+        let queue = try DatabaseQueue(path: keychain.directory.appendingPathComponent("store/keychain.db").path)
+        let rows = try queue.read {
+            try GRDB.Row.fetchAll($0, sql: "SELECT id, uuid, access, generation, metadata_key, secret_key FROM item")
+        }
+        try queue.close()
+        return rows
+    }
+
+    private mutating func add(_ row: GRDB.Row, _ classKeys: KeySet) throws {
+        let access: Data = row["access"]
+        let control = try AccessControl(canonicalBytes: access)
+        guard control.protection.tier == .whenUnlocked else { return }
+        let uuid: Data = row["uuid"]
+        var digest = Data(count: 32)
+        access.withUnsafeBytes { access in digest.withUnsafeMutableBytes { SHA256State.hash(access, into: $0) } }
+        let info = Data("row key 1".utf8) + uuid + [control.protection.number] + digest
+        let rowKey = try #require(
+            classKeys.withKey(.itemClass(control.protection), generation: row["generation"]) { classKey in
+                info.withUnsafeBytes { info in KeyedHash.withExpanded(classKey, info: info) { Data($0) } }
+            })
+        let id: Int64 = row["id"]
+        keys["row key \(id)"] = rowKey
+        keys["metadata key \(id)"] = try Self.unwrap(row["metadata_key"], rowKey)
+        keys["secret key \(id)"] = try Self.unwrap(row["secret_key"], rowKey)
+    }
+
+    private static func unwrap(_ wrapped: Data, _ key: Data) throws -> Data {
+        var unwrapped = Data(count: 32)
+        let isUnwrapped = wrapped.withUnsafeBytes { wrapped in
+            key.withUnsafeBytes { key in
+                unwrapped.withUnsafeMutableBytes { AESKeyWrap.unwrap(wrapped, under: key, into: $0) }
+            }
+        }
+        try #require(isUnwrapped)
+        return unwrapped
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+/// A terminal whose other end the test holds.
+struct PseudoTerminal {
+    let person: FileHandle
+    let program: FileHandle
+
+    /// Glibc's own functions for this are hidden from Swift; the kernel's requests are TIOCSPTLCK and TIOCGPTN.
+    init() throws {
+        let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        var number: Int32 = 0
+        guard master >= 0, ioctl(master, 0x4004_5431, &number) == 0, ioctl(master, 0x8004_5430, &number) == 0 else {
+            throw CocoaError(.fileReadUnknown)
+        }
+        let slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard slave >= 0 else { throw CocoaError(.fileReadUnknown) }
+        person = FileHandle(fileDescriptor: master, closeOnDealloc: true)
+        program = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
+    }
+
+    var echoes: Bool {
+        var attributes = termios()
+        tcgetattr(program.fileDescriptor, &attributes)
+        return attributes.c_lflag & tcflag_t(ECHO) != 0
+    }
+}
+
+/// The threads that run tests hold every signal back, and a process inherits that from the thread that starts it.
+func withoutHeldSignals(_ body: () throws -> Void) rethrows {
+    var none = sigset_t()
+    var before = sigset_t()
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    try body()
+}
+
+/// The command with a person: it asks at the terminal and is answered there.
+final class TerminalSession {
+    private let terminal: PseudoTerminal
+    private let process = Process()
+    /// Everything that was on the screen.
+    private(set) var transcript = ""
+
+    init(_ tool: Tool, _ arguments: String...) throws {
+        terminal = try PseudoTerminal()
+        process.executableURL = Tool.executable
+        process.arguments = arguments
+        process.environment = tool.environment
+        process.standardInput = terminal.program
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = terminal.program
+        try withoutHeldSignals { try process.run() }
+    }
+
+    var echoes: Bool { terminal.echoes }
+
+    /// Waits for a question and answers it.
+    func answer(_ question: String, _ line: String) throws {
+        let start = transcript.endIndex
+        while !transcript[start...].contains(question) {
+            guard try readMore() || process.isRunning else {
+                Issue.record("the command ended before it asked: \(question)")
+                return
+            }
+        }
+        try terminal.person.write(contentsOf: Data((line + "\n").utf8))
+    }
+
+    /// Waits for the end of the command, with the screen read to its end.
+    ///
+    /// - Returns: the exit status.
+    func end() throws -> Int32 {
+        // What nobody reads would stop the command when the terminal is full.
+        while process.isRunning { _ = try readMore() }
+        process.waitUntilExit()
+        while try readMore() {}
+        return process.terminationStatus
+    }
+
+    /// - Returns: false if nothing came for a tenth of a second.
+    private func readMore() throws -> Bool {
+        var waiting = pollfd(fd: terminal.person.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&waiting, 1, 100) > 0 else { return false }
+        let bytes = terminal.person.availableData
+        transcript += String(decoding: bytes, as: UTF8.self)
+        return !bytes.isEmpty
+    }
+}
