@@ -1,4 +1,5 @@
 internal import KeychainEngine
+internal import KeychainModel
 
 /// Adds that are on the disk when they are reported, one transaction each.
 struct AddBenchmark {
@@ -7,6 +8,8 @@ struct AddBenchmark {
     let floor: FloorProcess
 
     func run() throws -> [Row] {
+        // What an interrupted run left.
+        try forget()
         let floorStart = try floor.checkpoint()
         let engineStart = try ProcessFigures.bytesWritten()
         let samples = try addInTurn()
@@ -28,26 +31,37 @@ struct AddBenchmark {
     private var count: Int { perBatch * plan.batches }
 
     private func addInTurn() throws -> (engine: [Double], floor: [Double]) {
-        let engine = try makeEngine(directory: layout.engine, durable: true)
+        let adds = Adds(engine: try makeEngine(directory: layout.engine, durable: true))
         var samples: (engine: [Double], floor: [Double]) = ([], [])
         for batch in 0..<plan.batches {
-            samples.engine += try add(batch * perBatch..<(batch + 1) * perBatch, to: engine)
+            samples.engine += try adds.samples(batch * perBatch..<(batch + 1) * perBatch)
             samples.floor += try floor.samples(of: "add", count: perBatch)
         }
         return samples
     }
 
-    private func add(_ numbers: Range<Int>, to engine: Engine) throws -> [Double] {
+    /// Leaves both stores as they were filled.
+    private func forget() throws {
+        try Adds(engine: try makeEngine(directory: layout.engine, durable: false)).forget()
+        try floor.forget()
+    }
+}
+
+/// The engine's side of it.
+struct Adds {
+    let engine: Engine
+
+    func samples(_ numbers: Range<Int>) throws -> [Double] {
         try numbers.map { number in
             let request = SampleItem.added(number).addRequest
             return try Stopwatch.time { try engine.handle(request, from: SampleItem.caller) }.microseconds
         }
     }
 
-    /// Leaves both stores as they were filled.
-    private func forget() throws {
-        let engine = try makeEngine(directory: layout.engine, durable: false)
-        _ = try engine.handle(SampleItem.added(0).deleteServiceRequest, from: SampleItem.caller)
-        try floor.forget()
+    /// Removes what was added, if anything was.
+    func forget() throws {
+        do throws(KeychainError) {
+            _ = try engine.handle(SampleItem.added(0).deleteServiceRequest, from: SampleItem.caller)
+        } catch  where error.code == .itemNotFound {}
     }
 }

@@ -4,4 +4,5 @@ struct Plan {
     var adds: Int
     var hits: Int
     var batches: Int
+    var unlocks: Int
 }

@@ -36,7 +36,7 @@ struct Report {
             row.floor.map { text($0, row.unit) } ?? "–",
             text(row.engine, row.unit),
             measured(row),
-            row.goal.map { "≤ " + amount($0, row) } ?? "–",
+            row.goal.map { (row.unit.isBetterHigher ? "≥ " : "≤ ") + amount($0, row) } ?? "–",
             row.isMet.map { $0 ? "yes" : "**no**" } ?? "–",
         ]
     }
@@ -61,6 +61,7 @@ struct Report {
         case .bytes: decimal(value, 0) + " B"
         case .microseconds where abs(value) >= 1000: decimal(value / 1000, 2) + " ms"
         case .microseconds: decimal(value, 1) + " µs"
+        case .rowsPerSecond: grouped(Int(value)) + " rows/s"
         }
     }
 

@@ -1,6 +1,11 @@
 /// One line of the table.
 struct Row: Codable {
-    enum Unit: String, Codable { case microseconds, bytes, times }
+    enum Unit: String, Codable {
+        case microseconds, bytes, times, rowsPerSecond
+
+        /// Whether a goal is the least there should be, instead of the most.
+        var isBetterHigher: Bool { self == .rowsPerSecond }
+    }
 
     /// What is held against the goal.
     enum Measure: String, Codable {
@@ -30,5 +35,5 @@ struct Row: Codable {
     }
 
     /// nil if there is no goal.
-    var isMet: Bool? { goal.map { measured <= $0 } }
+    var isMet: Bool? { goal.map { unit.isBetterHigher ? measured >= $0 : measured <= $0 } }
 }

@@ -21,6 +21,9 @@ struct RunCommand: ParsableCommand {
     @Option(help: "Batches that the look-ups and adds are dealt into: engine and floor take turns.")
     var batches = 20
 
+    @Option(help: "Unlocks and changes of the passcode, per size.")
+    var unlocks = 15
+
     @Option(help: "Directory for the filled stores, kept for the next run. It must be on a real disk.")
     var stores = ".build/benchmark-stores"
 
@@ -43,7 +46,7 @@ struct RunCommand: ParsableCommand {
     var strict = false
 
     func validate() throws {
-        guard batches > 0, lookUps >= batches, adds >= batches, hits > 0 else {
+        guard batches > 0, lookUps >= batches, adds >= batches, hits > 0, unlocks > 0 else {
             throw ValidationError("every count must be at least 1, and look-ups and adds at least one a batch")
         }
         guard !sizes.isEmpty, sizes.allSatisfy({ $0 >= SampleItem.perService }) else {
@@ -56,6 +59,7 @@ struct RunCommand: ParsableCommand {
         for size in sizes {
             try StoreFiller(layout: layout(size), floor: floor).fillIfNeeded()
             report.rows += try SizeBenchmark(plan: plan, layout: layout(size), floor: floor).run()
+            report.rows += try LockBenchmark(plan: plan, layout: layout(size)).run()
         }
         report.rows += Growth.rows(from: report.rows)
         let processes = ProcessBenchmark(programs: programs, layout: layout(sizes[sizes.count - 1])).run()
@@ -71,7 +75,7 @@ struct RunCommand: ParsableCommand {
         items.split(separator: ",").compactMap { Int($0.filter { $0 != "_" && $0 != " " }) }.sorted()
     }
 
-    private var plan: Plan { Plan(lookUps: lookUps, adds: adds, hits: hits, batches: batches) }
+    private var plan: Plan { Plan(lookUps: lookUps, adds: adds, hits: hits, batches: batches, unlocks: unlocks) }
 
     private var programs: ProcessBenchmark.Programs {
         ProcessBenchmark.Programs(race: race, keychain: keychain, compareSecretTool: compareSecretTool)

@@ -10,6 +10,8 @@ struct StoreLayout {
 
     var engine: URL { directory.appendingPathComponent("engine") }
     var floor: URL { directory.appendingPathComponent("floor") }
+    /// A copy of the engine's store, for as long as it is measured with a passcode.
+    var copy: URL { directory.appendingPathComponent("engine-copy") }
     /// There once both are filled.
     private var marker: URL { directory.appendingPathComponent("filled") }
 
