@@ -1,10 +1,11 @@
 import Foundation
 import GRDB
 import KeychainCrypto
-import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
 import Testing
+
+@testable import KeychainEngine
 
 /// The renewal of all keys, at every point at which it can be interrupted.
 @Suite struct RekeyTests {
@@ -137,6 +138,22 @@ import Testing
             #expect(try other.ask("add new") == "-25308")
             #expect(try other.ask("unlock 1234") == "0")
             #expect(try other.ask("get ck") == "secret")
+        }
+    }
+
+    @Test("What to do about an unfinished renewal is something that works, with a passcode and without")
+    func advice() throws {
+        try withKeychain { keychain in
+            try fill(keychain.engine)
+            _ = try keychain.engine.handle(.passcode(.set(.of("1234"))), from: caller)
+            #expect(try keychain.engine.findings().contains { $0.advice.contains("'keychain unlock'") })
+            // As after a kill between the removal of the passcode and what follows it.
+            try keychain.engine.keys.removePasscode(.of("1234"))
+            #expect(try keychain.engine.lockStatus().isRekeying)
+            #expect(try keychain.engine.findings().contains { $0.advice.contains("'keychain passcode set'") })
+            try keychain.setPasscode("5678")
+            #expect(try keychain.engine.findings().isEmpty)
+            try expectWhole(keychain.engine)
         }
     }
 

@@ -25,7 +25,9 @@ extension ItemOperations {
             findings.append(
                 StoreFinding(
                     .warning, "a renewal of all keys is not finished",
-                    advice: "run 'keychain unlock', which goes on with it"))
+                    advice: keys.snapshot.bag.passcode == nil
+                        ? "run 'keychain passcode set', which goes on with it first"
+                        : "run 'keychain unlock', which goes on with it"))
         }
         if !keys.snapshot.isMemoryLocked {
             findings.append(

@@ -120,7 +120,7 @@ extension KeyStore {
 
     // MARK: Publishing
 
-    /// The lock as it is now, for ``publish(_:_:tiers:asOf:)``.
+    /// The lock as it is now, for ``publish(_:_:tiers:asOf:commit:)``.
     func moment() throws(KeychainError) -> LockRecord {
         var moment: LockRecord?
         try state.update { moment = $0 }
