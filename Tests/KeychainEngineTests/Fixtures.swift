@@ -67,6 +67,8 @@ struct ClosedStore {
 
     var storeDirectory: URL { directory.appendingPathComponent("store") }
     var database: URL { storeDirectory.appendingPathComponent("keychain.db") }
+    var log: URL { URL(fileURLWithPath: database.path + "-wal") }
+    var logIndex: URL { URL(fileURLWithPath: database.path + "-shm") }
     var keybag: URL { storeDirectory.appendingPathComponent("keybag") }
     var deviceKey: URL { directory.appendingPathComponent("device/device-key") }
 
@@ -77,6 +79,46 @@ struct ClosedStore {
         let queue = try DatabaseQueue(path: database.path)
         try queue.write { try $0.execute(sql: sql, arguments: arguments) }
         try queue.close()
+    }
+
+    /// Smaller pages make more of them, and a smaller file.
+    func setPageSize(_ size: Int) throws {
+        let queue = try DatabaseQueue(path: database.path)
+        try queue.writeWithoutTransaction { database in
+            try database.execute(
+                sql: "PRAGMA journal_mode = DELETE; PRAGMA page_size = \(size); VACUUM; PRAGMA journal_mode = WAL")
+        }
+        try queue.close()
+    }
+
+    /// Leaves what was not committed in the log.
+    func writeAndRollBack(megabytes: Int) throws {
+        let queue = try DatabaseQueue(path: database.path)
+        try queue.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA cache_size = 10")
+            try database.inTransaction {
+                try database.execute(sql: "CREATE TABLE passing (content BLOB)")
+                for _ in 0..<megabytes * 16 {
+                    try database.execute(sql: "INSERT INTO passing VALUES (randomblob(65536))")
+                }
+                return .rollback
+            }
+        }
+        try queue.close()
+    }
+
+    /// Moves the log into the database and leaves it as long as it is.
+    func checkpointWithoutTruncating() throws {
+        let queue = try DatabaseQueue(path: database.path)
+        _ = try queue.writeWithoutTransaction { try $0.checkpoint(.full) }
+        try queue.close()
+    }
+
+    /// Every file, by its name.
+    var contents: [String: Data] {
+        get throws {
+            try Dictionary(uniqueKeysWithValues: files.map { ($0.path, try Data(contentsOf: $0)) })
+        }
     }
 
     /// SQLite's log and its index, which belong to the database that was there.
@@ -101,6 +143,12 @@ struct ClosedStore {
                 .filter { !$0.hasDirectoryPath && FileManager.default.isReadableFile(atPath: $0.path) }
         }
     }
+}
+
+/// Makes a directory as the store wants it, and its parents.
+func makePrivateDirectory(_ url: URL) throws {
+    try FileManager.default.createDirectory(
+        at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
 }
 
 /// Makes a store, lets `fill` use it, closes it, and hands its files over.

@@ -18,7 +18,8 @@ struct ItemOperations {
     /// - Throws: `KeychainError.staleKeys`, and in the end `KeychainError.keybagTooOld`, if rows may be there that were sealed and listed under keys which the
     ///   session does not have: they would not be found.
     func read<R>(_ body: (StoreConnection) throws -> R) throws -> R {
-        try store.read { connection in
+        try store.requireVersion(asOf: keys.snapshot.record.epoch)
+        return try store.read { connection in
             guard connection.newestHomeGeneration <= keys.generation else {
                 throw keys.isLastAttempt ? KeychainError.keybagTooOld : .staleKeys
             }

@@ -152,8 +152,8 @@ extension KeyStore {
         try announce()
     }
 
-    /// Tells other processes that there is another keybag.
-    private func announce() throws(KeychainError) {
+    /// Tells other processes that there is another keybag, or another version of the tables.
+    func announce() throws(KeychainError) {
         try state.update { $0.epoch &+= 1 }
         forgetSnapshot()
     }

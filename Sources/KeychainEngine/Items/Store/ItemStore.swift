@@ -9,20 +9,26 @@ internal import Synchronization
 final class ItemStore: Sendable {
     let url: URL
     let storeID: UUID
+    private let schema: StoreSchema
     let homes = HomeCache()
+    private let verifiedEpoch = Mutex<UInt64?>(nil)
     private let readers: ReaderPool
     private let busyTimeout: TimeInterval
     private let openWriter: @Sendable () throws -> DatabaseQueue
     /// Opened by the first write: many a process only reads.
     private let writer = Mutex<DatabaseQueue?>(nil)
+    /// The last to go, after every connection.
+    private let openMark: OpenStores.Mark
 
     init(
-        url: URL, storeID: UUID, readers: ReaderPool, busyTimeout: TimeInterval,
+        url: URL, storeID: UUID, schema: StoreSchema, readers: ReaderPool, busyTimeout: TimeInterval, openMark: OpenStores.Mark,
         openWriter: @escaping @Sendable () throws -> DatabaseQueue
     ) {
         self.busyTimeout = busyTimeout
         self.url = url
+        self.openMark = openMark
         self.storeID = storeID
+        self.schema = schema
         self.readers = readers
         self.openWriter = openWriter
     }
@@ -61,6 +67,7 @@ final class ItemStore: Sendable {
             var result: R?
             try database.inTransaction(.immediate) {
                 try requireInPlace(database)
+                try requireVersion(try Int.fetchOne(database, sql: "PRAGMA user_version"))
                 result = try body(StoreConnection(WriterStatements(database: database), store: self))
                 return .commit
             }
@@ -77,6 +84,24 @@ final class ItemStore: Sendable {
                 .notAvailable,
                 message: "\(url.path) was removed or replaced while this program had it open; start the program again")
         }
+    }
+
+    /// Looks whether the tables are still of the version that this program knows, once for each epoch of the lock: whoever
+    /// changes them begins another one.
+    ///
+    /// - Throws: `.notAvailable` if a newer program has brought them up to its own.
+    func requireVersion(asOf epoch: UInt64) throws {
+        guard verifiedEpoch.withLock({ $0 }) != epoch else { return }
+        try requireVersion(try withReader { try $0.number("PRAGMA user_version") }.map { Int($0) })
+        verifiedEpoch.withLock { $0 = epoch }
+    }
+
+    private func requireVersion(_ found: Int?) throws(KeychainError) {
+        guard found != schema.version else { return }
+        throw KeychainError(
+            .notAvailable,
+            message: "a newer version of keychain has brought \(url.path) up to its own format; start the program again "
+                + "with that version")
     }
 
     /// Moves what this process wrote into the database, and cuts the log to nothing.

@@ -1,6 +1,4 @@
 internal import Foundation
-internal import GRDB
-internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 
@@ -10,13 +8,13 @@ internal import KeychainModel
 /// keybag without its database, or the other way round, is never taken for a new store.
 struct StoreOpener {
     private let configuration: EngineConfiguration
-    private let databaseURL: URL
+    private let database: DatabaseFile
     private let keybagFile: KeybagFile
     private let deviceKeyProvider: any DeviceKeyProvider
 
     init(_ configuration: EngineConfiguration) {
         self.configuration = configuration
-        databaseURL = configuration.storeDirectory.appendingPathComponent("keychain.db")
+        database = DatabaseFile(configuration)
         keybagFile = KeybagFile(url: configuration.storeDirectory.appendingPathComponent("keybag"))
         deviceKeyProvider = configuration.deviceKeyProvider
     }
@@ -24,15 +22,21 @@ struct StoreOpener {
     func open() throws(KeychainError) -> (store: ItemStore, keys: KeyStore) {
         do {
             try PrivateDirectory.create(configuration.storeDirectory)
-            if !keybagFile.exists {
-                let lock = configuration.storeDirectory.appendingPathComponent("store.lock")
-                try LockFile.withLock(lock) { try makeStore() }
+            let mark = try OpenStores.mark(configuration.storeDirectory) { () throws(KeychainError) in
+                try LogInspection(database.url).requireIntact()
             }
+            if !keybagFile.exists { try withStoreLock { try makeStore() } }
             let keys = try KeyStore(configuration, keybagFile: keybagFile, deviceKey: try deviceKeyProvider.load())
-            return (try openDatabase(expecting: keys.storeID), keys)
+            let reader = try openReader(of: keys)
+            return (try openStore(keys, reader, mark), keys)
         } catch {
             throw KeychainError(engineFailure: error)
         }
+    }
+
+    /// Runs `body` while no other process makes the store or changes its files.
+    private func withStoreLock<R>(_ body: () throws -> R) throws -> R {
+        try LockFile.withLock(configuration.storeDirectory.appendingPathComponent("store.lock"), body)
     }
 
     // MARK: Making a store
@@ -49,21 +53,20 @@ struct StoreOpener {
 
     /// The id of the database that is there without a keybag: a new one, or one whose making was cut short.
     private func makeDatabase() throws -> UUID {
-        if try probe() == .absent { try createEmptyDatabase() }
-        try requireUsable(try probe())
-        let writer = try openWriter()
-        try StoreSchema.migrator.migrate(writer)
-        let fresh = try UUID(from: configuration.randomness)
-        let (id, items) = try writer.write { database in
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO store (key, value) VALUES ('id', ?), ('generation', 1)",
-                arguments: [fresh.bytes])
-            return (
-                try Data.fetchOne(database, sql: "SELECT value FROM store WHERE key = 'id'"),
-                try Int.fetchOne(database, sql: "SELECT count(*) FROM item") ?? 0
-            )
+        switch try database.probe() {
+        case .absent: try database.createEmpty()
+        case .usable: try requireNoItems()
+        case .older: break
+        case .newer(let version): throw refused(.newer(version))
+        case .foreign: throw refused(.foreign)
         }
-        try writer.close()
+        try database.migrate()
+        try requireNoItems()
+        return try database.name(try UUID(from: configuration.randomness), generation: 1)
+    }
+
+    private func requireNoItems() throws {
+        let items = try database.openReader().number("SELECT count(*) FROM item") ?? 0
         guard items == 0 else {
             throw KeychainError(
                 .notAvailable,
@@ -71,45 +74,43 @@ struct StoreOpener {
                     "the keychain in \(configuration.storeDirectory.path) has \(items) items, but its keybag is missing: "
                     + "without it they cannot be read. Put the file keybag back from a backup. Nothing was changed")
         }
-        guard let identifier = id.flatMap({ $0.withUnsafeBytes { UUID(bytes: $0) } }) else {
-            throw KeychainError(.notAvailable, message: "the keychain's database has no valid id")
-        }
-        return identifier
-    }
-
-    /// With the right mode from the start: SQLite gives its log files the mode of the database.
-    private func createEmptyDatabase() throws(KeychainError) {
-        let file = Glibc.open(databaseURL.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw AtomicFile.fileError("create", databaseURL, errno) }
-        close(file)
     }
 
     // MARK: Opening the database
 
-    private func openDatabase(expecting storeID: UUID) throws -> ItemStore {
-        let reader = try openReader(expecting: storeID)
-        let readers = ReaderPool(databaseURL, busyTimeout: configuration.busyTimeout, first: reader)
+    private func openStore(_ keys: KeyStore, _ reader: Reader, _ mark: OpenStores.Mark) throws -> ItemStore {
+        let readers = ReaderPool(database.url, busyTimeout: configuration.busyTimeout, first: reader)
         return ItemStore(
-            url: databaseURL, storeID: storeID, readers: readers, busyTimeout: configuration.busyTimeout
+            url: database.url, storeID: keys.storeID, schema: configuration.schema, readers: readers,
+            busyTimeout: configuration.busyTimeout, openMark: mark
         ) {
             // Perhaps long after the first reader: what is in the file's place now may be another store, or nothing.
-            _ = try openReader(expecting: storeID)
-            return try openWriter()
+            _ = try openReader(expecting: keys.storeID)
+            return try database.openWriter()
         }
     }
 
+    /// A first reader, after the tables were brought up to this version.
+    private func openReader(of keys: KeyStore) throws -> Reader {
+        if case .older = try database.probe() {
+            try withStoreLock {
+                // Another process may have done it while this one waited.
+                guard case .older = try database.probe() else { return }
+                guard try storedID(try database.openReader()) == keys.storeID else { throw foreignKeybag }
+                try database.migrate()
+                // Programs of the former version notice at their next call, and refuse to go on.
+                try keys.announce()
+            }
+        }
+        return try openReader(expecting: keys.storeID)
+    }
+
     private func openReader(expecting storeID: UUID) throws -> Reader {
-        guard FileManager.default.fileExists(atPath: databaseURL.path) else {
-            throw refused(.absent)
-        }
-        let reader = try Reader(databaseURL, busyTimeout: configuration.busyTimeout)
-        try requireUsable(try StoreSchema.probe(reader))
-        guard try storedID(reader) == storeID else {
-            throw KeychainError(
-                .notAvailable,
-                message: "keychain.db and keybag in \(configuration.storeDirectory.path) belong to different stores. "
-                    + "Nothing was changed; put back the two files of one backup")
-        }
+        guard FileManager.default.fileExists(atPath: database.url.path) else { throw refused(.absent) }
+        let reader = try database.openReader()
+        let probe = try configuration.schema.probe(reader)
+        guard probe == .usable else { throw refused(probe) }
+        guard try storedID(reader) == storeID else { throw foreignKeybag }
         return reader
     }
 
@@ -118,13 +119,13 @@ struct StoreOpener {
         return try reader.rows("SELECT value FROM store WHERE key = 'id'") { UUID(bytes: $0.bytes(0)) }.first ?? nil
     }
 
-    private func probe() throws -> StoreSchema.Probe {
-        guard FileManager.default.fileExists(atPath: databaseURL.path) else { return .absent }
-        return try StoreSchema.probe(try Reader(databaseURL, busyTimeout: configuration.busyTimeout))
-    }
+    // MARK: Refusing
 
-    private func requireUsable(_ probe: StoreSchema.Probe) throws(KeychainError) {
-        if probe != .usable { throw refused(probe) }
+    private var foreignKeybag: KeychainError {
+        KeychainError(
+            .notAvailable,
+            message: "keychain.db and keybag in \(configuration.storeDirectory.path) belong to different stores. "
+                + "Nothing was changed; put back the two files of one backup")
     }
 
     private func refused(_ probe: StoreSchema.Probe) -> KeychainError {
@@ -132,26 +133,10 @@ struct StoreOpener {
             switch probe {
             case .absent: "is missing, though its keybag is there. Put it back from a backup"
             case .newer(let version):
-                "has version \(version), and this program knows versions up to \(StoreSchema.version): "
+                "has version \(version), and this program knows versions up to \(configuration.schema.version): "
                     + "a newer version of keychain made it"
-            case .usable, .foreign: "is not a keychain database"
+            case .usable, .older, .foreign: "is not a keychain database"
             }
-        return KeychainError(.notAvailable, message: "\(databaseURL.path) \(reason). Nothing was changed")
-    }
-
-    private func openWriter() throws -> DatabaseQueue {
-        var options = Configuration()
-        options.label = "keychain"
-        options.busyMode = .timeout(configuration.busyTimeout)
-        options.journalMode = .wal
-        options.prepareDatabase { database in
-            // The cache, up to 64 MiB, is for a renewal of keys, which changes most pages of the index in one transaction.
-            try database.execute(sql: "PRAGMA secure_delete = ON; PRAGMA cache_size = -65536")
-        }
-        let writer = try DatabaseQueue(path: databaseURL.path, configuration: options)
-        // GRDB lowers this to NORMAL with a log; then a power cut takes acknowledged writes away.
-        let synchronous = configuration.isDurable ? "FULL" : "OFF"
-        try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous)") }
-        return writer
+        return KeychainError(.notAvailable, message: "\(database.url.path) \(reason). Nothing was changed")
     }
 }

@@ -1,0 +1,81 @@
+internal import Foundation
+internal import GRDB
+internal import Glibc
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// The file `keychain.db`: its making, its tables, and the connections to it.
+struct DatabaseFile {
+    let url: URL
+    private let configuration: EngineConfiguration
+
+    init(_ configuration: EngineConfiguration) {
+        url = configuration.storeDirectory.appendingPathComponent("keychain.db")
+        self.configuration = configuration
+    }
+
+    func probe() throws -> StoreSchema.Probe {
+        guard FileManager.default.fileExists(atPath: url.path) else { return .absent }
+        return try configuration.schema.probe(try openReader())
+    }
+
+    // MARK: Making
+
+    /// With the right mode from the start: SQLite gives its log files the mode of the database.
+    func createEmpty() throws {
+        let file = Glibc.open(url.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw AtomicFile.fileError("create", url, errno) }
+        close(file)
+    }
+
+    /// Brings the tables up to this version, in one transaction for each version in between. From a file without
+    /// tables, that makes them.
+    func migrate() throws {
+        let writer = try openWriter()
+        try configuration.schema.migrator.migrate(writer)
+        try writer.close()
+    }
+
+    /// Says to which store the database belongs, unless it says so already.
+    ///
+    /// - Returns: what it says.
+    func name(_ storeID: UUID, generation: UInt32) throws -> UUID {
+        let writer = try openWriter()
+        let stored = try writer.write { database in
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO store (key, value) VALUES ('id', ?), ('generation', ?)",
+                arguments: [storeID.bytes, Int64(generation)])
+            return try Data.fetchOne(database, sql: "SELECT value FROM store WHERE key = 'id'")
+        }
+        try writer.close()
+        guard let identifier = stored.flatMap({ $0.withUnsafeBytes { UUID(bytes: $0) } }) else {
+            throw KeychainError(.notAvailable, message: "the keychain's database has no valid id")
+        }
+        return identifier
+    }
+
+    // MARK: Connections
+
+    func openReader() throws -> Reader { try Reader(url, busyTimeout: configuration.busyTimeout) }
+
+    func openWriter() throws -> DatabaseQueue {
+        var options = Configuration()
+        options.label = "keychain"
+        options.busyMode = .timeout(configuration.busyTimeout)
+        options.journalMode = .wal
+        options.prepareDatabase { database in
+            // The cache, up to 64 MiB, is for a renewal of keys, which changes most pages of the index in one
+            // transaction. What an edited schema names is not run, and a damaged page is noticed before it is written.
+            try database.execute(
+                sql: """
+                    PRAGMA secure_delete = ON; PRAGMA cache_size = -65536; PRAGMA trusted_schema = OFF;
+                    PRAGMA cell_size_check = ON
+                    """)
+        }
+        let writer = try DatabaseQueue(path: url.path, configuration: options)
+        // GRDB lowers this to NORMAL with a log; then a power cut takes acknowledged writes away.
+        let synchronous = configuration.isDurable ? "FULL" : "OFF"
+        try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous)") }
+        return writer
+    }
+}

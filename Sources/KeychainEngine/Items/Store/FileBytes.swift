@@ -1,0 +1,57 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainModel
+
+/// A file that is read in place, a piece at a time.
+///
+/// Closing one gives up every lock that this process holds on the same file, those of SQLite's connections included
+/// (sqlite.org/howtocorrupt.html, section 2.2). So a database, or the index of its log, is read like this only while
+/// ``OpenStores`` knows of no connection of this process to it.
+final class FileBytes {
+    let count: Int
+    let descriptor: Int32
+
+    /// - Returns: nil if there is no such file.
+    /// - Throws: `.notAvailable` if it cannot be opened.
+    init?(_ url: URL) throws(KeychainError) {
+        let file = open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        if file < 0 && errno == ENOENT { return nil }
+        guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
+        var information = stat()
+        guard fstat(file, &information) == 0 else {
+            let failure = errno
+            close(file)
+            throw AtomicFile.fileError("read", url, failure)
+        }
+        descriptor = file
+        count = Int(information.st_size)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Fills all of `target`.
+    ///
+    /// - Returns: false if the file ends before, or cannot be read there.
+    func read(at offset: Int, into target: UnsafeMutableRawBufferPointer) -> Bool {
+        var done = 0
+        while done < target.count {
+            let start = target.baseAddress! + done
+            let count = pread(descriptor, start, target.count - done, off_t(offset + done))
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
+    }
+
+    /// nil if the file ends before, or cannot be read there.
+    func bytes(at offset: Int, count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        return bytes.withUnsafeMutableBytes { read(at: offset, into: $0) } ? bytes : nil
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The big-endian word at an offset, which must lie within.
+    func word(_ offset: Int) -> UInt32 { UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
+}

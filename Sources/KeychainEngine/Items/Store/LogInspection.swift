@@ -1,0 +1,122 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainModel
+
+/// Looks for damage in the log of a database before SQLite does, which would drop what is behind it.
+///
+/// The log is not looked at while a process has the database open: SQLite goes by what that one knows of it then, and
+/// checks nothing. This process itself must not have it open (``FileBytes``).
+struct LogInspection {
+    private let database: URL
+
+    init(_ database: URL) { self.database = database }
+
+    /// A log that lost writes which were acknowledged.
+    struct Damage: Equatable {
+        /// How many frames of it belong to transactions that were on the disk.
+        var committedFrames: Int
+        /// How many of those SQLite would drop.
+        var droppedFrames: Int
+    }
+
+    /// - Throws: `.notAvailable` if writes would be dropped, or the files cannot be read.
+    func requireIntact() throws(KeychainError) {
+        if try isEmptyBesideLog() {
+            throw KeychainError(
+                .notAvailable,
+                message: "\(database.path) is empty, though there is a log that belongs to it. Nothing was changed; "
+                    + "put keychain.db back from a backup")
+        }
+        if let damage = try damage() { throw KeychainError(damagedLogOf: database, damage) }
+    }
+
+    /// SQLite deletes a log whose database has no page.
+    private func isEmptyBesideLog() throws(KeychainError) -> Bool {
+        guard let log = try FileBytes(logURL), log.count > 0 else { return false }
+        return try FileBytes(database)?.count == 0
+    }
+
+    /// nil if nothing is lost.
+    func damage() throws(KeychainError) -> Damage? {
+        // A process that opens the database at this moment may write into the log while it is read. Damage stays.
+        guard let first = try look() else { return nil }
+        return try look() == first ? first : try look()
+    }
+
+    private func look() throws(KeychainError) -> Damage? {
+        guard let pages = try DatabasePages(database), let log = try LoggedTransactions(database, pages),
+            !log.isInUse, log.committed > log.log.framesKeptBySQLite
+        else { return nil }
+        // A log that is being begun anew has nothing that the database has not.
+        if !log.log.isHeaderIntact, pages.hasContent(of: log) { return nil }
+        return Damage(
+            committedFrames: log.committed, droppedFrames: log.committed - log.log.framesKeptBySQLite)
+    }
+
+    private var logURL: URL { URL(fileURLWithPath: database.path + "-wal") }
+}
+
+/// The log of a database, and how much of it was on the disk when its writers were told so.
+struct LoggedTransactions {
+    let file: FileBytes
+    let log: WriteAheadLog
+    /// As many frames belong to transactions that were acknowledged, damaged or not.
+    let committed: Int
+    /// Whether another process has the database open.
+    let isInUse: Bool
+
+    /// nil if there is no log, or nothing in it.
+    init?(_ database: URL, _ pages: DatabasePages) throws(KeychainError) {
+        guard let file = try FileBytes(URL(fileURLWithPath: database.path + "-wal")), file.count > 0 else { return nil }
+        let index = try FileBytes(URL(fileURLWithPath: database.path + "-shm"))
+        isInUse = index.map(Self.isInUse) ?? false
+        let claim = index.flatMap(LogIndexHeader.init)
+        guard let log = WriteAheadLog(file, pageSize: pages.pageSize) else { return nil }
+        self.file = file
+        self.log = log
+        let claimed = claim?.salts == log.salts ? claim?.frames ?? 0 : 0
+        committed = max(log.framesProvenByLog, min(claimed, log.frames.count))
+    }
+
+    /// Whoever has the database open holds a lock on byte 128 (SQLite's os_unix.c, UNIX_SHM_DMS).
+    static func isInUse(_ index: FileBytes) -> Bool {
+        var lock = flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 128, l_len: 1, l_pid: 0)
+        return fcntl(index.descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
+    }
+}
+
+/// The pages of a database file, read without SQLite (sqlite.org/fileformat.html, section 1).
+struct DatabasePages {
+    let file: FileBytes
+    let pageSize: Int
+
+    /// nil if there is no such file, or it has no beginning.
+    init?(_ url: URL) throws(KeychainError) {
+        guard let file = try FileBytes(url), let header = file.bytes(at: 16, count: 2) else { return nil }
+        self.file = file
+        let stored = Int(header[0]) << 8 | Int(header[1])
+        // 1 stands for 65,536; what is no page size comes from damage, and SQLite's own choice is the best guess.
+        let size = stored == 1 ? 65_536 : stored
+        pageSize = size >= 512 && size & (size - 1) == 0 ? size : 4096
+    }
+
+    /// Whether every page has the content already that the committed frames of a log give it.
+    func hasContent(of logged: LoggedTransactions) -> Bool {
+        logged.log.newestFrames(among: logged.committed).allSatisfy { page, frame in
+            guard page > 0,
+                let there = file.bytes(at: Int(page - 1) * pageSize, count: pageSize),
+                let logged = logged.file.bytes(at: logged.log.offset(ofPageIn: frame), count: pageSize)
+            else { return false }
+            return there == logged
+        }
+    }
+}
+
+extension KeychainError {
+    fileprivate init(damagedLogOf database: URL, _ damage: LogInspection.Damage) {
+        self.init(
+            .notAvailable,
+            message: "the log \(database.path)-wal is damaged: opening it would drop \(damage.droppedFrames) pages that "
+                + "were written. Nothing was changed; 'keychain doctor --repair' saves what can be read")
+    }
+}

@@ -1,0 +1,179 @@
+internal import KeychainModel
+
+/// SQLite's write-ahead log, read without SQLite (sqlite.org/fileformat.html, section 4).
+///
+/// SQLite takes the first frame that does not check for the place where a power cut tore a write, and drops it with
+/// everything behind it, without a word. If a byte in the midst of the log is damaged, that drops writes that were
+/// acknowledged. What a power cut can tear is the last transaction alone, since each is on the disk before the next
+/// one begins; so a transaction behind the damage, or more of one, gives damage away.
+struct WriteAheadLog {
+    /// A frame's header, and whether its checksum follows from the one that stands in the frame before.
+    struct Frame {
+        var page: UInt32
+        /// How many pages the database has after the transaction that this frame ends; 0 if it ends none.
+        var pagesAfterCommit: UInt32
+        /// Whether it was written since the log was last begun anew.
+        var isCurrent: Bool
+        var isLinked: Bool
+
+        var endsTransaction: Bool { isCurrent && pagesAfterCommit > 0 }
+    }
+
+    static let headerSize = 32
+    static let frameHeaderSize = 24
+
+    let pageSize: Int
+    let salts: Salts
+    let frames: [Frame]
+    /// false: SQLite would not look at the log at all.
+    let isHeaderIntact: Bool
+
+    struct Salts: Equatable {
+        var first: UInt32
+        var second: UInt32
+    }
+
+    func offset(ofPageIn frame: Int) -> Int {
+        Self.headerSize + frame * (Self.frameHeaderSize + pageSize) + Self.frameHeaderSize
+    }
+
+    // MARK: What is in it
+
+    /// As many frames as SQLite goes by when nobody has the database open: up to the end of the last transaction
+    /// before the first frame that does not check.
+    var framesKeptBySQLite: Int {
+        guard isHeaderIntact else { return 0 }
+        var kept = 0
+        for (index, frame) in frames.enumerated() {
+            guard frame.isCurrent && frame.isLinked else { break }
+            if frame.endsTransaction { kept = index + 1 }
+        }
+        return kept
+    }
+
+    /// As many frames as belong to transactions that were on the disk, so far as the log itself proves it.
+    ///
+    /// Behind the first frame that does not check, the end of a transaction counts if more was written after it. What
+    /// a roll-back leaves behind is no proof: it has no end of a transaction.
+    var framesProvenByLog: Int {
+        let kept = framesKeptBySQLite
+        let firstBroken = frames.firstIndex { !($0.isCurrent && $0.isLinked) } ?? frames.count
+        var proven = kept
+        var lastEnd: Int?
+        for index in kept..<frames.count {
+            let frame = frames[index]
+            if let end = lastEnd, frame.isCurrent && frame.isLinked {
+                if index == end + 1 { proven = max(proven, index) }
+                if frame.endsTransaction { proven = max(proven, index + 1) }
+            }
+            if isEnd(index, isFirstBroken: index == firstBroken) { lastEnd = index }
+        }
+        return proven
+    }
+
+    /// Whether a frame ends a transaction. A damaged one does too, whatever it says of itself, if the next frame was
+    /// written after it.
+    private func isEnd(_ index: Int, isFirstBroken: Bool) -> Bool {
+        let frame = frames[index]
+        let next = index + 1 < frames.count ? frames[index + 1] : nil
+        return frame.pagesAfterCommit > 0
+            && (frame.isCurrent && (frame.isLinked || isFirstBroken) || next.map { $0.isCurrent && $0.isLinked } ?? false)
+    }
+
+    /// The newest content of each page among the first frames: the frame it is in.
+    func newestFrames(among count: Int) -> [UInt32: Int] {
+        var newest: [UInt32: Int] = [:]
+        for (index, frame) in frames.prefix(count).enumerated() where frame.isCurrent { newest[frame.page] = index }
+        return newest
+    }
+}
+
+// MARK: - Reading
+
+extension WriteAheadLog {
+    /// - Parameter pageSize: The database's, for the case that the log's own header is damaged.
+    /// - Returns: nil for a log that is empty, or too short to have a frame.
+    init?(_ file: FileBytes, pageSize databasePageSize: Int) {
+        guard let start = file.bytes(at: 0, count: Self.headerSize) else { return nil }
+        let header = start.withUnsafeBytes { Header($0) }
+        isHeaderIntact = header.isIntact
+        pageSize = header.isIntact ? header.pageSize : databasePageSize
+        let frameSize = Self.frameHeaderSize + pageSize
+        let count = (file.count - Self.headerSize) / frameSize
+        guard count > 0, let first = file.bytes(at: Self.headerSize, count: Self.frameHeaderSize) else { return nil }
+        salts = header.isIntact ? header.salts : first.withUnsafeBytes { Salts($0) }
+        frames = Self.frames(file, count, frameSize, header, salts)
+    }
+
+    private static func frames(
+        _ file: FileBytes, _ count: Int, _ frameSize: Int, _ header: Header, _ salts: Salts
+    ) -> [Frame] {
+        var frames: [Frame] = []
+        frames.reserveCapacity(count)
+        var former = header.checksum
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: frameSize, alignment: 8)
+        defer { piece.deallocate() }
+        for index in 0..<count {
+            guard file.read(at: headerSize + index * frameSize, into: piece) else { break }
+            let bytes = UnsafeRawBufferPointer(piece)
+            let stored = Checksum(first: bytes.word(16), second: bytes.word(20))
+            var computed = former
+            computed.add(UnsafeRawBufferPointer(rebasing: bytes[..<8]), isBigEndian: header.isBigEndian)
+            computed.add(UnsafeRawBufferPointer(rebasing: bytes[frameHeaderSize...]), isBigEndian: header.isBigEndian)
+            frames.append(
+                Frame(
+                    page: bytes.word(0), pagesAfterCommit: bytes.word(4), isCurrent: Salts(bytes) == salts,
+                    isLinked: computed == stored))
+            // From what stands there, not from what should: one damaged frame leaves the next one's check alone.
+            former = stored
+        }
+        return frames
+    }
+
+    private struct Header {
+        let isIntact: Bool
+        let isBigEndian: Bool
+        let pageSize: Int
+        let salts: Salts
+        let checksum: Checksum
+
+        init(_ bytes: UnsafeRawBufferPointer) {
+            // One more for checksums of big-endian words; where the header is damaged, those of this machine.
+            let magic: UInt32 = 0x377f_0682
+            let saysBigEndian = bytes.word(0) & 1 == 1
+            pageSize = Int(bytes.word(8))
+            salts = Salts(first: bytes.word(16), second: bytes.word(20))
+            checksum = Checksum(first: bytes.word(24), second: bytes.word(28))
+            var computed = Checksum(first: 0, second: 0)
+            computed.add(UnsafeRawBufferPointer(rebasing: bytes[..<24]), isBigEndian: saysBigEndian)
+            let isPageSize = (512...65_536).contains(pageSize) && pageSize & (pageSize - 1) == 0
+            isIntact = computed == checksum && isPageSize && bytes.word(0) & ~1 == magic
+            isBigEndian = isIntact ? saysBigEndian : UInt32(1).bigEndian == 1
+        }
+    }
+
+    /// sqlite.org/fileformat.html, section 4.2.
+    struct Checksum: Equatable {
+        var first: UInt32
+        var second: UInt32
+
+        /// - Parameter bytes: A multiple of eight.
+        mutating func add(_ bytes: UnsafeRawBufferPointer, isBigEndian: Bool) {
+            var (first, second) = (first, second)
+            for offset in stride(from: 0, to: bytes.count, by: 8) {
+                let words = bytes.loadUnaligned(fromByteOffset: offset, as: (UInt32, UInt32).self)
+                first &+= (isBigEndian ? words.0.bigEndian : words.0.littleEndian) &+ second
+                second &+= (isBigEndian ? words.1.bigEndian : words.1.littleEndian) &+ first
+            }
+            (self.first, self.second) = (first, second)
+        }
+    }
+}
+
+extension WriteAheadLog.Salts {
+    /// Those of a frame's header.
+    fileprivate init(_ frame: UnsafeRawBufferPointer) {
+        first = frame.word(8)
+        second = frame.word(12)
+    }
+}

@@ -1,0 +1,187 @@
+internal import Foundation
+
+/// A value of a record (sqlite.org/fileformat.html, section 2.1).
+enum LooseValue {
+    case null
+    case integer(Int64)
+    case bytes(Data)
+}
+
+/// Where records begin in a page, and what they hold.
+///
+/// Everything is checked against the page's bounds, since any byte of it may be damaged.
+struct LoosePage {
+    let number: Int
+    private let bytes: [UInt8]
+    private let pages: LoosePages
+
+    init?(_ number: Int, of pages: LoosePages) {
+        guard let bytes = pages.page(number) else { return nil }
+        self.number = number
+        self.bytes = bytes
+        self.pages = pages
+    }
+
+    // MARK: Finding records
+
+    /// Calls `body` with each record that has so many columns of which the first is NULL, as that of a row's own number
+    /// is.
+    ///
+    /// Of a page whose structure is intact only what the structure leads to. Of any other one whatever looks like a
+    /// record, where older ones may be among.
+    func forEachRecord(columns: Int, _ body: ([LooseValue]) throws -> Void) rethrows {
+        for start in intactRecords ?? Array(bytes.indices) {
+            if let record = record(at: start, columns: columns) { try body(record) }
+        }
+    }
+
+    /// Where the records of a leaf of a table begin; nil if this is none, or its structure is damaged
+    /// (sqlite.org/fileformat.html, section 1.6).
+    private var intactRecords: [Int]? {
+        let header = number == 1 ? 100 : 0
+        let tableLeaf: UInt8 = 0x0d
+        guard bytes[header] == tableLeaf else { return nil }
+        let count = short(header + 3)
+        let contentStart = short(header + 5) == 0 ? 65_536 : short(header + 5)
+        let pointersEnd = header + 8 + 2 * count
+        guard pointersEnd <= contentStart, contentStart <= pages.usableSize else { return nil }
+        var accounted = Int(bytes[header + 7])
+        var starts: [Int] = []
+        for index in 0..<count {
+            let pointer = short(header + 8 + 2 * index)
+            guard pointer >= contentStart, let cell = cell(at: pointer) else { return nil }
+            accounted += cell.size
+            starts.append(cell.recordStart)
+        }
+        guard let free = freeBytes(from: short(header + 1), contentStart) else { return nil }
+        // Otherwise there is something between them, or less of them than there should be.
+        return accounted + free == pages.usableSize - contentStart ? starts : nil
+    }
+
+    private func cell(at pointer: Int) -> (recordStart: Int, size: Int)? {
+        guard let (payload, rowStart) = varint(at: pointer), let (_, recordStart) = varint(at: rowStart),
+            payload <= Int64(Int32.max)
+        else { return nil }
+        let local = localByteCount(of: Int(payload))
+        let size = max(4, recordStart - pointer + local + (local < Int(payload) ? 4 : 0))
+        return pointer + size <= pages.usableSize ? (recordStart, size) : nil
+    }
+
+    /// What the chain of free blocks has; nil if it leads astray.
+    private func freeBytes(from first: Int, _ contentStart: Int) -> Int? {
+        var total = 0
+        var block = first
+        while block != 0 {
+            guard block >= contentStart, block + 4 <= pages.usableSize else { return nil }
+            let (next, size) = (short(block), short(block + 2))
+            guard size >= 4, next == 0 || next > block else { return nil }
+            total += size
+            block = next
+        }
+        return total
+    }
+
+    // MARK: Reading records
+
+    /// nil if there is no record of that shape.
+    private func record(at start: Int, columns: Int) -> [LooseValue]? {
+        guard let (headerSize, firstType) = varint(at: start), headerSize > 0, headerSize < 128,
+            start + Int(headerSize) <= pages.usableSize
+        else { return nil }
+        var types: [Int64] = []
+        var next = firstType
+        while next < start + Int(headerSize) {
+            guard types.count < columns, let (type, after) = varint(at: next) else { return nil }
+            // The first column, before anything else costs time.
+            if types.isEmpty && type != 0 { return nil }
+            types.append(type)
+            next = after
+        }
+        guard types.count == columns, next == start + Int(headerSize) else { return nil }
+        return values(types, start, Int(headerSize))
+    }
+
+    private func values(_ types: [Int64], _ start: Int, _ headerSize: Int) -> [LooseValue]? {
+        let sizes = types.compactMap(Self.byteCount)
+        guard sizes.count == types.count, sizes.allSatisfy({ $0 <= ItemOperations.largestItem + 1024 }),
+            let payload = payload(at: start, count: headerSize + sizes.reduce(0, +))
+        else { return nil }
+        var values: [LooseValue] = []
+        var place = headerSize
+        for (type, size) in zip(types, sizes) {
+            values.append(Self.value(type, payload[payload.startIndex + place..<payload.startIndex + place + size]))
+            place += size
+        }
+        return values
+    }
+
+    private static func byteCount(_ type: Int64) -> Int? {
+        switch type {
+        case 0, 8, 9: 0
+        case 1...4: Int(type)
+        case 5: 6
+        case 6, 7: 8
+        case 12...: Int(exactly: (type - 12) / 2)
+        default: nil
+        }
+    }
+
+    private static func value(_ type: Int64, _ bytes: Data) -> LooseValue {
+        switch type {
+        case 0: return .null
+        case 8: return .integer(0)
+        case 9: return .integer(1)
+        case 1...6:
+            let isNegative = bytes.first! & 0x80 != 0
+            return .integer(bytes.reduce(isNegative ? -1 : 0) { $0 << 8 | Int64($1) })
+        default: return .bytes(Data(bytes))
+        }
+    }
+
+    /// A record's bytes, from the page and those that it goes on in.
+    private func payload(at start: Int, count: Int) -> Data? {
+        let local = localByteCount(of: count)
+        guard start + local <= pages.usableSize else { return nil }
+        var payload = Data(bytes[start..<start + local])
+        if local == count { return payload }
+        guard start + local + 4 <= pages.usableSize else { return nil }
+        var next = word(bytes, start + local)
+        while payload.count < count {
+            guard next > 0, let page = pages.page(next) else { return nil }
+            payload.append(contentsOf: page[4..<min(pages.usableSize, 4 + count - payload.count)])
+            next = word(page, 0)
+        }
+        return payload
+    }
+
+    /// How much of a record is in the page itself (sqlite.org/fileformat.html, section 1.6).
+    private func localByteCount(of payload: Int) -> Int {
+        let usable = pages.usableSize
+        let most = usable - 35
+        if payload <= most { return payload }
+        let least = (usable - 12) * 32 / 255 - 23
+        let wanted = least + (payload - least) % (usable - 4)
+        return wanted <= most ? wanted : least
+    }
+
+    // MARK: Numbers
+
+    private func short(_ offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
+
+    private func word(_ bytes: [UInt8], _ offset: Int) -> Int {
+        (0..<4).reduce(0) { $0 << 8 | Int(bytes[offset + $1]) }
+    }
+
+    /// A number of one to nine bytes, and where the next thing begins.
+    private func varint(at start: Int) -> (value: Int64, end: Int)? {
+        var value: UInt64 = 0
+        for index in 0..<9 {
+            guard start + index < pages.usableSize else { return nil }
+            let byte = bytes[start + index]
+            if index == 8 { return (Int64(bitPattern: value << 8 | UInt64(byte)), start + 9) }
+            value = value << 7 | UInt64(byte & 0x7f)
+            if byte & 0x80 == 0 { return (Int64(bitPattern: value), start + index + 1) }
+        }
+        return nil
+    }
+}

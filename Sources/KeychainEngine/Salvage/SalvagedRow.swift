@@ -1,0 +1,61 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// A record that has the shape of a row of the table `item` (docs/store-format.md).
+struct SalvagedRow {
+    static let columnCount = 12
+
+    let uuid: Data
+    let generation: Int64
+    let version: Int64
+    let access: Data
+    let tokens: Data
+    let metadataKey: Data
+    let metadata: Data
+    /// nil for an item without a secret.
+    let secretKey: Data?
+    let secret: Data?
+
+    /// nil for any other record.
+    init?(_ values: [LooseValue]) {
+        guard values.count == Self.columnCount, case .bytes(let uuid) = values[1], uuid.count == 16,
+            case .integer(let generation) = values[3], case .integer(let version) = values[4],
+            case .bytes(let access) = values[6], case .bytes(let tokens) = values[7],
+            case .bytes(let metadataKey) = values[8], case .bytes(let metadata) = values[9]
+        else { return nil }
+        switch (values[10], values[11]) {
+        case (.null, .null): (secretKey, secret) = (nil, nil)
+        case (.bytes(let key), .bytes(let box)): (secretKey, secret) = (key, box)
+        default: return nil
+        }
+        self.uuid = uuid
+        self.generation = generation
+        self.version = version
+        self.access = access
+        self.tokens = tokens
+        self.metadataKey = metadataKey
+        self.metadata = metadata
+    }
+
+    /// What a statement gives back the columns of ``StoredRow`` as they are bound.
+    static let echo = "SELECT ?, 0, ?, ?, ?, ?, ?, ?, ?, ?"
+
+    /// Calls `body` with the row as if it lay in a table.
+    func withStoredRow<R>(_ echo: RawStatement, _ body: (StoredRow) throws -> R) throws -> R {
+        try echo.bind(uuid, at: 1)
+        try echo.bind(generation, at: 2)
+        try echo.bind(version, at: 3)
+        try echo.bind(access, at: 4)
+        try echo.bind(tokens, at: 5)
+        try echo.bind(metadataKey, at: 6)
+        try echo.bind(metadata, at: 7)
+        try echo.bind(secretKey, at: 8)
+        try echo.bind(secret, at: 9)
+        defer { echo.reset() }
+        guard try echo.step() else {
+            throw KeychainError(.internalFailure, message: "the database gave back no row")
+        }
+        return try body(StoredRow(id: 0, statement: echo))
+    }
+}
