@@ -2,75 +2,103 @@ internal import Foundation
 internal import Glibc
 internal import KeychainModel
 
-/// Small files that are there whole or not at all. Every write of ours outside the database goes through here.
-enum AtomicFile {
-    /// Replaces a file: write beside it, fsync, rename, fsync of the directory.
-    static func replace(_ url: URL, with bytes: UnsafeRawBufferPointer) throws(KeychainError) {
-        try write(bytes, beside: url) { temporary throws(KeychainError) in
-            try check(rename(temporary, url.path), "replace", url)
+/// A small file that is there whole or not at all. Every write of ours outside the database that has to last goes
+/// through here.
+struct AtomicFile: Sendable {
+    private let url: URL
+    private let temporary: String
+    private let files: any FileSystem
+
+    /// A file whose writers take turns under a lock. What a writer left that was killed is removed by the next one.
+    init(locked url: URL, _ files: any FileSystem) {
+        self.url = url
+        self.files = files
+        temporary = url.path + ".new"
+    }
+
+    /// A file that several processes may write at once, each by a name of its own, which begins with
+    /// ``unlockedPrefix(_:)``.
+    init(unlocked url: URL, _ files: any FileSystem) {
+        self.url = url
+        self.files = files
+        temporary = url.deletingLastPathComponent().path + "/" + Self.unlockedPrefix(url) + UUID().uuidString
+    }
+
+    static func unlockedPrefix(_ url: URL) -> String { url.lastPathComponent + ".new-" }
+
+    /// Replaces the file: write beside it, fsync, rename, fsync of the directory.
+    func replace(with bytes: UnsafeRawBufferPointer) throws(KeychainError) {
+        try write(bytes) { () throws(KeychainError) in
+            try check(files.rename(temporary, to: url.path), "replace")
         }
     }
 
-    /// Creates a file that must not exist yet.
+    /// Creates the file, which must not exist yet.
     ///
     /// - Returns: false, with nothing changed, if another process was first.
-    static func create(_ url: URL, with bytes: UnsafeRawBufferPointer) throws(KeychainError) -> Bool {
+    func create(with bytes: UnsafeRawBufferPointer) throws(KeychainError) -> Bool {
         var isNew = true
-        try write(bytes, beside: url) { temporary throws(KeychainError) in
+        try write(bytes) { () throws(KeychainError) in
             // Unlike a rename, a link never takes the place of what is there.
-            isNew = link(temporary, url.path) == 0
+            isNew = files.link(temporary, to: url.path) == 0
             let failure = isNew ? 0 : errno
-            unlink(temporary)
-            if !isNew && failure != EEXIST { throw fileError("create", url, failure) }
+            // Whoever was first removes the temporary files of the others.
+            let isLate = failure == EEXIST || (failure == ENOENT && access(url.path, F_OK) == 0)
+            if !isNew && !isLate { throw Self.fileError("create", url, failure) }
+            removeLeftover()
         }
         return isNew
     }
 
-    private static func write(
-        _ bytes: UnsafeRawBufferPointer, beside url: URL, then publish: (String) throws(KeychainError) -> Void
+    /// Removes what a killed writer left. Where that fails it is left once more: the next write needs the name, and
+    /// says so.
+    func removeLeftover() { _ = files.remove(temporary) }
+
+    private func write(
+        _ bytes: UnsafeRawBufferPointer, then publish: () throws(KeychainError) -> Void
     ) throws(KeychainError) {
-        let temporary = url.path + ".new-\(UUID().uuidString)"
-        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        try check(file, "create", url)
+        // Not emptied and written again: it may have been linked to its name already, and be the file itself.
+        removeLeftover()
+        let file = files.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC)
+        try check(file, "create")
         do throws(KeychainError) {
             do throws(KeychainError) {
-                try writeAll(bytes, to: file, url)
-                try check(fsync(file), "write", url)
+                try writeAll(bytes, to: file)
+                try check(files.sync(file), "write")
             } catch {
                 close(file)
                 throw error
             }
-            try check(close(file), "write", url)
-            try publish(temporary)
+            try check(close(file), "write")
+            try publish()
         } catch {
-            unlink(temporary)
+            removeLeftover()
             throw error
         }
-        try syncDirectory(of: url)
+        try Self.syncDirectory(of: url, files)
     }
 
-    private static func writeAll(
-        _ bytes: UnsafeRawBufferPointer, to file: Int32, _ url: URL
-    ) throws(KeychainError) {
+    private func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(KeychainError) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let written = Glibc.write(file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            let written = files.write(UnsafeRawBufferPointer(rebasing: rest), to: file)
             if written < 0 && errno == EINTR { continue }
-            try check(Int32(clamping: written), "write", url)
+            try check(Int32(clamping: written), "write")
             rest = rest.dropFirst(written)
         }
     }
 
-    private static func syncDirectory(of url: URL) throws(KeychainError) {
+    /// Makes a name durable that a directory was given.
+    static func syncDirectory(of url: URL, _ files: any FileSystem) throws(KeychainError) {
         let directory = url.deletingLastPathComponent()
         let file = open(directory.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        try check(file, "open", directory)
+        guard file >= 0 else { throw fileError("open", directory, errno) }
         defer { close(file) }
-        try check(fsync(file), "write", directory)
+        guard files.sync(file) == 0 else { throw fileError("write", directory, errno) }
     }
 
-    private static func check(_ result: Int32, _ verb: String, _ url: URL) throws(KeychainError) {
-        if result < 0 { throw fileError(verb, url, errno) }
+    private func check(_ result: Int32, _ verb: String) throws(KeychainError) {
+        if result < 0 { throw Self.fileError(verb, url, errno) }
     }
 
     static func fileError(_ verb: String, _ url: URL, _ failure: Int32) -> KeychainError {

@@ -4,7 +4,8 @@ internal import KeychainModel
 extension Engine {
     func status() throws -> StoreStatus {
         StoreStatus(
-            storePath: configuration.storeDirectory.path, storeID: store.storeID, schemaVersion: configuration.schema.version,
+            storePath: configuration.storeDirectory.path, storeID: store.storeID,
+            schemaVersion: configuration.schema.version,
             itemCounts: try store.read { try $0.itemCounts() }, bytesOnDisk: bytesOnDisk(),
             deviceKey: configuration.deviceKeyProvider.origin,
             isKeyMemoryLocked: try keys.begin().snapshot.isMemoryLocked, lock: try keys.status())

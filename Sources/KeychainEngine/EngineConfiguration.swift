@@ -12,6 +12,8 @@ package struct EngineConfiguration: Sendable {
     package var deviceKeyCredential: URL?
     package var clock: any Clock
     package var randomness: any Randomness
+    /// How files are changed; another one in tests alone.
+    package var files: any FileSystem = SystemFiles()
     /// How long a call waits while another process writes.
     package var busyTimeout: TimeInterval = 5
     /// Whether unlocked keys are in the kernel's keyring of the user, if it has one, for all processes of the user. If

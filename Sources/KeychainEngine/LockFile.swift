@@ -12,8 +12,8 @@ enum LockFile {
     /// - Throws: `.notAvailable` if that takes longer than a minute: a process that was stopped may hold it for ever.
     ///
     /// The file is left behind: removing it would let two processes hold it at once.
-    static func withLock<R>(_ url: URL, _ body: () throws -> R) throws -> R {
-        let file = open(url.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    static func withLock<R>(_ url: URL, _ files: any FileSystem, _ body: () throws -> R) throws -> R {
+        let file = files.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC)
         guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
         defer { close(file) }
         let end = ContinuousClock.now + patience

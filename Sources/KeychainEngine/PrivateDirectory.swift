@@ -5,14 +5,28 @@ internal import KeychainModel
 /// Directories of ours belong to their user and nobody else.
 enum PrivateDirectory {
     /// Makes the directory and its missing parents, for the owner alone.
-    static func create(_ url: URL) throws(KeychainError) {
-        if mkdir(url.path, 0o700) == 0 || errno == EEXIST { return try check(url) }
+    static func create(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
+        try make(url, files)
+        try check(url)
+    }
+
+    private static func make(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
+        if files.makeDirectory(url.path) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, url.path != "/" else { throw AtomicFile.fileError("create", url, errno) }
-        try createParents(of: url)
-        guard mkdir(url.path, 0o700) == 0 || errno == EEXIST else {
+        try make(url.deletingLastPathComponent(), files)
+        guard files.makeDirectory(url.path) == 0 || errno == EEXIST else {
             throw AtomicFile.fileError("create", url, errno)
         }
-        try check(url)
+    }
+
+    /// Forces to the disk that the directory is there, whoever made it and its parents, and was perhaps killed before
+    /// he could: every parent in which this user could have made something.
+    static func makeDurable(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
+        var directory = url.standardizedFileURL
+        while directory.path != "/", access(directory.deletingLastPathComponent().path, W_OK) == 0 {
+            try AtomicFile.syncDirectory(of: directory, files)
+            directory.deleteLastPathComponent()
+        }
     }
 
     /// - Throws: `.notAvailable` if it is no directory, another user's, or open to writing by others.
@@ -27,16 +41,6 @@ enum PrivateDirectory {
         }
         guard information.st_mode & 0o022 == 0 else {
             throw refused(url, "other users may write to it. Run: chmod 700 '\(url.path)'")
-        }
-    }
-
-    private static func createParents(of url: URL) throws(KeychainError) {
-        let parent = url.deletingLastPathComponent()
-        if mkdir(parent.path, 0o700) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT, parent.path != "/" else { throw AtomicFile.fileError("create", parent, errno) }
-        try createParents(of: parent)
-        guard mkdir(parent.path, 0o700) == 0 || errno == EEXIST else {
-            throw AtomicFile.fileError("create", parent, errno)
         }
     }
 

@@ -14,12 +14,14 @@ struct AttemptCounter: Sendable {
     private static let failuresAfterDamage: UInt16 = 9
 
     private let url: URL
+    private let file: AtomicFile
     private let configuration: EngineConfiguration
     private let storeID: UUID
     private let deviceKey: KeyMaterial
 
     init(_ configuration: EngineConfiguration, storeID: UUID, deviceKey: KeyMaterial) {
         url = configuration.storeDirectory.appendingPathComponent("attempts")
+        file = AtomicFile(locked: url, configuration.files)
         self.configuration = configuration
         self.storeID = storeID
         self.deviceKey = deviceKey
@@ -156,10 +158,13 @@ struct AttemptCounter: Sendable {
         return AttemptRecord(decoding: bytes.prefix(count), storeID: storeID, deviceKey: deviceKey)
     }
 
+    /// Removes what a writer left that was killed.
+    func removeLeftover() { file.removeLeftover() }
+
     private func save(_ record: AttemptRecord) throws(KeychainError) {
         var result: Result<Void, KeychainError> = .success(())
         record.encoded(storeID: storeID, deviceKey: deviceKey).withUnsafeBytes { bytes in
-            do throws(KeychainError) { try AtomicFile.replace(url, with: bytes) } catch { result = .failure(error) }
+            do throws(KeychainError) { try file.replace(with: bytes) } catch { result = .failure(error) }
         }
         try result.get()
     }

@@ -17,7 +17,7 @@ protocol DeviceKeyProvider: Sendable {
 extension EngineConfiguration {
     var deviceKeyProvider: any DeviceKeyProvider {
         if let deviceKeyCredential { return DeviceKeyCredential(url: deviceKeyCredential) }
-        return DeviceKeyFile(directory: deviceKeyDirectory)
+        return DeviceKeyFile(directory: deviceKeyDirectory, files)
     }
 }
 
@@ -27,8 +27,12 @@ extension EngineConfiguration {
 /// says so.
 struct DeviceKeyFile: DeviceKeyProvider {
     let url: URL
+    private let files: any FileSystem
 
-    init(directory: URL) { url = directory.appendingPathComponent("device-key") }
+    init(directory: URL, _ files: any FileSystem) {
+        url = directory.appendingPathComponent("device-key")
+        self.files = files
+    }
 
     var origin: DeviceKeyOrigin { .file(url.path) }
 
@@ -42,14 +46,28 @@ struct DeviceKeyFile: DeviceKeyProvider {
 
     func loadOrCreate(randomness: any Randomness) throws(KeychainError) -> KeyMaterial {
         if access(url.path, F_OK) != 0 && errno == ENOENT {
-            try PrivateDirectory.create(url.deletingLastPathComponent())
+            let directory = url.deletingLastPathComponent()
+            try PrivateDirectory.create(directory, files)
+            try PrivateDirectory.makeDurable(directory, files)
             let fresh = try KeyMaterial { target throws(KeychainError) in try randomness.fill(target) }
             // Another process may be quicker; then its key is the one, and ours was never used.
             _ = try fresh.withUnsafeBytes { bytes throws(KeychainError) in
-                try AtomicFile.create(url, with: bytes)
+                try AtomicFile(unlocked: url, files).create(with: bytes)
             }
         }
-        return try load()
+        let key = try load()
+        removeLeftovers()
+        return key
+    }
+
+    /// Removes what makers left that were killed, now that there is a key. Each has a name of its own, since stores
+    /// share no lock; one that is at work sees that it was too late. Where that fails, nothing is the worse for it.
+    private func removeLeftovers() {
+        let directory = url.deletingLastPathComponent().path
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        where name.hasPrefix(AtomicFile.unlockedPrefix(url)) {
+            _ = files.remove("\(directory)/\(name)")
+        }
     }
 }
 

@@ -23,7 +23,7 @@ final class KeyStore: Sendable {
         self.configuration = configuration
         self.deviceKey = deviceKey
         self.keybagFile = keybagFile
-        state = LockStateFile(configuration.storeDirectory.appendingPathComponent("lock-state"))
+        state = LockStateFile(configuration.storeDirectory.appendingPathComponent("lock-state"), configuration.files)
         attempts = AttemptCounter(configuration, storeID: bag.storeID, deviceKey: deviceKey)
         keyring = configuration.usesKeyring ? KernelKeyring.ofUser : nil
         held = HeldKeys.of(bag.storeID, configuration.storeDirectory, state, configuration.clock)
@@ -33,7 +33,12 @@ final class KeyStore: Sendable {
     /// Runs `body` while no other process makes the store, changes its keybag or tries a passcode.
     func withStoreLock<R>(_ body: () throws -> R) throws -> R {
         let lock = configuration.storeDirectory.appendingPathComponent("store.lock")
-        return try LockFile.withLock(lock, body)
+        return try LockFile.withLock(lock, configuration.files) {
+            // A keybag that was not put in place may be one that opens without the passcode.
+            keybagFile.removeLeftover()
+            attempts.removeLeftover()
+            return try body()
+        }
     }
 
     // MARK: Operations

@@ -9,6 +9,12 @@ struct KeybagFile: Sendable {
     private static let most = 64 << 10
 
     let url: URL
+    private let file: AtomicFile
+
+    init(url: URL, _ files: any FileSystem) {
+        self.url = url
+        file = AtomicFile(locked: url, files)
+    }
 
     var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
 
@@ -58,14 +64,17 @@ struct KeybagFile: Sendable {
         return bytes.prefix(count)
     }
 
+    /// Removes what a writer left that was killed. Under the store's lock, as every write.
+    func removeLeftover() { file.removeLeftover() }
+
     func replace(with bag: Keybag, deviceKey: KeyMaterial) throws(KeychainError) {
-        try write(bag, deviceKey) { bytes throws(KeychainError) in try AtomicFile.replace(url, with: bytes) }
+        try write(bag, deviceKey) { bytes throws(KeychainError) in try file.replace(with: bytes) }
     }
 
     /// - Throws: `.notAvailable` if another process made one meanwhile: it must not be lost.
     func create(_ bag: Keybag, deviceKey: KeyMaterial) throws(KeychainError) {
         try write(bag, deviceKey) { bytes throws(KeychainError) in
-            guard try AtomicFile.create(url, with: bytes) else {
+            guard try file.create(with: bytes) else {
                 throw KeychainError(.notAvailable, message: "\(url.path) appeared while a store was being made")
             }
         }

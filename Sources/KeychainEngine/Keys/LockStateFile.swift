@@ -10,9 +10,13 @@ internal import Synchronization
 /// crash of the system, which locks every store anyhow, so nothing is forced to the disk.
 final class LockStateFile: Sendable {
     let url: URL
+    private let files: any FileSystem
     private let descriptor = Mutex<Int32>(-1)
 
-    init(_ url: URL) { self.url = url }
+    init(_ url: URL, _ files: any FileSystem) {
+        self.url = url
+        self.files = files
+    }
 
     deinit {
         descriptor.withLock { if $0 >= 0 { close($0) } }
@@ -40,7 +44,7 @@ final class LockStateFile: Sendable {
 
     /// On a read-only disk for reading alone.
     private func open() -> Int32 {
-        let file = Glibc.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let file = files.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
         return file >= 0 ? file : Glibc.open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     }
 
@@ -75,7 +79,7 @@ final class LockStateFile: Sendable {
     ///
     /// - Throws: `.notAvailable` if the file cannot be written, or what `change` throws; then nothing is written.
     func update(_ change: (inout LockRecord) throws(KeychainError) -> Void) throws(KeychainError) {
-        let file = Glibc.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let file = files.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
         // Closing gives up the lock.
         defer { close(file) }
@@ -86,17 +90,17 @@ final class LockStateFile: Sendable {
         try change(&record)
         let written = withUnsafeTemporaryAllocation(byteCount: LockRecord.byteCount, alignment: 8) { bytes in
             record.write(to: bytes)
-            return pwrite(file, bytes.baseAddress, bytes.count, 0)
+            return files.write(UnsafeRawBufferPointer(bytes), to: file, at: 0)
         }
         guard written == LockRecord.byteCount else { throw AtomicFile.fileError("write", url, errno) }
     }
 
     /// One word alone, so that using a key does not wait for anybody.
     func noteUse(at time: UInt64) {
-        var word = time.bigEndian
+        let word = time.bigEndian
         descriptor.withLock { file in
             // The next use tries again; at worst the store locks itself early.
-            _ = pwrite(file, &word, MemoryLayout<UInt64>.size, off_t(LockRecord.offsetOfLastUse))
+            _ = withUnsafeBytes(of: word) { files.write($0, to: file, at: LockRecord.offsetOfLastUse) }
         }
     }
 

@@ -23,7 +23,7 @@ struct DatabaseFile {
 
     /// With the right mode from the start: SQLite gives its log files the mode of the database.
     func createEmpty() throws {
-        let file = Glibc.open(url.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let file = configuration.files.open(url.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC)
         guard file >= 0 else { throw AtomicFile.fileError("create", url, errno) }
         close(file)
     }

@@ -21,7 +21,8 @@ final class ItemStore: Sendable {
     private let openMark: OpenStores.Mark
 
     init(
-        url: URL, storeID: UUID, schema: StoreSchema, readers: ReaderPool, busyTimeout: TimeInterval, openMark: OpenStores.Mark,
+        url: URL, storeID: UUID, schema: StoreSchema, readers: ReaderPool, busyTimeout: TimeInterval,
+        openMark: OpenStores.Mark,
         openWriter: @escaping @Sendable () throws -> DatabaseQueue
     ) {
         self.busyTimeout = busyTimeout
@@ -100,7 +101,8 @@ final class ItemStore: Sendable {
         guard found != schema.version else { return }
         throw KeychainError(
             .notAvailable,
-            message: "a newer version of keychain has brought \(url.path) up to its own format; start the program again "
+            message:
+                "a newer version of keychain has brought \(url.path) up to its own format; start the program again "
                 + "with that version")
     }
 

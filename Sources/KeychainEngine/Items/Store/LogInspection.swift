@@ -116,7 +116,8 @@ extension KeychainError {
     fileprivate init(damagedLogOf database: URL, _ damage: LogInspection.Damage) {
         self.init(
             .notAvailable,
-            message: "the log \(database.path)-wal is damaged: opening it would drop \(damage.droppedFrames) pages that "
+            message:
+                "the log \(database.path)-wal is damaged: opening it would drop \(damage.droppedFrames) pages that "
                 + "were written. Nothing was changed; 'keychain doctor --repair' saves what can be read")
     }
 }

@@ -15,13 +15,13 @@ struct StoreOpener {
     init(_ configuration: EngineConfiguration) {
         self.configuration = configuration
         database = DatabaseFile(configuration)
-        keybagFile = KeybagFile(url: configuration.storeDirectory.appendingPathComponent("keybag"))
+        keybagFile = KeybagFile(url: configuration.storeDirectory.appendingPathComponent("keybag"), configuration.files)
         deviceKeyProvider = configuration.deviceKeyProvider
     }
 
     func open() throws(KeychainError) -> (store: ItemStore, keys: KeyStore) {
         do {
-            try PrivateDirectory.create(configuration.storeDirectory)
+            try PrivateDirectory.create(configuration.storeDirectory, configuration.files)
             let mark = try OpenStores.mark(configuration.storeDirectory) { () throws(KeychainError) in
                 try LogInspection(database.url).requireIntact()
             }
@@ -36,7 +36,8 @@ struct StoreOpener {
 
     /// Runs `body` while no other process makes the store or changes its files.
     private func withStoreLock<R>(_ body: () throws -> R) throws -> R {
-        try LockFile.withLock(configuration.storeDirectory.appendingPathComponent("store.lock"), body)
+        let lock = configuration.storeDirectory.appendingPathComponent("store.lock")
+        return try LockFile.withLock(lock, configuration.files, body)
     }
 
     // MARK: Making a store
@@ -44,6 +45,7 @@ struct StoreOpener {
     private func makeStore() throws {
         // Another process may have made the store while this one waited.
         if keybagFile.exists { return }
+        try PrivateDirectory.makeDurable(configuration.storeDirectory, configuration.files)
         let storeID = try makeDatabase()
         let deviceKey = try deviceKeyProvider.loadOrCreate(randomness: configuration.randomness)
         let keybag = try Keybag.make(

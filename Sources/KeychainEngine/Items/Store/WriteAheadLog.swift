@@ -77,7 +77,8 @@ struct WriteAheadLog {
         let frame = frames[index]
         let next = index + 1 < frames.count ? frames[index + 1] : nil
         return frame.pagesAfterCommit > 0
-            && (frame.isCurrent && (frame.isLinked || isFirstBroken) || next.map { $0.isCurrent && $0.isLinked } ?? false)
+            && (frame.isCurrent && (frame.isLinked || isFirstBroken)
+                || next.map { $0.isCurrent && $0.isLinked } ?? false)
     }
 
     /// The newest content of each page among the first frames: the frame it is in.

@@ -1,0 +1,45 @@
+internal import Glibc
+
+/// The calls by which this package changes files outside its database, as the system has them: -1 and `errno` if they
+/// fail. A parameter, so that tests can let each of them fail, and drop what was not forced to the disk.
+///
+/// What only reads goes to the system directly.
+package protocol FileSystem: Sendable {
+    /// open(2). A file that is made belongs to its owner alone.
+    func open(_ path: String, _ flags: Int32) -> Int32
+    /// write(2), which may write less than asked for.
+    func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int
+    /// pwrite(2).
+    func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, at offset: Int) -> Int
+    /// fsync(2), of a file or of a directory.
+    func sync(_ file: Int32) -> Int32
+    /// rename(2), which replaces what has the new name.
+    func rename(_ path: String, to name: String) -> Int32
+    /// link(2), which does not.
+    func link(_ path: String, to name: String) -> Int32
+    /// unlink(2).
+    func remove(_ path: String) -> Int32
+    /// mkdir(2), for the owner alone.
+    func makeDirectory(_ path: String) -> Int32
+}
+
+/// The system's own.
+package struct SystemFiles: FileSystem {
+    package init() {}
+
+    package func open(_ path: String, _ flags: Int32) -> Int32 { Glibc.open(path, flags, 0o600) }
+
+    package func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int {
+        Glibc.write(file, bytes.baseAddress, bytes.count)
+    }
+
+    package func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, at offset: Int) -> Int {
+        pwrite(file, bytes.baseAddress, bytes.count, off_t(offset))
+    }
+
+    package func sync(_ file: Int32) -> Int32 { fsync(file) }
+    package func rename(_ path: String, to name: String) -> Int32 { Glibc.rename(path, name) }
+    package func link(_ path: String, to name: String) -> Int32 { Glibc.link(path, name) }
+    package func remove(_ path: String) -> Int32 { unlink(path) }
+    package func makeDirectory(_ path: String) -> Int32 { mkdir(path, 0o700) }
+}
