@@ -147,6 +147,22 @@ package enum DeviceKeyOrigin: Sendable, Hashable {
     case credential(String)
 }
 
+/// What became of a damaged store.
+package struct RepairReport: Sendable, Hashable {
+    /// Items that are in the new store.
+    package var savedCount: Int
+    /// Items of which something was found that does not open. They are in the old store alone.
+    package var unreadableCount: Int
+    /// Where the old store is now.
+    package var oldStorePath: String
+
+    package init(savedCount: Int, unreadableCount: Int, oldStorePath: String) {
+        self.savedCount = savedCount
+        self.unreadableCount = unreadableCount
+        self.oldStorePath = oldStorePath
+    }
+}
+
 /// Something `keychain doctor` found wrong.
 package struct StoreFinding: Sendable, Hashable {
     package enum Severity: String, Sendable, Hashable { case note, warning, damage }

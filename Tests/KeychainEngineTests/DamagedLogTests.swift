@@ -42,8 +42,9 @@ import Testing
             // The last item alone, and never a half of it.
             let within = try files.flipEach(lastTransaction..<files.log.count)
             #expect(within.silentLosses.allSatisfy { $0 == [LooseFiles.names.last!] })
-            print("flipped bytes of a log without its index: \(files.log.count) offsets, before the last transaction "
-                + "\(before); in it \(within)")
+            print(
+                "flipped bytes of a log without its index: \(files.log.count) offsets, before the last transaction "
+                    + "\(before); in it \(within)")
         }
     }
 

@@ -59,6 +59,10 @@ int ckeychain_watch_file(const char *_Nonnull path, int *_Nonnull descriptor);
 /// Waits for that and forgets what has happened so far. `*changed` is 0 if the time was over first; -1 waits for ever.
 int ckeychain_await_change(int descriptor, int milliseconds, int *_Nonnull changed);
 
+/// Gives each of two names the file or directory of the other, in one step. 0 or an errno; EINVAL where the file system
+/// cannot.
+int ckeychain_exchange(const char *_Nonnull first, const char *_Nonnull second);
+
 /// 1 if the kernel started this program with raised privilege (AT_SECURE in its auxiliary vector),
 /// so that nothing inherited from the environment may be believed.
 int ckeychain_is_secure_execution(void);

@@ -40,6 +40,11 @@ enum OpenStores {
         return Mark(place)
     }
 
+    static func contains(_ directory: URL) -> Bool {
+        guard let place = try? Place(directory) else { return false }
+        return counts.withLock { $0[place] != nil }
+    }
+
     private static func remove(_ place: Place) {
         counts.withLock { counts in
             let left = (counts[place] ?? 1) - 1

@@ -31,7 +31,7 @@ struct StoreConnection {
     /// No row of the snapshot is listed under newer keys.
     var newestHomeGeneration: UInt32 { newestHome?.generation ?? 0 }
 
-    private func statement(_ statement: StoreStatement) throws -> RawStatement { try source.statement(statement) }
+    func statement(_ statement: StoreStatement) throws -> RawStatement { try source.statement(statement) }
 }
 
 // MARK: - Searching

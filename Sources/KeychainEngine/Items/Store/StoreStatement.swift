@@ -12,6 +12,7 @@ enum StoreStatement: Int, CaseIterable {
     case row
     case rowWithoutSecret
     case sealingGeneration
+    case echoRow
     // Writing.
     case insertHome
     case insertItem
@@ -48,6 +49,7 @@ enum StoreStatement: Int, CaseIterable {
         case .itemByUniqueness: "SELECT id FROM item WHERE uniqueness = ?"
         case .row: StoredRow.select
         case .rowWithoutSecret: StoredRow.selectWithoutSecret
+        case .echoRow: SalvagedRow.echo
         case .sealingGeneration: "SELECT value FROM store WHERE key = 'generation'"
         case .setSealingGeneration: "UPDATE store SET value = ? WHERE key = 'generation'"
         case .rewrapItem:

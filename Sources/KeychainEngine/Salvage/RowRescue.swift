@@ -1,0 +1,73 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// Puts rows that were found in the pages of a damaged database into a new one, as they are, if they open.
+struct RowRescue {
+    private let items: ItemOperations
+    private var saved: Set<Data> = []
+    private var unreadable: Set<Data> = []
+
+    init(_ items: ItemOperations) { self.items = items }
+
+    var savedCount: Int { saved.count }
+    /// Without those of which another copy could be saved.
+    var unreadableCount: Int { unreadable.subtracting(saved).count }
+
+    mutating func save(_ rows: [SalvagedRow]) throws {
+        var taken: [Data] = []
+        var given: [Data] = []
+        try items.write { connection in
+            for row in rows {
+                switch try open(row, connection) {
+                case .some(let item): if try insert(row, item, connection) { taken.append(row.uuid) }
+                case .none: given.append(row.uuid)
+                }
+            }
+        }
+        saved.formUnion(taken)
+        unreadable.formUnion(given)
+    }
+
+    /// The item, with its secret. Which class it is of, only opening it tells: the table that says so may be damaged.
+    private func open(_ row: SalvagedRow, _ connection: StoreConnection) throws -> OpenedRow? {
+        let echo = try connection.statement(.echoRow)
+        for itemClass in ItemClass.stored {
+            do {
+                let item = try row.withStoredRow(echo) { try items.cipher.open($0, as: itemClass) { _ in .everything } }
+                if let item { return item }
+            } catch let error as KeychainError where error.code == .decode {}
+        }
+        return nil
+    }
+
+    /// - Returns: false if a newer version of the item is there already.
+    private func insert(_ row: SalvagedRow, _ item: OpenedRow, _ connection: StoreConnection) throws -> Bool {
+        let home = item.home(generation: item.generation)
+        guard
+            let indexer = try items.keys.indexers(for: home.tier)?.first(where: { $0.generation == item.generation })?
+                .indexer
+        else { return false }
+        let uniqueness = indexer.uniquenessToken(of: item)
+        for other in [try connection.item(withUUID: item.uuid), try connection.item(withUniqueness: uniqueness)] {
+            guard let other else { continue }
+            guard try isNewer(item, than: other, connection) else { return false }
+            try connection.delete(other)
+        }
+        try connection.insert(
+            SealedRow(
+                uuid: item.uuid, home: try connection.makeHome(home, indexer), generation: item.generation,
+                version: item.version, uniqueness: uniqueness, accessControl: item.accessControl,
+                tokens: indexer.tokens(of: item.itemClass, attributes: item.metadata.attributes),
+                metadata: SealedHalf(wrappedKey: row.metadataKey, box: row.metadata),
+                secret: row.secretKey.flatMap { key in row.secret.map { SealedHalf(wrappedKey: key, box: $0) } }))
+        return true
+    }
+
+    /// Of two copies of a row the one that was written later; of two items with the same unique attributes, too.
+    private func isNewer(_ item: OpenedRow, than other: Int64, _ connection: StoreConnection) throws -> Bool {
+        guard let present = try items.openWhole(other, as: item.itemClass, on: connection) else { return true }
+        return (item.metadata.modified, item.version, Int64(item.generation))
+            > (present.metadata.modified, present.version, Int64(present.generation))
+    }
+}
