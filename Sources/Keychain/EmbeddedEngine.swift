@@ -11,4 +11,13 @@ enum EmbeddedEngine {
         configuration.deviceKeyCredential = location.deviceKeyCredential
         return try Engine(configuration)
     }
+
+    static func repair(
+        _ location: StoreLocation, passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void
+    ) throws(KeychainError) -> RepairReport {
+        var configuration = EngineConfiguration(
+            storeDirectory: location.storeDirectory, deviceKeyDirectory: location.deviceKeyDirectory)
+        configuration.deviceKeyCredential = location.deviceKeyCredential
+        return try StoreRepair(configuration).run(passcode: passcode, progress: progress)
+    }
 }

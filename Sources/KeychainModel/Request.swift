@@ -171,10 +171,18 @@ package struct StoreFinding: Sendable, Hashable {
     package var text: String
     /// What to do about it.
     package var advice: String
+    /// Whether a repair does something about it.
+    package var isRepairable: Bool
 
-    package init(_ severity: Severity, _ text: String, advice: String) {
+    package init(_ severity: Severity, _ text: String, advice: String, isRepairable: Bool = false) {
         self.severity = severity
         self.text = text
         self.advice = advice
+        self.isRepairable = isRepairable
     }
+
+    /// What a repair would do, for the advice of every finding that it mends.
+    package static let repairAdvice =
+        "put keychain.db back from a backup, or stop the programs that use the keychain and run 'keychain doctor "
+        + "--repair': it saves what can be read and keeps the damaged store beside it"
 }

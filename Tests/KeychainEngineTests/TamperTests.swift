@@ -50,6 +50,27 @@ import Testing
         }
     }
 
+    @Test("A row that is copied under another item's name does not answer for it")
+    func copiedRow() throws {
+        let sealed = "version, access, metadata_key, metadata, secret_key, secret"
+        // With bob's id, and with its own.
+        for identity in ["", "uuid, "] {
+            try withTwoItems { store in
+                try store.edit(
+                    """
+                    CREATE TEMP TABLE held AS SELECT \(identity)\(sealed) FROM item WHERE id = 1;
+                    DELETE FROM item WHERE id = 1 AND \(identity.isEmpty ? 0 : 1);
+                    UPDATE item SET (\(identity)\(sealed)) = (SELECT * FROM held) WHERE id = 2;
+                    """)
+                try expectGone("bob", store)
+                #expect(
+                    try store.open().find(.password(limit: .all)).allSatisfy {
+                        $0.attributes[.account] == .text("ann") && $0.secret?.copyData() == Data("ann's".utf8)
+                    })
+            }
+        }
+    }
+
     @Test("A secret that is taken away does not pass for an item without one")
     func removedSecret() throws {
         try withTwoItems { store in

@@ -8,7 +8,7 @@ extension ItemOperations {
         var findings = try store.integrityProblems().map { problem in
             StoreFinding(
                 .damage, "the database is damaged: \(problem)",
-                advice: "stop every program that uses the keychain and put keychain.db back from a backup")
+                advice: StoreFinding.repairAdvice, isRepairable: true)
         }
         var report = RowReport()
         do {
@@ -18,7 +18,7 @@ extension ItemOperations {
             findings.append(
                 StoreFinding(
                     .damage, "the items could not all be looked at: \(error.message)",
-                    advice: "stop every program that uses the keychain and put keychain.db back from a backup"))
+                    advice: StoreFinding.repairAdvice, isRepairable: true))
         }
         findings += report.findings
         if keys.snapshot.bag.isRekeying {
@@ -90,8 +90,9 @@ private struct RowReport {
             findings.append(
                 StoreFinding(
                     .damage, "\(unreadable.listed) not open: damaged, edited or taken from another store",
-                    advice: "they are left out of every answer; put keychain.db back from a backup, "
-                        + "or add the items anew: that replaces them"))
+                    advice: "they are left out of every answer, and kept. Add the items anew, which replaces them, or "
+                        + StoreFinding.repairAdvice,
+                    isRepairable: true))
         }
         if locked > 0 {
             findings.append(
@@ -102,14 +103,16 @@ private struct RowReport {
         if !misplaced.isEmpty {
             findings.append(
                 StoreFinding(
-                    .damage, "\(misplaced.listed) not match the index: the tables were edited",
-                    advice: "put keychain.db back from a backup"))
+                    .damage, "\(misplaced.listed) not match the index, so that some searches do not find them",
+                    advice: StoreFinding.repairAdvice, isRepairable: true))
         }
         if strayEntries > 0 {
             findings.append(
                 StoreFinding(
-                    .warning, "the index has \(strayEntries) entries without a row",
-                    advice: "the tables were edited; put keychain.db back from a backup if items are missing"))
+                    .warning, "the index has \(strayEntries) entries without a row: rows were removed by other means",
+                    advice:
+                        "if items are missing put keychain.db back from a backup; 'keychain doctor --repair' tidies up",
+                    isRepairable: true))
         }
         return findings
     }

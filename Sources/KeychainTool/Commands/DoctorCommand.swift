@@ -9,24 +9,53 @@ struct DoctorCommand: ParsableCommand {
         discussion: """
             Every item is opened once. Nothing is changed and no store is made. The exit status is 0 if there is \
             nothing worse than a note, and 1 otherwise.
+
+            With --repair, if something is wrong with the database, everything that can be read is saved into a new \
+            store, which takes this one's place; the damaged one is kept beside it. No other program may have the \
+            keychain open. A locked keychain asks for its passcode (standard input, or a prompt). The exit status is 0 \
+            if everything could be saved and nothing is wrong any more.
             """)
 
     @OptionGroup var store: StoreOptions
+    @Flag(help: "Save what can be read of a damaged store into a new one.") var repair = false
     @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
 
     func run() throws {
-        let diagnosis = Diagnosis(try KeychainSession(store))
+        var diagnosis = try diagnose()
+        if repair && diagnosis.isRepairable {
+            if !json { try Console.write(diagnosis.text + "\n") }
+            let report = try mend()
+            diagnosis = try diagnose()
+            diagnosis.repair = report
+        } else if repair && !json {
+            Console.note("there is nothing that a repair would mend")
+        }
         try Console.write(json ? diagnosis.json.text + "\n" : diagnosis.text)
-        if !diagnosis.isHealthy { throw ExitCode(1) }
+        if !diagnosis.isHealthy || (diagnosis.repair?.unreadableCount ?? 0) > 0 { throw ExitCode(1) }
+    }
+
+    /// With a connection of its own, which is closed when this returns.
+    private func diagnose() throws -> Diagnosis { Diagnosis(try KeychainSession(store)) }
+
+    private func mend() throws -> RepairReport {
+        let line = ProgressLine("Saving items")
+        defer { line.end() }
+        return try StoreLocation(store.configuration).repair(passcode: PasscodeInput.readPresent) { done, total in
+            line.show(done, of: total)
+        }
     }
 }
 
 /// Everything that was found, worst first.
 struct Diagnosis {
     let findings: [StoreFinding]
+    /// What a repair before it did.
+    var repair: RepairReport?
     private let storePath: String
     /// nil if the items could not be looked at.
     private var checkedCount: Int?
+
+    var isRepairable: Bool { findings.contains { $0.isRepairable } }
 
     var isHealthy: Bool { findings.allSatisfy { $0.severity == .note } }
 
@@ -87,12 +116,21 @@ struct Diagnosis {
     private static func unusable(_ error: KeychainError) -> StoreFinding {
         StoreFinding(
             .damage, "the keychain cannot be used (status \(error.code.status)): \(error.message)",
-            advice: "nothing was changed; mend what the message names and run 'keychain doctor' again")
+            advice: "nothing was changed. Mend what the message names and run 'keychain doctor' again; if the database "
+                + "itself is damaged, 'keychain doctor --repair' saves what can be read",
+            isRepairable: [.notAvailable, .inputOutput].contains(error.code))
     }
 
     var text: String {
         var lines = Lines()
         lines.add("Store", storePath)
+        if let repair {
+            lines.add("Saved", repair.savedCount == 1 ? "1 item" : "\(repair.savedCount) items")
+            if repair.unreadableCount > 0 {
+                lines.add("Not readable", "\(repair.unreadableCount), kept in the old store")
+            }
+            lines.add("Old store", repair.oldStorePath)
+        }
         if let checkedCount {
             lines.add("Checked", checkedCount == 1 ? "1 item" : "\(checkedCount) items")
         }
@@ -118,6 +156,16 @@ struct Diagnosis {
                             ("advice", .string(finding.advice)),
                         ])
                     })
+            ),
+            (
+                "repair",
+                repair.map { report in
+                    .object([
+                        ("saved", .number(Int64(report.savedCount))),
+                        ("unreadable", .number(Int64(report.unreadableCount))),
+                        ("oldStore", .string(report.oldStorePath)),
+                    ])
+                } ?? .null
             ),
         ])
     }

@@ -13,6 +13,7 @@ struct FileInspection {
         let store = location.storeDirectory
         let names = ["keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag", "lock-state", "attempts"]
         inspect(store, with: names.map { store.appendingPathComponent($0) })
+        inspectSiblings(of: store)
         // Whoever starts the service looks after its credentials, and opening them says what is wrong.
         guard location.deviceKeyCredential == nil else { return }
         let deviceKey = location.deviceKeyDirectory.appendingPathComponent("device-key")
@@ -54,6 +55,25 @@ struct FileInspection {
                 advice: "run: chmod \(String(properMode, radix: 8)) '\(url.path)'")
         }
         return true
+    }
+
+    /// What repairs left beside the store.
+    private mutating func inspectSiblings(of store: URL) {
+        let parent = store.deletingLastPathComponent()
+        // A parent that cannot be listed has nothing to tell.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
+        for name in names.sorted() {
+            let path = parent.appendingPathComponent(name).path
+            if name.hasPrefix(store.lastPathComponent + ".damaged-") {
+                add(
+                    .note, "a damaged store is kept in \(path)",
+                    advice: "remove that directory when nothing in it is missed any more")
+            } else if name.hasPrefix(store.lastPathComponent + ".repair-") {
+                add(
+                    .note, "a repair was cut short and left \(path)",
+                    advice: "the store itself was not changed by it; remove that directory")
+            }
+        }
     }
 
     private mutating func inspectPlace(of deviceKey: URL, _ store: URL) {

@@ -89,6 +89,18 @@ struct RawStatement {
         return try step() ? integer(0) : nil
     }
 
+    /// The same, of a statement that asks for a number from `least` on.
+    ///
+    /// - Throws: `.notAvailable` for a smaller one: SQLite does not see that an index is out of order, and whoever goes on
+    ///   from what it answers would go round for ever.
+    func number(atLeast least: Int64) throws(KeychainError) -> Int64? {
+        let number = try number()
+        if let number, number < least {
+            throw KeychainError(sqliteCode: SQLITE_CORRUPT, detail: "an index is out of order")
+        }
+        return number
+    }
+
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
 
     func text(_ column: Int32) -> String { sqlite3_column_text(pointer, column).map { String(cString: $0) } ?? "" }

@@ -42,7 +42,7 @@ extension StoreConnection {
         let statement = try statement(.itemByEntry)
         try statement.bind(token, at: 1)
         try statement.bind(id, at: 2)
-        return try statement.number()
+        return try statement.number(atLeast: id)
     }
 
     /// The first item at or after `id` that lives in the home.
@@ -50,7 +50,7 @@ extension StoreConnection {
         let statement = try statement(.itemByHome)
         try statement.bind(home, at: 1)
         try statement.bind(id, at: 2)
-        return try statement.number()
+        return try statement.number(atLeast: id)
     }
 
     func item(withUUID identifier: UUID) throws -> Int64? {
@@ -81,7 +81,7 @@ extension StoreConnection {
     func nextItem(from id: Int64) throws -> Int64? {
         let statement = try statement(.nextItem)
         try statement.bind(id, at: 1)
-        return try statement.number()
+        return try statement.number(atLeast: id)
     }
 
     func itemCounts() throws -> [ItemClass: Int] {
@@ -288,7 +288,7 @@ extension StoreConnection {
         let statement = try statement(.nextOutdatedItem)
         try statement.bind(id, at: 1)
         try statement.bind(Int64(generation), at: 2)
-        return try statement.number()
+        return try statement.number(atLeast: id)
     }
 
     func items(ofProtection protection: Protection) throws -> [Int64] {

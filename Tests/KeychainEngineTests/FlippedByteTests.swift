@@ -1,0 +1,142 @@
+import Foundation
+import KeychainEngine
+import KeychainModel
+import KeychainTestSupport
+import Testing
+
+/// One flipped byte, at every offset of every file of a small store. The log has a suite of its own,
+/// ``DamagedLogTests``.
+@Suite struct FlippedByteTests {
+    /// A secret that goes on in other pages, one that does not, and an item without one.
+    private static let secrets: [String: String?] = [
+        "ann": "ann's", "bob": String(repeating: "bob's ", count: 120), "cid": nil,
+    ]
+
+    /// With small pages: everything a large store has, in few bytes.
+    private func withSmallStore<R>(_ body: (ClosedStore) throws -> R) throws -> R {
+        try withClosedStore({ engine in
+            for (name, secret) in Self.secrets.sorted(by: { $0.key < $1.key }) {
+                try engine.add(.password(name, secret: secret))
+            }
+        }) { store in
+            try store.setPageSize(512)
+            try store.removeLog()
+            return try body(store)
+        }
+    }
+
+    /// What a store with a damaged byte answers.
+    private enum Outcome: Equatable {
+        case exact
+        /// Refused as a whole.
+        case refused
+        /// Some items were not found, and a check says that something is wrong.
+        case reported(missing: [String])
+        case silentlyMissing([String])
+        case wrong(String)
+    }
+
+    private func outcome(_ store: ClosedStore) throws -> Outcome {
+        do {
+            let engine = try store.open()
+            var missing: [String] = []
+            for (name, secret) in Self.secrets {
+                switch try engine.answer(name, secret.map { Data($0.utf8) }) {
+                case .none: missing.append(name)
+                case .some(true): break
+                case .some(false): return .wrong(name)
+                }
+            }
+            let listed = try engine.count()
+            if missing.isEmpty && listed == Self.secrets.count { return .exact }
+            return try engine.findings().isEmpty ? .silentlyMissing(missing) : .reported(missing: missing)
+        } catch {
+            guard let code = (error as? KeychainError)?.code, [.notAvailable, .inputOutput].contains(code) else {
+                throw error
+            }
+            return .refused
+        }
+    }
+
+    @Test("Of the database: never wrong data, never a crash, and whatever is missing is reported", arguments: 0..<2)
+    func database(part: Int) throws {
+        try withSmallStore { store in
+            let intact = try Data(contentsOf: store.database)
+            let file = try FileHandle(forUpdating: store.database)
+            var (exact, refused, reported) = (0, 0, 0)
+            for offset in stride(from: part, to: intact.count, by: 2) {
+                try file.seek(toOffset: UInt64(offset))
+                try file.write(contentsOf: [intact[offset] ^ 0xff])
+                switch try outcome(store) {
+                case .exact: exact += 1
+                case .refused: refused += 1
+                case .reported: reported += 1
+                case let other: Issue.record("offset \(offset): \(other)")
+                }
+                try file.seek(toOffset: UInt64(offset))
+                try file.write(contentsOf: [intact[offset]])
+            }
+            #expect(try outcome(store) == .exact)
+            #expect(try Data(contentsOf: store.database) == intact)
+            #expect(refused > 100 && reported > 100 && exact > 100)
+            print(
+                "flipped bytes of the database: \((intact.count + 1 - part) / 2) offsets, \(exact) without effect, "
+                    + "\(refused) refused, \(reported) with items missing and reported")
+        }
+    }
+
+    @Test("Of the keybag and of the device key: the store is refused, and nothing is made in its place")
+    func keys() throws {
+        try withSmallStore { store in
+            for file in [store.keybag, store.deviceKey] {
+                let intact = try Data(contentsOf: file)
+                for offset in intact.indices {
+                    var damaged = intact
+                    damaged[offset] ^= 0xff
+                    try damaged.write(to: file, options: [])
+                    #expect(try outcome(store) == .refused, "\(file.lastPathComponent), offset \(offset)")
+                    #expect(try Data(contentsOf: file) == damaged)
+                }
+                try intact.write(to: file, options: [])
+            }
+            #expect(try outcome(store) == .exact)
+        }
+    }
+
+    @Test("Of what tells of the lock: nothing that matters")
+    func lockState() throws {
+        try withSmallStore { store in
+            _ = try store.open().count()
+            let file = store.storeDirectory.appendingPathComponent("lock-state")
+            let intact = try Data(contentsOf: file)
+            #expect(intact.count == 64)
+            for offset in intact.indices {
+                var damaged = intact
+                damaged[offset] ^= 0xff
+                try damaged.write(to: file, options: [])
+                #expect(try outcome(store) == .exact)
+            }
+        }
+    }
+}
+
+extension Engine {
+    fileprivate func count() throws -> Int { try orNothing { try find(.password(limit: .all)).count } ?? 0 }
+
+    /// Whether an item is what it should be; nil if it is not found.
+    fileprivate func answer(_ name: String, _ secret: Data?) throws -> Bool? {
+        try orNothing {
+            let found = try find(.password([.account: .text(name)])).first
+            return found?.attributes[.account] == .text(name) && found?.secret?.copyData() == secret
+        }
+    }
+
+    private func orNothing<R>(_ body: () throws -> R) throws -> R? {
+        do {
+            return try body()
+        } catch {
+            guard (error as? KeychainError)?.code == .itemNotFound else { throw error }
+            return nil
+        }
+    }
+}
