@@ -65,6 +65,10 @@ package final class Engine: RequestHandler {
             case .passcode(let request): return try change(request)
             case .rekeyStep: return .rekeyed(try rekeyStep())
             case .renewLease: try keys.renewLease()
+            case .exportItems(let request):
+                return .exported(try withItems(isLastAttempt) { try $0.export(request, from: caller) })
+            case .importItems(let request):
+                return .imported(try withItems(isLastAttempt) { try $0.merge(request, from: caller) })
             }
             return .done
         } catch {

@@ -17,6 +17,8 @@ package enum Request: Sendable {
     case rekeyStep
     /// A watcher says that it is there, and will be for the next minute.
     case renewLease
+    case exportItems(ExportRequest)
+    case importItems(ImportRequest)
 }
 
 /// What an engine answers.
@@ -28,6 +30,9 @@ package enum Reply: Sendable {
     case checked([StoreFinding])
     case lockStatus(LockStatus)
     case rekeyed(RekeyProgress)
+    case exported(ExportedPart)
+    /// For each item of the request.
+    case imported([ImportOutcome])
 }
 
 package struct AddRequest: Sendable {

@@ -24,10 +24,7 @@ extension Keybag {
         bytes.append(bigEndian: generation)
         bytes.append(flags.rawValue)
         bytes.append(bigEndian: UInt32(clamping: policy.idleLimit ?? 0))
-        bytes.append(passcode?.cost ?? 0)
-        bytes.append(bigEndian: passcode?.blockSize ?? 0)
-        bytes.append(bigEndian: passcode?.parallelism ?? 0)
-        bytes.append(passcode?.salt ?? Data(count: PasscodeParameters.saltByteCount))
+        bytes.append((passcode ?? .absent).encoded)
         bytes.append(bigEndian: UInt16(entries.count))
         for entry in entries {
             bytes.append(entry.key.number)
@@ -71,14 +68,12 @@ extension Keybag {
         }
     }
 
-    /// The bounds keep a forged file from asking for more memory than any real one.
     private func hasValidParameters(_ parameters: PasscodeParameters) -> Bool {
         guard passcode != nil else {
             return parameters.cost == 0 && parameters.blockSize == 0 && parameters.parallelism == 0
                 && parameters.salt.allSatisfy { $0 == 0 }
         }
-        return (1...20).contains(parameters.cost) && (1...8).contains(parameters.blockSize)
-            && (1...4).contains(parameters.parallelism)
+        return parameters.areReasonable
     }
 
     /// Whether the bag has what the newest generation needs, in order, each key wrapped as its tier demands: a key
@@ -134,7 +129,21 @@ extension Keybag {
 }
 
 extension PasscodeParameters {
-    fileprivate init?(from reader: inout ByteReader) {
+    /// What stands in the place of those of a passcode that is not set.
+    fileprivate static let absent = PasscodeParameters(
+        cost: 0, blockSize: 0, parallelism: 0, salt: Data(count: saltByteCount))
+
+    /// 41 bytes.
+    var encoded: Data {
+        var bytes = Data([cost])
+        bytes.append(bigEndian: blockSize)
+        bytes.append(bigEndian: parallelism)
+        bytes.append(salt)
+        return bytes
+    }
+
+    /// nil if there are not enough bytes.
+    init?(from reader: inout ByteReader) {
         guard let cost = reader.integer(UInt8.self), let blockSize = reader.integer(UInt32.self),
             let parallelism = reader.integer(UInt32.self), let salt = reader.take(Self.saltByteCount)
         else { return nil }

@@ -26,6 +26,32 @@ package struct PasscodeParameters: Sendable, Equatable {
         try salt.withUnsafeMutableBytesTyped { bytes throws(KeychainError) in try randomness.fill(bytes) }
         return PasscodeParameters(cost: cost, blockSize: 8, parallelism: 1, salt: salt)
     }
+
+    /// Bounds that keep a forged file from asking for more memory than any real one.
+    var areReasonable: Bool {
+        (1...20).contains(cost) && (1...8).contains(blockSize) && (1...4).contains(parallelism)
+    }
+
+    /// What scrypt makes of a passcode.
+    ///
+    /// - Throws: `.allocation` if there is no memory for it.
+    func stretch(_ passcode: SecretBytes) throws(KeychainError) -> KeyMaterial {
+        try KeyMaterial { target throws(KeychainError) in
+            let isDerived = salt.withUnsafeBytes { salt in
+                passcode.withUnsafeBytes { passcode in
+                    Scrypt.derive(
+                        passcode, salt: salt, cost: cost, blockSize: blockSize, parallelism: parallelism, into: target)
+                }
+            }
+            guard isDerived else {
+                throw KeychainError(
+                    .allocation,
+                    message: "the passcode could not be checked: that takes \(memory >> 20) MiB of memory")
+            }
+        }
+    }
+
+    private var memory: UInt64 { 128 * UInt64(blockSize) << UInt64(cost) }
 }
 
 /// What a passcode becomes: the key that wraps class keys, and a mark by which a wrong one is known again.
@@ -42,20 +68,7 @@ package struct PasscodeKey: Sendable {
     package init(
         _ passcode: SecretBytes, _ parameters: PasscodeParameters, storeID: UUID, deviceKey: KeyMaterial
     ) throws(KeychainError) {
-        let stretched = try KeyMaterial { target throws(KeychainError) in
-            let isDerived = parameters.salt.withUnsafeBytes { salt in
-                passcode.withUnsafeBytes { passcode in
-                    Scrypt.derive(
-                        passcode, salt: salt, cost: parameters.cost, blockSize: parameters.blockSize,
-                        parallelism: parameters.parallelism, into: target)
-                }
-            }
-            guard isDerived else {
-                throw KeychainError(
-                    .allocation,
-                    message: "the passcode could not be checked: that takes \(parameters.memory >> 20) MiB of memory")
-            }
-        }
+        let stretched = try parameters.stretch(passcode)
         let context = KeyContext(storeID)
         let extracted = try Self.extract(stretched, salt: "passcode tangle 1", context, deviceKey)
         key = try extracted.derived("passcode key 1", context)
@@ -75,8 +88,4 @@ package struct PasscodeKey: Sendable {
             }
         }
     }
-}
-
-extension PasscodeParameters {
-    fileprivate var memory: UInt64 { 128 * UInt64(blockSize) << UInt64(cost) }
 }

@@ -4,16 +4,13 @@ internal import KeychainModel
 internal import Logging
 
 extension ItemOperations {
-    /// Beyond this an item is refused: it is read into memory whole, several times over.
-    static let largestItem = 64 << 20
-
     func add(_ request: AddRequest, from caller: Caller) throws -> FoundItem {
         let item = try newItem(request, from: caller)
         // Sealed before the lock is taken: what a large secret costs keeps no other writer waiting.
         let sealed = try seal(item)
         try write { connection in
             try makeRoom(for: sealed, item, replacing: nil, on: connection)
-            try connection.insert(sealed.row(inHome: try connection.makeHome(sealed.home, sealed.indexer)))
+            try connection.insert(sealed.row(inHome: try connection.makeHome(sealed.place.home, sealed.place.indexer)))
         }
         return FoundItem(item)
     }
@@ -34,26 +31,20 @@ extension ItemOperations {
 
 // MARK: - Shared with updates
 
-/// A sealed item, before it is known where it will be listed.
-struct SealedItem {
+/// Where an item is listed, and what else may stand there.
+struct Placement {
     let indexer: Indexer
     let home: Home
     /// The token it is given.
-    private let uniqueness: IndexToken
+    let uniqueness: IndexToken
     /// Under which another item with the same unique attributes may be there: the same under every index key in use,
     /// since an item may exist only once in both tiers.
     let rivals: [IndexToken]
     /// Items that nobody can tell it from, because the store was not unlocked since the system started.
     let isUncertain: Bool
-    private let item: OpenedRow
-    private let halves: (metadata: SealedHalf, secret: SealedHalf?)
 
     /// - Throws: `.interactionNotAllowed` if the item's own tier is out of reach.
-    init(
-        _ item: OpenedRow, keys: KeySession, halves: (metadata: SealedHalf, secret: SealedHalf?)
-    ) throws(KeychainError) {
-        self.item = item
-        self.halves = halves
+    init(_ item: OpenedRow, keys: KeySession) throws(KeychainError) {
         home = item.home(generation: keys.generation)
         guard let indexers = try keys.indexers(for: home.tier), let newest = indexers.first else {
             throw keys.lockedError(.afterFirstUnlock)
@@ -64,12 +55,25 @@ struct SealedItem {
         rivals = (indexers + (others ?? [])).map { $0.indexer.uniquenessToken(of: item) }
         isUncertain = others == nil
     }
+}
+
+/// A sealed item, before it is known which row it will have.
+struct SealedItem {
+    let place: Placement
+    private let item: OpenedRow
+    private let halves: (metadata: SealedHalf, secret: SealedHalf?)
+
+    init(_ item: OpenedRow, _ place: Placement, halves: (metadata: SealedHalf, secret: SealedHalf?)) {
+        self.item = item
+        self.place = place
+        self.halves = halves
+    }
 
     func row(inHome home: Int64) -> SealedRow {
         SealedRow(
-            uuid: item.uuid, home: home, generation: self.home.generation, version: item.version,
-            uniqueness: uniqueness, accessControl: item.accessControl,
-            tokens: indexer.tokens(of: item.itemClass, attributes: item.metadata.attributes),
+            uuid: item.uuid, home: home, generation: place.home.generation, version: item.version,
+            uniqueness: place.uniqueness, accessControl: item.accessControl,
+            tokens: place.indexer.tokens(of: item.itemClass, attributes: item.metadata.attributes),
             metadata: halves.metadata, secret: halves.secret)
     }
 }
@@ -79,7 +83,15 @@ extension ItemOperations {
     ///   the keys that it takes are locked away.
     func seal(_ item: OpenedRow) throws(KeychainError) -> SealedItem {
         try item.requireConsistent()
-        return try SealedItem(item, keys: keys, halves: try cipher.seal(item))
+        let halves = try cipher.seal(item)
+        return SealedItem(item, try Placement(item, keys: keys), halves: halves)
+    }
+
+    /// - Throws: `.interactionNotAllowed` if items may be in the way that nobody can tell it from.
+    func requireCertainty(_ place: Placement, _ itemClass: ItemClass, on connection: StoreConnection) throws {
+        if place.isUncertain, try connection.hasItems(of: itemClass, tier: place.home.tier.other) {
+            throw keys.lockedError(.afterFirstUnlock)
+        }
     }
 
     /// Makes sure that no other item has the same unique attributes.
@@ -89,10 +101,8 @@ extension ItemOperations {
     func makeRoom(
         for sealed: SealedItem, _ item: OpenedRow, replacing id: Int64?, on connection: StoreConnection
     ) throws {
-        if sealed.isUncertain, try connection.hasItems(of: item.itemClass, tier: sealed.home.tier.other) {
-            throw keys.lockedError(.afterFirstUnlock)
-        }
-        for token in sealed.rivals {
+        try requireCertainty(sealed.place, item.itemClass, on: connection)
+        for token in sealed.place.rivals {
             guard let other = try connection.item(withUniqueness: token), other != id else { continue }
             // The secret too: an item whose secret is lost must not stand in the way of its replacement.
             if try openWhole(other, as: item.itemClass, on: connection) != nil {
@@ -121,10 +131,10 @@ extension OpenedRow {
                 .parameter, message: "an item whose access control asks for authentication cannot be synchronizable")
         }
         let size = (secret?.count ?? 0) + metadata.attributes.byteCount
-        guard size <= ItemOperations.largestItem else {
+        guard size <= FoundItem.mostBytes else {
             throw KeychainError(
                 .dataTooLarge,
-                message: "the item has \(size) bytes; the most one can have is \(ItemOperations.largestItem)")
+                message: "the item has \(size) bytes; the most one can have is \(FoundItem.mostBytes)")
         }
     }
 }
@@ -139,10 +149,6 @@ extension AttributeSet {
             attributes.append(rule.attribute, rule.uniquenessDefault!)
         }
         return attributes
-    }
-
-    fileprivate var byteCount: Int {
-        entries.reduce(0) { $0 + $1.value.withIndexedBytes { $1.count } }
     }
 }
 

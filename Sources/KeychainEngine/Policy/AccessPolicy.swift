@@ -39,6 +39,13 @@ struct AccessPolicy {
         return requested
     }
 
+    /// - Parameter work: What the owner does.
+    func requireOwner(_ work: String) throws(KeychainError) {
+        guard caller.authority == .owner else {
+            throw KeychainError(.missingEntitlement, message: "only the owner of the keychain \(work)")
+        }
+    }
+
     private var writableGroups: [String] { caller.groups.filter { $0 != Caller.tokenGroup } }
 
     private func scope(_ requested: String?, readable: [String]) throws(KeychainError) -> GroupScope {

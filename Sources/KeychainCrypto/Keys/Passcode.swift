@@ -1,21 +1,22 @@
-internal import KeychainModel
+package import KeychainModel
 
-/// What passes for a passcode.
-enum Passcode {
+/// What passes for a passcode, or for the passphrase of an export.
+package enum Passcode {
     /// More is a mistake, such as a whole file on standard input.
     static let mostBytes = 1024
 
+    /// - Parameter name: What it is called in messages.
     /// - Throws: `.parameter` for an empty one, `.dataTooLarge`, or `.decode` for bytes that are no UTF-8: nobody could
     ///   type them again.
-    static func check(_ passcode: SecretBytes) throws(KeychainError) {
-        guard passcode.count > 0 else { throw KeychainError(.parameter, message: "a passcode cannot be empty") }
+    package static func check(_ passcode: SecretBytes, as name: String = "passcode") throws(KeychainError) {
+        guard passcode.count > 0 else { throw KeychainError(.parameter, message: "a \(name) cannot be empty") }
         guard passcode.count <= mostBytes else {
             throw KeychainError(
                 .dataTooLarge,
-                message: "the passcode has \(passcode.count) bytes; the most one can have is \(mostBytes)")
+                message: "the \(name) has \(passcode.count) bytes; the most one can have is \(mostBytes)")
         }
         guard passcode.withUnsafeBytes(isUTF8) else {
-            throw KeychainError(.decode, message: "the passcode is not valid UTF-8")
+            throw KeychainError(.decode, message: "the \(name) is not valid UTF-8")
         }
     }
 

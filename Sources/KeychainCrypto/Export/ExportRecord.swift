@@ -1,0 +1,119 @@
+package import Foundation
+package import KeychainModel
+
+/// One entry of an export's content.
+package enum ExportRecord: Sendable {
+    case item(FoundItem)
+    /// An entry that is whole and no item of this version.
+    case unreadable
+    /// The last one.
+    case end(ExportSummary)
+}
+
+/// What an export says of itself at its end.
+package struct ExportSummary: Sendable, Equatable {
+    package var items: Int
+    package var leftOut: LeftOut
+
+    package init(items: Int, leftOut: LeftOut) {
+        self.items = items
+        self.leftOut = leftOut
+    }
+}
+
+extension ExportRecord {
+    enum Kind: UInt8 { case item = 1, end = 2 }
+
+    static let headByteCount = 32
+    static let endByteCount = 41
+
+    /// SHA-256 of the entry that the item has in an export. Two that are equal have the same one.
+    package static func digest(of item: FoundItem) throws(KeychainError) -> Data {
+        let metadata = try metadata(of: item)
+        var state = SHA256State()
+        head(of: item, metadataCount: metadata.count).withUnsafeBytes { state.update($0) }
+        metadata.withUnsafeBytes { state.update($0) }
+        item.secret?.withUnsafeBytes { state.update($0) }
+        var digest = Data(count: SHA256State.byteCount)
+        digest.withUnsafeMutableBytes { state.finalize(into: $0) }
+        return digest
+    }
+
+    // MARK: Bytes of an item
+
+    /// With the attributes in the order of their codes, so that equal items have equal bytes.
+    static func metadata(of item: FoundItem) throws(KeychainError) -> Data {
+        var attributes = AttributeSet()
+        for entry in item.attributes.entries.sorted(by: { $0.attribute.rawValue < $1.attribute.rawValue }) {
+            attributes.append(entry.attribute, entry.value)
+        }
+        return try ItemMetadata(
+            accessGroup: item.accessGroup, synchronizable: item.synchronizable, created: item.created,
+            modified: item.modified, attributes: attributes
+        ).encoded()
+    }
+
+    /// What stands before metadata and secret.
+    static func head(of item: FoundItem, metadataCount: Int) -> Data {
+        var head = Data([Kind.item.rawValue, item.itemClass.number])
+        head.append(contentsOf: item.accessControl.canonicalBytes)
+        withUnsafeBytes(of: item.identifier.uuid) { head.append(contentsOf: $0) }
+        head.append(item.secret == nil ? 0 : 1)
+        head.append(bigEndian: UInt32(clamping: metadataCount))
+        head.append(bigEndian: UInt32(clamping: item.secret?.count ?? 0))
+        return head
+    }
+
+    static func end(_ summary: ExportSummary) -> Data {
+        let leftOut = summary.leftOut
+        var bytes = Data([Kind.end.rawValue])
+        for count in [
+            summary.items, leftOut.thisDeviceOnly, leftOut.constrained, leftOut.ofTokens, leftOut.unreadable,
+        ] { bytes.append(bigEndian: UInt64(count)) }
+        return bytes
+    }
+}
+
+/// The head of an item's entry, as it was read.
+struct ExportRecordHead {
+    let metadataCount: Int
+    let secretCount: Int
+    private let classNumber: UInt8
+    private let access: Data
+    private let identifier: UUID
+    private let secretMark: UInt8
+
+    /// nil unless there are ``ExportRecord/headByteCount`` bytes.
+    init?(_ bytes: Data) {
+        var reader = ByteReader(bytes.dropFirst())
+        guard let classNumber = reader.integer(UInt8.self), let access = reader.take(5),
+            let identifier = reader.identifier(), let secretMark = reader.integer(UInt8.self),
+            let metadataCount = reader.integer(UInt32.self), let secretCount = reader.integer(UInt32.self)
+        else { return nil }
+        self.classNumber = classNumber
+        self.access = access
+        self.identifier = identifier
+        self.secretMark = secretMark
+        self.metadataCount = Int(metadataCount)
+        self.secretCount = Int(secretCount)
+    }
+
+    /// nil if these bytes stand for no item.
+    func item(metadata: UnsafeRawBufferPointer, secret: SecretBytes) -> FoundItem? {
+        guard let itemClass = ItemClass(number: classNumber), secretMark == 1 || secretMark == 0 && secretCount == 0,
+            let accessControl = readable({ () throws(KeychainError) in try AccessControl(canonicalBytes: access) }),
+            let metadata = readable({ () throws(KeychainError) in try ItemMetadata(decoding: metadata) }),
+            metadata.secretTag == nil
+        else { return nil }
+        return FoundItem(
+            itemClass: itemClass, identifier: identifier, attributes: metadata.attributes,
+            accessGroup: metadata.accessGroup, synchronizable: metadata.synchronizable,
+            accessControl: accessControl, created: metadata.created, modified: metadata.modified,
+            secret: secretMark == 1 ? secret : nil)
+    }
+
+    /// nil for bytes that are not readable, which is all that these decoders fail with.
+    private func readable<T>(_ decode: () throws(KeychainError) -> T) -> T? {
+        do throws(KeychainError) { return try decode() } catch { return nil }
+    }
+}

@@ -1,0 +1,110 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+internal import Logging
+
+extension ItemOperations {
+    /// A part of an export ends when it has so many rows, or so many bytes.
+    private static let rowsPerPart = 2_000
+    private static let bytesPerPart = 4 << 20
+
+    /// Opens the next rows for good. Rows are met in the order of their ids, which an item keeps for its whole life:
+    /// one that is there all the time is met once, also while others are changed or keys are renewed.
+    ///
+    /// - Throws: `.interactionNotAllowed` if one that is to be exported is locked: nothing is left out for that.
+    func export(_ request: ExportRequest, from caller: Caller) throws -> ExportedPart {
+        try AccessPolicy(caller: caller).requireOwner("exports all items")
+        return try read { connection in
+            let rows = try ExportedRows(request, operations: self, connection)
+            var part = ExportedPart()
+            var homes: [Int64: HomeKind] = [:]
+            var bytes = 0
+            var next = try rows.next(from: request.start)
+            while let id = next, part.count < Self.rowsPerPart && bytes < Self.bytesPerPart {
+                bytes += try export(id, in: request.accessGroup, on: connection, &homes, to: &part)
+                next = id < .max ? try rows.next(from: id + 1) : nil
+            }
+            part.next = next
+            return part
+        }
+    }
+
+    /// - Returns: how large the row is.
+    private func export(
+        _ id: Int64, in group: String?, on connection: StoreConnection, _ homes: inout [Int64: HomeKind],
+        to part: inout ExportedPart
+    ) throws -> Int {
+        do {
+            guard let access = try connection.withRow(id, { row in (row.home, Array(row.access)) }) else { return 0 }
+            let control = try AccessControl(canonicalBytes: access.1)
+            // By what stands in clear: these need not be within reach.
+            if control.protection.isThisDeviceOnly {
+                part.leftOut.thisDeviceOnly += 1
+                return 0
+            }
+            if control.isConstrained {
+                part.leftOut.constrained += 1
+                return 0
+            }
+            let kind = try homes[access.0] ?? connection.kind(ofHome: access.0)
+            homes[access.0] = kind
+            guard let kind, let item = try openForExport(id, as: kind.itemClass, on: connection) else {
+                throw KeychainError(.decode, message: "a stored item is listed nowhere")
+            }
+            // Only edited tables list an item in another group's home.
+            if let group, item.accessGroup != group { return 0 }
+            if item.isOfToken { part.leftOut.ofTokens += 1 } else { part.items.append(item) }
+            return (item.secret?.count ?? 0) + item.attributes.byteCount
+        } catch let error as KeychainError where error.code == .decode {
+            logger.warning("a stored item does not open and is not exported", metadata: ["row": "\(id)"])
+            part.leftOut.unreadable += 1
+            return 0
+        }
+    }
+
+    private func openForExport(
+        _ id: Int64, as itemClass: ItemClass, on connection: StoreConnection
+    ) throws -> FoundItem? {
+        try connection.withRow(id, secrets: true) { row in
+            try cipher.open(row, as: itemClass) { _ in .everything }.map { FoundItem($0) }
+        } ?? nil
+    }
+}
+
+/// The rows that an export is about: all, or those that live in the homes of one group.
+private struct ExportedRows {
+    private let connection: StoreConnection
+    /// nil: all rows.
+    private let homes: [Int64]?
+
+    /// - Throws: `.interactionNotAllowed` if nobody can tell which rows are in the group, because the store was not
+    ///   unlocked since the system started.
+    init(_ request: ExportRequest, operations: ItemOperations, _ connection: StoreConnection) throws {
+        self.connection = connection
+        guard let group = request.accessGroup else {
+            homes = nil
+            return
+        }
+        var found: [Int64] = []
+        for tier in IndexTier.allCases {
+            guard let indexers = try operations.keys.indexers(for: tier) else {
+                let hasItems = try ItemClass.stored.contains { try connection.hasItems(of: $0, tier: tier) }
+                if hasItems { throw operations.keys.lockedError(.afterFirstUnlock) }
+                continue
+            }
+            for (generation, indexer) in indexers {
+                for itemClass in ItemClass.stored {
+                    found += try connection.homes(
+                        of: itemClass, tier: tier, generation: generation, in: .some([group]), synchronizable: .any,
+                        indexer)
+                }
+            }
+        }
+        homes = found
+    }
+
+    func next(from id: Int64) throws -> Int64? {
+        guard let homes else { return try connection.nextItem(from: id) }
+        return try homes.compactMap { try connection.firstItem(inHome: $0, from: id) }.min()
+    }
+}

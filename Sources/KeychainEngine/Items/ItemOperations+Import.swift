@@ -1,0 +1,120 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+internal import Logging
+
+/// Merging the items of an export into the store (docs/export-format.md, "Merging").
+extension ItemOperations {
+    /// Merges items, in their order, in one transaction.
+    ///
+    /// - Returns: what became of each, or, if it is a dry run, what would.
+    func merge(_ request: ImportRequest, from caller: Caller) throws -> [ImportOutcome] {
+        try AccessPolicy(caller: caller).requireOwner("imports items")
+        do {
+            return try write(isLarge: true) { connection in
+                let outcomes = try request.items.map { try merge($0, isDryRun: request.isDryRun, on: connection) }
+                if request.isDryRun { throw DryRun(outcomes: outcomes) }
+                return outcomes
+            }
+        } catch let end as DryRun {
+            return end.outcomes
+        }
+    }
+
+    /// Ends the transaction of a dry run, which takes everything back.
+    private struct DryRun: Error { let outcomes: [ImportOutcome] }
+
+    private func merge(
+        _ item: FoundItem, isDryRun: Bool, on connection: StoreConnection
+    ) throws -> ImportOutcome {
+        guard item.flaw == nil else { return .refused }
+        var new = OpenedRow(imported: item, generation: keys.generation)
+        let place = try Placement(new, keys: keys)
+        let rivals = try rivals(of: new, place, on: connection)
+        switch try winner(FoundItem(new), rivals) {
+        case .incoming: break
+        case .both: return .unchanged
+        case .present: return .kept
+        }
+        for rival in rivals {
+            if rival.item == nil && !isDryRun {
+                logger.warning(
+                    "a stored item that does not open gives way to an imported one", metadata: ["row": "\(rival.id)"])
+            }
+            if rival.uuid == new.uuid {
+                // Halves of the row as it was must not go with this version's.
+                new.id = rival.id
+                new.version = rival.version < .max ? rival.version + 1 : .max
+            } else {
+                try connection.delete(rival.id)
+            }
+        }
+        let sealed = SealedItem(new, place, halves: try cipher.seal(new))
+        let row = sealed.row(inHome: try connection.makeHome(place.home, place.indexer))
+        if new.id == 0 { try connection.insert(row) } else { try connection.replace(new.id, with: row) }
+        return rivals.isEmpty ? .added : .replaced
+    }
+
+    // MARK: What is in the way
+
+    /// A row that cannot be there beside the imported item.
+    private struct Rival {
+        var id: Int64
+        var uuid: UUID?
+        var version: Int64
+        /// nil: it does not open.
+        var item: FoundItem?
+    }
+
+    /// The rows with the same unique attributes, under whatever keys, or the same persistent reference.
+    ///
+    /// - Throws: `.interactionNotAllowed` if one is locked, or nobody can tell whether there is one.
+    private func rivals(
+        of new: OpenedRow, _ place: Placement, on connection: StoreConnection
+    ) throws -> [Rival] {
+        try requireCertainty(place, new.itemClass, on: connection)
+        var ids: Set<Int64> = []
+        if let id = try connection.item(withUUID: new.uuid) { ids.insert(id) }
+        for token in place.rivals {
+            if let id = try connection.item(withUniqueness: token) { ids.insert(id) }
+        }
+        return try ids.sorted().compactMap { try rival($0, on: connection) }
+    }
+
+    private func rival(_ id: Int64, on connection: StoreConnection) throws -> Rival? {
+        let row = try connection.withRow(id) { (home: $0.home, uuid: $0.uuid, version: $0.version) }
+        guard let row else { return nil }
+        let kind = try connection.kind(ofHome: row.home)
+        let item = try kind.flatMap { try openWhole(id, as: $0.itemClass, on: connection) }
+        return Rival(id: id, uuid: row.uuid, version: row.version, item: item.map { FoundItem($0) })
+    }
+
+    // MARK: Which one stays
+
+    private enum Winner { case incoming, present, both }
+
+    /// The newer one stays; of two from the same moment, the one with the smaller digest, on whichever side it is.
+    private func winner(_ new: FoundItem, _ rivals: [Rival]) throws(KeychainError) -> Winner {
+        for rival in rivals.compactMap(\.item) {
+            if new.modified > rival.modified { continue }
+            if new.modified < rival.modified { return .present }
+            let digests = (try ExportRecord.digest(of: new), try ExportRecord.digest(of: rival))
+            if digests.0 == digests.1 { return .both }
+            if !digests.0.lexicographicallyPrecedes(digests.1) { return .present }
+        }
+        return .incoming
+    }
+}
+
+extension OpenedRow {
+    /// With everything that the export says of it, its reference and dates included.
+    fileprivate init(imported item: FoundItem, generation: UInt32) {
+        self.init(
+            id: 0, uuid: item.identifier, version: 1, generation: generation, itemClass: item.itemClass,
+            accessControl: item.accessControl,
+            metadata: ItemMetadata(
+                accessGroup: item.accessGroup, synchronizable: item.synchronizable, created: item.created,
+                modified: item.modified, attributes: item.attributes.withUniquenessDefaults(of: item.itemClass)),
+            secret: item.secret)
+    }
+}
