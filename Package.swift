@@ -86,7 +86,7 @@ let package = Package(
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
-                "CKeychainBus", "CKeychainLinux", "Keychain", "KeychainModel",
+                "CKeychainBus", "CKeychainLinux", "Keychain", "KeychainCrypto", "KeychainModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -154,7 +154,7 @@ let package = Package(
         ),
         .testTarget(
             name: "KeychainToolTests",
-            dependencies: ["KeychainTool", "Keychain", "KeychainModel", "KeychainTestSupport"],
+            dependencies: ["KeychainTool", "Keychain", "KeychainCrypto", "KeychainModel", "KeychainTestSupport"],
             swiftSettings: houseSettings
         ),
     ],

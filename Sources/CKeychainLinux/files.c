@@ -4,7 +4,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 int ckeychain_exchange(const char *first, const char *second) {
     return renameat2(AT_FDCWD, first, AT_FDCWD, second, RENAME_EXCHANGE) == 0 ? 0 : errno;
+}
+
+int ckeychain_rename_to_free_name(const char *from, const char *to) {
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
+        return 0;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return errno;
+    }
+    // A file system of another machine, as a rule. It has links, which never take the place of what is there either.
+    if (link(from, to) != 0) {
+        return errno;
+    }
+    return unlink(from) == 0 ? 0 : errno;
 }

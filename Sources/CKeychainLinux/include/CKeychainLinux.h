@@ -63,6 +63,9 @@ int ckeychain_await_change(int descriptor, int milliseconds, int *_Nonnull chang
 /// cannot.
 int ckeychain_exchange(const char *_Nonnull first, const char *_Nonnull second);
 
+/// Gives a file another name in the same directory, unless there is something of that name: EEXIST.
+int ckeychain_rename_to_free_name(const char *_Nonnull from, const char *_Nonnull to);
+
 /// 1 if the kernel started this program with raised privilege (AT_SECURE in its auxiliary vector),
 /// so that nothing inherited from the environment may be believed.
 int ckeychain_is_secure_execution(void);

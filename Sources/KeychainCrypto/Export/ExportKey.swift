@@ -52,6 +52,11 @@ package struct ExportKey: Sendable {
 
     // MARK: The header
 
+    /// Looks at a header before anybody is asked for a passphrase.
+    ///
+    /// - Throws: as ``init(opening:passphrase:)``.
+    package static func requireFormat(_ header: Data) throws(KeychainError) { _ = try parameters(of: header) }
+
     private static func identity(_ parameters: PasscodeParameters) -> Data {
         var bytes = Data(magic)
         bytes.append(bigEndian: formatVersion)

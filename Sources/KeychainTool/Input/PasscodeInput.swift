@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// Where passcodes come from: lines of standard input, or a person at a terminal who is asked for each.
+/// Where passcodes, and the passphrases of exports, come from: lines of standard input, or a person at a terminal who is asked for each.
 ///
 /// To be read before the keychain is opened: see ``HeldSignals``.
 enum PasscodeInput {
@@ -13,12 +13,23 @@ enum PasscodeInput {
 
     static func readNew() throws -> SecretBytes {
         let lines = try read(["New passcode", "New passcode again"])
-        return try agreed(lines[0], lines[1])
+        return try agreed(lines[0], lines[1], "new passcodes")
     }
 
     static func readOldAndNew() throws -> (old: SecretBytes, new: SecretBytes) {
         let lines = try read(["Old passcode", "New passcode", "New passcode again"])
-        return (lines[0], try agreed(lines[1], lines[2]))
+        return (lines[0], try agreed(lines[1], lines[2], "new passcodes"))
+    }
+
+    private static let passphrase = "Passphrase of the export"
+
+    static func readPassphrase() throws -> SecretBytes {
+        try read([passphrase])[0]
+    }
+
+    static func readNewPassphrase() throws -> SecretBytes {
+        let lines = try read([passphrase, passphrase + " again"])
+        return try agreed(lines[0], lines[1], "passphrases")
     }
 
     /// - Returns: as many as there are names.
@@ -27,7 +38,8 @@ enum PasscodeInput {
             return try names.map { try TerminalPrompt.readLine("\($0): ") }
         }
         let input = try SecretInput.readToEnd(
-            limit: limit, otherwise: "standard input has more than 64 KiB, and only passcodes are expected there")
+            limit: limit,
+            otherwise: "standard input has more than 64 KiB, and only passcodes or passphrases are expected there")
         return try lines(of: input, names)
     }
 
@@ -57,10 +69,12 @@ enum PasscodeInput {
         }
     }
 
-    private static func agreed(_ first: SecretBytes, _ second: SecretBytes) throws(KeychainError) -> SecretBytes {
+    private static func agreed(
+        _ first: SecretBytes, _ second: SecretBytes, _ name: String
+    ) throws(KeychainError) -> SecretBytes {
         let areEqual = first.withUnsafeBytes { first in second.withUnsafeBytes { first.elementsEqual($0) } }
         guard areEqual else {
-            throw KeychainError(.parameter, message: "the two new passcodes are not the same; nothing was changed")
+            throw KeychainError(.parameter, message: "the two \(name) are not the same; nothing was changed")
         }
         return first
     }

@@ -1,0 +1,116 @@
+internal import ArgumentParser
+internal import Glibc
+internal import Keychain
+internal import KeychainCrypto
+internal import KeychainModel
+
+struct ExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write all items into one encrypted file, under a passphrase of its own.",
+        discussion: """
+            The passphrase comes twice the same from standard input, one a line, or from prompts. Left out are items \
+            that never leave this device, and items that ask for authentication. The file appears only when it is \
+            whole; 'keychain import' reads it.
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Argument(help: "The file to write; - is standard output, unless that is a terminal.", completion: .file())
+    var file: String
+    @Flag(help: "Replace the file if it is there.") var force = false
+    @Option(help: "Only the items of this access group.") var group: String?
+    @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
+
+    private var isStandardOutput: Bool { file == "-" }
+
+    func validate() throws {
+        if file.isEmpty { throw ValidationError("A file cannot have an empty name.") }
+        if group?.isEmpty == true { throw ValidationError("An access group cannot have an empty name.") }
+        if isStandardOutput && json { throw ValidationError("--json needs standard output for itself: name a file.") }
+    }
+
+    func run() throws {
+        if isStandardOutput {
+            guard isatty(STDOUT_FILENO) == 0 else {
+                throw KeychainError(.parameter, message: "an export is not for a terminal: name a file, or use a pipe")
+            }
+        } else {
+            try ExportOutput.requireFree(file, replaces: force)
+        }
+        let session = try KeychainSession.existing(store)
+        let passphrase = try PasscodeInput.readNewPassphrase()
+        // Before a thread is there, and so that no half of a file is left behind.
+        let signals = isStandardOutput ? nil : HeldSignals()
+        defer { signals?.release() }
+        let key = try ExportKey(new: passphrase)
+        let output = isStandardOutput ? ExportOutput() : try ExportOutput(path: file, replaces: force)
+        let export = Export(session: session, group: group, signals: signals)
+        do {
+            try export.write(to: output, key)
+            try output.publish()
+        } catch {
+            output.discard()
+            export.line.end()
+            if error is Export.Interruption { signals?.deliver() }
+            throw error
+        }
+        try report(export.summary)
+    }
+
+    private func report(_ summary: ExportSummary) throws {
+        let report = ExportReport(file: file, summary: summary)
+        if isStandardOutput {
+            Console.note(report.text)
+        } else {
+            try Console.write((json ? report.json.text : TerminalText.escape(report.text)) + "\n")
+        }
+        if summary.leftOut.unreadable > 0 {
+            Console.complain(
+                "\(counted(summary.leftOut.unreadable, "item")) did not open and could not be exported: "
+                    + "run 'keychain doctor'")
+        }
+    }
+}
+
+/// One run of `export`.
+private final class Export {
+    /// A signal came that is to end the program.
+    struct Interruption: Error {}
+
+    let line = ProgressLine("Exporting")
+    private(set) var summary = ExportSummary(items: 0, leftOut: LeftOut())
+    private let session: KeychainSession
+    private let group: String?
+    /// nil: nothing is held back.
+    private let signals: HeldSignals?
+
+    init(session: KeychainSession, group: String?, signals: HeldSignals?) {
+        self.session = session
+        self.group = group
+        self.signals = signals
+    }
+
+    func write(to output: ExportOutput, _ key: ExportKey) throws {
+        let total = try session.itemCount()
+        let writer = try ExportWriter(key) { bytes throws(KeychainError) in try output.write(bytes) }
+        var count = 0
+        try session.export(group: group) { part in
+            for item in part.items { try writer.append(item) }
+            summary.items += part.items.count
+            summary.leftOut += part.leftOut
+            count += part.count
+            // Nobody knows how many there are in one group.
+            if group == nil { line.show(count, of: total) }
+            try heedSignals()
+        }
+        try writer.finish(leftOut: summary.leftOut)
+        line.end()
+    }
+
+    private func heedSignals() throws {
+        guard let signals, signals.arePending else { return }
+        if signals.isEndPending { throw Interruption() }
+        // Only stops the program for a while.
+        line.end()
+        signals.deliver()
+    }
+}

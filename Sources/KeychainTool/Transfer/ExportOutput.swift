@@ -1,0 +1,108 @@
+internal import CKeychainLinux
+internal import Foundation
+internal import Glibc
+internal import KeychainModel
+
+/// Where an export is written: standard output, or a file that is there whole or not at all.
+///
+/// Until ``publish()`` the file has another name, `FILE.part-…` beside it.
+final class ExportOutput {
+    private struct Place {
+        var path: String
+        var part: String
+        var replaces: Bool
+    }
+
+    private let descriptor: Int32
+    /// nil: standard output.
+    private let place: Place?
+    private var isOpen = true
+
+    /// Standard output.
+    init() {
+        descriptor = STDOUT_FILENO
+        place = nil
+    }
+
+    /// - Throws: `.duplicateItem` if there is something at the path that is not to be replaced, `.inputOutput` or
+    ///   `.diskFull` if no file can be made beside it.
+    init(path: String, replaces: Bool) throws(KeychainError) {
+        try Self.requireFree(path, replaces: replaces)
+        let part = "\(path).part-\(UUID().uuidString.prefix(8).lowercased())"
+        descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw KeychainError(file: path, "create", errno) }
+        place = Place(path: path, part: part, replaces: replaces)
+    }
+
+    /// What is there is replaced only if that is wanted, and only if it is an ordinary file.
+    static func requireFree(_ path: String, replaces: Bool) throws(KeychainError) {
+        var information = stat()
+        guard lstat(path, &information) == 0 else { return }
+        guard replaces else { throw exists(path) }
+        guard information.st_mode & S_IFMT == S_IFREG else {
+            throw KeychainError(.duplicateItem, message: "\(path) is no ordinary file, so it is not replaced")
+        }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if written < 0 && errno == EINTR { continue }
+            guard written >= 0 else { throw failure("write") }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    /// Gives the file its name, when all of it is on the disk.
+    ///
+    /// - Throws: `.duplicateItem` if a file of that name has come meanwhile, `.inputOutput` or `.diskFull`.
+    func publish() throws(KeychainError) {
+        guard let place else { return }
+        guard fsync(descriptor) == 0 else { throw failure("write") }
+        isOpen = false
+        guard close(descriptor) == 0 else { throw failure("write") }
+        if place.replaces {
+            guard rename(place.part, place.path) == 0 else { throw failure("replace") }
+        } else {
+            // Unlike a rename it never takes the place of what is there.
+            let failure = ckeychain_rename_to_free_name(place.part, place.path)
+            if failure == EEXIST { throw Self.exists(place.path) }
+            guard failure == 0 else { throw KeychainError(file: place.path, "create", failure) }
+        }
+        try syncDirectory(of: place)
+    }
+
+    /// Takes away what was written. To be called after a failure.
+    func discard() {
+        guard let place else { return }
+        if isOpen { close(descriptor) }
+        isOpen = false
+        unlink(place.part)
+    }
+
+    private func syncDirectory(of place: Place) throws(KeychainError) {
+        let directory = open(
+            URL(fileURLWithPath: place.path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw failure("write") }
+        defer { close(directory) }
+        guard fsync(directory) == 0 else { throw failure("write") }
+    }
+
+    private func failure(_ verb: String) -> KeychainError {
+        KeychainError(file: place?.path ?? "standard output", verb, errno)
+    }
+
+    private static func exists(_ path: String) -> KeychainError {
+        KeychainError(.duplicateItem, message: "\(path) is there already; name another file, or replace it with --force")
+    }
+}
+
+extension KeychainError {
+    /// For a file that a person named.
+    init(file path: String, _ verb: String, _ failure: Int32) {
+        let isFull = failure == ENOSPC || failure == EDQUOT
+        self.init(
+            isFull ? .diskFull : .inputOutput, message: "cannot \(verb) \(path): \(String(cString: strerror(failure)))")
+    }
+}

@@ -1,0 +1,76 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// An export that lies in a file, and is read more than once.
+final class ImportInput {
+    let byteCount: Int
+    /// The first bytes, as many of them as there are.
+    let header: Data
+    private let path: String
+    private let descriptor: Int32
+    /// How far it was read.
+    private(set) var position = 0
+
+    /// - Throws: `.inputOutput` if it cannot be read, `.parameter` if it is no file that can be read twice.
+    init(path: String) throws(KeychainError) {
+        self.path = path
+        // A pipe that nobody writes to would not even be opened otherwise.
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw KeychainError(file: path, "read", errno) }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0 else {
+            let failure = errno
+            close(descriptor)
+            throw KeychainError(file: path, "read", failure)
+        }
+        guard information.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw KeychainError(
+                .parameter,
+                message: "\(path) is no ordinary file: an export is read twice, since nothing is imported before all of "
+                    + "it was found whole. Save it to a file first")
+        }
+        byteCount = Int(information.st_size)
+        var header = Data(count: min(byteCount, ExportKey.headerByteCount))
+        let descriptor = descriptor
+        let failure = header.withUnsafeMutableBytes { Self.fill($0, from: descriptor, at: 0) }
+        if let failure {
+            close(descriptor)
+            throw Self.failure(failure, path)
+        }
+        self.header = header
+    }
+
+    deinit { close(descriptor) }
+
+    /// The entries, from the first one on.
+    func reader(_ key: ExportKey) throws(KeychainError) -> ExportReader {
+        position = header.count
+        return try ExportReader(key, byteCount: byteCount - position) { target throws(KeychainError) in
+            if let failure = Self.fill(target, from: self.descriptor, at: self.position) {
+                throw Self.failure(failure, self.path)
+            }
+            self.position += target.count
+        }
+    }
+
+    /// - Returns: 0 if the file is shorter than it was, another errno value, or nil if all is well.
+    private static func fill(_ target: UnsafeMutableRawBufferPointer, from file: Int32, at place: Int) -> Int32? {
+        var filled = 0
+        while filled < target.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: target[filled...])
+            let count = pread(file, rest.baseAddress, rest.count, off_t(place + filled))
+            if count < 0 && errno == EINTR { continue }
+            if count <= 0 { return count < 0 ? errno : 0 }
+            filled += count
+        }
+        return nil
+    }
+
+    private static func failure(_ failure: Int32, _ path: String) -> KeychainError {
+        if failure != 0 { return KeychainError(file: path, "read", failure) }
+        return KeychainError(.inputOutput, message: "\(path) became shorter while it was read")
+    }
+}
