@@ -64,7 +64,7 @@ extension ExportRecord {
         return head
     }
 
-    static func end(_ summary: ExportSummary) -> Data {
+    static func endBytes(_ summary: ExportSummary) -> Data {
         let leftOut = summary.leftOut
         var bytes = Data([Kind.end.rawValue])
         for count in [

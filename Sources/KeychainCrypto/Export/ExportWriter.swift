@@ -11,7 +11,9 @@ package final class ExportWriter {
     private var filled = 0
     private var items = 0
 
-    /// - Parameter write: Is given the bytes of the file in their order.
+    /// - Parameters:
+    ///   - key: Made for this file alone: the chunks of two files under one key would have the same nonces.
+    ///   - write: Is given the bytes of the file in their order.
     package init(
         _ key: ExportKey, write: @escaping (UnsafeRawBufferPointer) throws(KeychainError) -> Void
     ) throws(KeychainError) {
@@ -33,7 +35,7 @@ package final class ExportWriter {
     }
 
     package func finish(leftOut: LeftOut) throws(KeychainError) {
-        try append(ExportRecord.end(ExportSummary(items: items, leftOut: leftOut)))
+        try append(ExportRecord.endBytes(ExportSummary(items: items, leftOut: leftOut)))
         try writeChunk(isLast: true)
     }
 
