@@ -21,7 +21,7 @@ struct FuzzStoredBytes {
 public func fuzzStoredBytes(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count > 0 else { return 0 }
     let input = Data(bytes: start + 1, count: count - 1)
-    switch start[0] % 9 {
+    switch start[0] % 11 {
     case 0: fuzzMetadata(input)
     case 1: fuzzKeybag(input)
     case 2: fuzzAccessControl(input)
@@ -30,7 +30,9 @@ public func fuzzStoredBytes(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt
     case 5: fuzzEntitlements(input)
     case 6: fuzzPersistentReference(input)
     case 7: fuzzAttempts(input)
-    default: fuzzKeySet(input)
+    case 8: fuzzKeySet(input)
+    case 9: fuzzExportContent(input)
+    default: fuzzExportHeader(input)
     }
     return 0
 }
@@ -95,6 +97,53 @@ private func fuzzAttempts(_ input: Data) {
 private func fuzzKeySet(_ input: Data) {
     let opened = try? input.withUnsafeBytes { try KeySet(opening: $0, under: deviceKey, context: KeyContext(UUID())) }
     precondition(opened == nil, "bytes that nobody sealed were opened")
+}
+
+private let exportKey = try! ExportKey(new: SecretBytes(copying: Data("fuzz".utf8)), cost: 1)
+
+/// Sealed by somebody who knows the passphrase, or no entry would ever be reached. What is taken for an item is the
+/// same after a second export.
+private func fuzzExportContent(_ input: Data) {
+    guard !input.isEmpty, input.count <= ExportChunk.byteCount else { return }
+    let chunk = ExportChunk(exportKey.chunkKey)
+    chunk.content.copyBytes(from: input)
+    try! chunk.seal(input.count, isLast: true)
+    for item in items(of: Data(chunk.sealed(input.count))) {
+        _ = item.flaw
+        var again = Data()
+        let writer = try! ExportWriter(exportKey) { again.append(contentsOf: $0) }
+        try! writer.append(item)
+        try! writer.finish(leftOut: LeftOut())
+        let copies = items(of: again.dropFirst(ExportKey.headerByteCount))
+        precondition(copies.count == 1, "an item was lost")
+        precondition(try! ExportRecord.digest(of: copies[0]) == ExportRecord.digest(of: item), "an item was changed")
+    }
+}
+
+/// As far as they can be read.
+private func items(of chunks: Data) -> [FoundItem] {
+    var rest = chunks
+    var items: [FoundItem] = []
+    do {
+        let reader = try ExportReader(exportKey, byteCount: chunks.count) { target in
+            target.copyBytes(from: rest.prefix(target.count))
+            rest = rest.dropFirst(target.count)
+        }
+        while let record = try reader.next() {
+            if case .item(let item) = record { items.append(item) }
+        }
+    } catch {
+        return items
+    }
+    return items
+}
+
+/// With parameters that a guess costs little with: what they are allowed to be would take a second each.
+private func fuzzExportHeader(_ input: Data) {
+    var header = input
+    if header.count > 18 { header.replaceSubrange(10..<19, with: [1, 0, 0, 0, 1, 0, 0, 0, 1]) }
+    let passphrase = SecretBytes(copying: Data("fuzz".utf8))
+    precondition((try? ExportKey(opening: header, passphrase: passphrase)) == nil, "a commitment was guessed")
 }
 
 private func fuzzEntitlements(_ input: Data) {

@@ -45,7 +45,8 @@ struct Tool {
     }
 
     /// Input and output are files: a pipe that nobody empties would stop the process.
-    private func start(_ program: URL, _ arguments: [String], input: Data) throws -> Outcome {
+    @discardableResult
+    func start(_ program: URL, _ arguments: [String], input: Data) throws -> Outcome {
         let files = home.appendingPathComponent("run-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
         let names = ["input", "output", "errors"].map { files.appendingPathComponent($0) }

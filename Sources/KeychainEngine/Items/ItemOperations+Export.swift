@@ -29,30 +29,21 @@ extension ItemOperations {
         }
     }
 
-    /// - Returns: how large the row is.
+    /// - Returns: how large the item is.
     private func export(
         _ id: Int64, in group: String?, on connection: StoreConnection, _ homes: inout [Int64: HomeKind],
         to part: inout ExportedPart
     ) throws -> Int {
         do {
-            guard let access = try connection.withRow(id, { row in (row.home, Array(row.access)) }) else { return 0 }
-            let control = try AccessControl(canonicalBytes: access.1)
-            // By what stands in clear: these need not be within reach.
-            if control.protection.isThisDeviceOnly {
-                part.leftOut.thisDeviceOnly += 1
-                return 0
-            }
-            if control.isConstrained {
-                part.leftOut.constrained += 1
-                return 0
-            }
-            let kind = try homes[access.0] ?? connection.kind(ofHome: access.0)
-            homes[access.0] = kind
-            guard let kind, let item = try openForExport(id, as: kind.itemClass, on: connection) else {
+            guard let home = try homeOfExportable(id, on: connection, &part.leftOut) else { return 0 }
+            let kind = try homes[home] ?? connection.kind(ofHome: home)
+            homes[home] = kind
+            guard let itemClass = kind?.itemClass, let row = try open(id, as: itemClass, on: connection) else {
                 throw KeychainError(.decode, message: "a stored item is listed nowhere")
             }
             // Only edited tables list an item in another group's home.
-            if let group, item.accessGroup != group { return 0 }
+            if let group, row.metadata.accessGroup != group { return 0 }
+            let item = FoundItem(row)
             if item.isOfToken { part.leftOut.ofTokens += 1 } else { part.items.append(item) }
             return (item.secret?.count ?? 0) + item.attributes.byteCount
         } catch let error as KeychainError where error.code == .decode {
@@ -62,11 +53,26 @@ extension ItemOperations {
         }
     }
 
-    private func openForExport(
-        _ id: Int64, as itemClass: ItemClass, on connection: StoreConnection
-    ) throws -> FoundItem? {
+    /// Where a row lives; nil, and counted, if what stands in clear says that it is left out: such a row need not be
+    /// within reach.
+    private func homeOfExportable(
+        _ id: Int64, on connection: StoreConnection, _ leftOut: inout LeftOut
+    ) throws -> Int64? {
+        let row = try connection.withRow(id) { (home: $0.home, control: try AccessControl(canonicalBytes: $0.access)) }
+        guard let row else { return nil }
+        if row.control.protection.isThisDeviceOnly {
+            leftOut.thisDeviceOnly += 1
+        } else if row.control.isConstrained {
+            leftOut.constrained += 1
+        } else {
+            return row.home
+        }
+        return nil
+    }
+
+    private func open(_ id: Int64, as itemClass: ItemClass, on connection: StoreConnection) throws -> OpenedRow? {
         try connection.withRow(id, secrets: true) { row in
-            try cipher.open(row, as: itemClass) { _ in .everything }.map { FoundItem($0) }
+            try cipher.open(row, as: itemClass) { _ in .everything }
         } ?? nil
     }
 }

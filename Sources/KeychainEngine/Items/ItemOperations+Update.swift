@@ -44,7 +44,8 @@ extension ItemOperations {
         let new = old.applying(changes, now: configuration.clock.now)
         let sealed = try seal(new)
         try makeRoom(for: sealed, new, replacing: id, on: connection)
-        try connection.replace(id, with: sealed.row(inHome: try connection.makeHome(sealed.place.home, sealed.place.indexer)))
+        try connection.replace(
+            id, with: sealed.row(inHome: try connection.makeHome(sealed.place.home, sealed.place.indexer)))
         return true
     }
 

@@ -94,7 +94,9 @@ private struct Import {
         let reader = try input.reader(key)
         do {
             while let batch = try nextBatch(of: reader, &report) {
-                for outcome in try session.merge(batch, isDryRun: isDryRun) { report.outcomes[outcome, default: 0] += 1 }
+                for outcome in try session.merge(batch, isDryRun: isDryRun) {
+                    report.outcomes[outcome, default: 0] += 1
+                }
                 line.show(report.total, of: report.summary.items)
             }
         } catch {

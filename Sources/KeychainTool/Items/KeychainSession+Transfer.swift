@@ -16,7 +16,9 @@ extension KeychainSession {
     }
 
     func merge(_ items: [FoundItem], isDryRun: Bool) throws(KeychainError) -> [ImportOutcome] {
-        guard case .imported(let outcomes) = try connection.perform(.importItems(ImportRequest(items, isDryRun: isDryRun)))
+        guard
+            case .imported(let outcomes) = try connection.perform(
+                .importItems(ImportRequest(items, isDryRun: isDryRun)))
         else { throw .unexpectedReply }
         return outcomes
     }

@@ -94,7 +94,8 @@ final class ExportOutput {
     }
 
     private static func exists(_ path: String) -> KeychainError {
-        KeychainError(.duplicateItem, message: "\(path) is there already; name another file, or replace it with --force")
+        KeychainError(
+            .duplicateItem, message: "\(path) is there already; name another file, or replace it with --force")
     }
 }
 

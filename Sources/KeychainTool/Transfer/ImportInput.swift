@@ -29,7 +29,8 @@ final class ImportInput {
             close(descriptor)
             throw KeychainError(
                 .parameter,
-                message: "\(path) is no ordinary file: an export is read twice, since nothing is imported before all of "
+                message:
+                    "\(path) is no ordinary file: an export is read twice, since nothing is imported before all of "
                     + "it was found whole. Save it to a file first")
         }
         byteCount = Int(information.st_size)

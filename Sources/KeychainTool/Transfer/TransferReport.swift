@@ -38,7 +38,8 @@ struct ImportReport {
 
     var text: String {
         let words: [(ImportOutcome, String)] = [
-            (.added, "added"), (.replaced, "replaced what was older"), (.kept, "not taken, since what is here is newer"),
+            (.added, "added"), (.replaced, "replaced what was older"),
+            (.kept, "not taken, since what is here is newer"),
             (.unchanged, "here already"), (.refused, "left out"),
         ]
         let parts = words.compactMap { outcome, text in count(outcome) > 0 ? "\(count(outcome)) \(text)" : nil }
