@@ -207,11 +207,16 @@ import Testing
     func interrupted(signal: String) throws {
         try withTool { (tool) throws in
             try tool.add("a")
-            // While the passphrase is being stretched: it is heeded when the first part is written.
-            let outcome = try tool.shell(
-                "printf 'p\\np\\n' > \(path(tool, "input")); $K export \(path(tool)) < \(path(tool, "input")) & sleep 0.2; kill -\(signal) $!; wait $!"
-            )
-            #expect(outcome.status == (signal == "TERM" ? 143 : 129))
+            // It reads a pipe to its end. A moment later it makes a key of the passphrase, which takes longer than that
+            // moment; the signal is heeded when the first part is written.
+            let pipe = path(tool, "pipe")
+            #expect(mkfifo(pipe, 0o600) == 0)
+            var outcome: Tool.Outcome?
+            let line =
+                "$K export \(path(tool)) < \(pipe) & exec 3> \(pipe); sleep 0.3; printf 'p\\np\\n' >&3; exec 3>&-; "
+                + "sleep 0.05; kill -\(signal) $!; wait $!"
+            try withoutHeldSignals { outcome = try tool.shell(line) }
+            #expect(outcome?.status == (signal == "TERM" ? 143 : 129))
             #expect(try parts(tool).isEmpty)
             #expect(!FileManager.default.fileExists(atPath: path(tool)))
         }
