@@ -11,7 +11,8 @@ extension ItemOperations {
     func merge(_ request: ImportRequest, from caller: Caller) throws -> [ImportOutcome] {
         try AccessPolicy(caller: caller).requireOwner("imports items")
         do {
-            return try write(isLarge: true) { connection in
+            // One batch has little to do with the next, and all of them together with the whole index.
+            return try write(isLarge: true, forgetsPages: true) { connection in
                 let outcomes = try request.items.map { try merge($0, isDryRun: request.isDryRun, on: connection) }
                 if request.isDryRun { throw DryRun(outcomes: outcomes) }
                 return outcomes

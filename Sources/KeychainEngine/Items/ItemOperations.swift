@@ -30,9 +30,10 @@ struct ItemOperations {
     /// Runs `body` in a transaction that no other writer shares. If it throws, nothing is changed.
     ///
     /// - Throws: `KeychainError.staleKeys` if what is written must be sealed under newer keys.
-    func write<R>(isLarge: Bool = false, _ body: (StoreConnection) throws -> R) throws -> R {
+    func write<R>(isLarge: Bool = false, forgetsPages: Bool = false, _ body: (StoreConnection) throws -> R) throws -> R
+    {
         // Transactions that each change most pages of the index would otherwise all be written twice: 64 MiB of log.
-        try store.write(pagesBetweenCheckpoints: isLarge ? 16_000 : 1_000) { connection in
+        try store.write(pagesBetweenCheckpoints: isLarge ? 16_000 : 1_000, forgetsPages: forgetsPages) { connection in
             let agreed = try connection.sealingGeneration()
             guard agreed <= keys.generation else {
                 throw keys.isLastAttempt ? KeychainError.keybagTooOld : .staleKeys

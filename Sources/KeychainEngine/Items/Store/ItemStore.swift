@@ -54,9 +54,12 @@ final class ItemStore: Sendable {
 
     /// Runs `body` in a transaction that no other writer shares. If it throws, nothing is changed.
     ///
-    /// - Parameter pages: How long the log may become before it is moved into the database.
+    /// - Parameters:
+    ///   - pages: How long the log may become before it is moved into the database.
+    ///   - forgetsPages: Whether the pages that were used are dropped from memory afterwards.
     func write<R>(
-        pagesBetweenCheckpoints pages: Int32 = pagesBetweenCheckpoints, _ body: (StoreConnection) throws -> R
+        pagesBetweenCheckpoints pages: Int32 = pagesBetweenCheckpoints, forgetsPages: Bool = false,
+        _ body: (StoreConnection) throws -> R
     ) throws -> R {
         try withWriter { database in
             if pages != Self.pagesBetweenCheckpoints { sqlite3_wal_autocheckpoint(database.sqliteConnection, pages) }
@@ -65,6 +68,7 @@ final class ItemStore: Sendable {
                     sqlite3_wal_autocheckpoint(database.sqliteConnection, Self.pagesBetweenCheckpoints)
                 }
             }
+            defer { if forgetsPages { sqlite3_db_release_memory(database.sqliteConnection) } }
             var result: R?
             try database.inTransaction(.immediate) {
                 try requireInPlace(database)
