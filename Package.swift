@@ -109,7 +109,11 @@ let package = Package(
         ),
         .target(
             name: "KeychainTestSupport",
-            dependencies: ["Keychain", "KeychainCrypto", "KeychainEngine", "KeychainModel"],
+            dependencies: [
+                "Keychain", "KeychainCrypto", "KeychainEngine", "KeychainModel",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: houseSettings
         ),
         .testTarget(

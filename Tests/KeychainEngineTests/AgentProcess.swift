@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// Another process that works on a store: the executable KeychainTestAgent, built beside the tests.
 struct AgentProcess {
@@ -6,29 +7,36 @@ struct AgentProcess {
     private let input = Pipe()
     private let output = Pipe()
 
-    init(_ arguments: String..., usesKeyring: Bool = true) throws {
+    init(
+        _ arguments: String..., usesKeyring: Bool = true, environment: [String: String] = [:], errors: URL? = nil
+    ) throws {
         process.executableURL = Self.executable
         process.arguments = arguments
-        if !usesKeyring {
-            process.environment = ProcessInfo.processInfo.environment.merging(
-                ["KEYCHAIN_TEST_WITHOUT_KEYRING": "1"]) { $1 }
-        }
+        let mark = usesKeyring ? [:] : ["KEYCHAIN_TEST_WITHOUT_KEYRING": "1"]
+        process.environment = ProcessInfo.processInfo.environment.merging(mark) { $1 }.merging(environment) { $1 }
+        if let errors { process.standardError = try FileHandle(forWritingTo: errors) }
         process.standardInput = input
         process.standardOutput = output
         try process.run()
     }
 
     var identifier: Int32 { process.processIdentifier }
+    var isRunning: Bool { process.isRunning }
+
+    /// One line of what it writes.
+    func readLine() throws -> String {
+        var line = Data()
+        while let byte = try output.fileHandleForReading.read(upToCount: 1), let first = byte.first {
+            if first == UInt8(ascii: "\n") { break }
+            line.append(first)
+        }
+        return String(decoding: line, as: UTF8.self)
+    }
 
     /// One line to the command `serve`, and its answer.
     func ask(_ line: String) throws -> String {
         try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
-        var answer = Data()
-        while let byte = try output.fileHandleForReading.read(upToCount: 1), let first = byte.first {
-            if first == UInt8(ascii: "\n") { break }
-            answer.append(first)
-        }
-        return String(decoding: answer, as: UTF8.self)
+        return try readLine()
     }
 
     /// Runs a command of the agent as another user, and returns how it ended. For root.
@@ -61,11 +69,17 @@ struct AgentProcess {
         )
     }
 
+    /// Kills it without warning, and waits until it is gone.
+    func kill() {
+        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
     /// Kills it without warning as soon as it has written so many bytes; the whole lines it wrote.
     func killAfter(bytes limit: Int) throws -> [String] {
         var bytes = Data()
         while bytes.count < limit, let more = try output.fileHandleForReading.read(upToCount: 1) { bytes += more }
-        kill(process.processIdentifier, SIGKILL)
+        Glibc.kill(process.processIdentifier, SIGKILL)
         bytes += try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         let text = String(decoding: bytes, as: UTF8.self)

@@ -10,6 +10,12 @@
 //                                           unlock CODE, lock, state, work (finds items all the time, until: rest);
 //                                           prints the status or what was asked for
 //   KeychainTestAgent as UID readkey SERIAL as that user, ends with the errno of reading a key from the kernel
+//   KeychainTestAgent mixed DIR WORKER SEED CALLS LOCKED   does calls of every kind; prints what became of them. LOCKED is
+//                                           yes if somebody locks the store now and then
+//   KeychainTestAgent stall DIR COUNT       updates every item, and stops within the transaction at the COUNT-th one
+//   KeychainTestAgent needles DIR           reads needles, then carries out a step of their life for each line of
+//                                           standard input; prints what the errors in it say
+//   KeychainTestAgent fixture DIR KIND      makes a store of that kind and its manifest (Scripts/make-fixture)
 //   KeychainTestAgent fork DIR              adds an item, forks, and prints the status that an add in the child gets
 //
 // Ends with 1 and a message if anything fails.
@@ -42,9 +48,15 @@ struct Agent {
             return readKey(Int32(arguments[3]) ?? 0, asUser: UInt32(arguments[1]) ?? 0)
         }
         guard arguments.count >= 2 else { throw KeychainError(.parameter, message: "a command and a directory") }
+        let directory = URL(fileURLWithPath: arguments[1])
+        switch (arguments[0], arguments.count) {
+        case ("stall", 3): return try stall(in: directory, at: Int(arguments[2]) ?? 1)
+        case ("fixture", 3): return try StoreFixture.make(in: directory, kind: arguments[2])
+        default: break
+        }
         let usesKeyring = ProcessInfo.processInfo.environment["KEYCHAIN_TEST_WITHOUT_KEYRING"] == nil
         let engine = try Engine(
-            .test(in: URL(fileURLWithPath: arguments[1]), clock: SystemClock(), usesKeyring: usesKeyring))
+            .test(in: directory, clock: SystemClock(), usesKeyring: usesKeyring))
         switch (arguments[0], arguments.count) {
         case ("open", 2):
             guard case .status(let status) = try engine.handle(.status, from: caller) else { return }
@@ -55,6 +67,12 @@ struct Agent {
             try guess(arguments[2], Int(arguments[3]) ?? 0, engine)
         case ("serve", 2):
             while let line = readLine() { report(answer(to: line.split(separator: " ").map(String.init), engine)) }
+        case ("mixed", 6):
+            var work = MixedWork(
+                engine, worker: arguments[2], seed: UInt64(arguments[3]) ?? 0, mayBeLocked: arguments[5] == "yes")
+            try report(asJSON: work.run(calls: Int(arguments[4]) ?? 0))
+        case ("needles", 2):
+            try performNeedles(engine)
         case ("fork", 2):
             try fork(engine)
         case ("add", 4):
@@ -204,8 +222,55 @@ struct Agent {
         _ = try engine.handle(.add(request), from: caller)
     }
 
+    // MARK: Many at once
+
+    /// Never comes back: whoever started this process kills it, in the midst of its transaction.
+    private static func stall(in directory: URL, at count: Int) throws {
+        let engine = try Engine(.test(in: directory, clock: StallingClock(at: count)))
+        var changes = ItemChanges()
+        changes.attributes = [.label: .text("never written")]
+        _ = try engine.handle(.update(UpdateRequest(ItemQuery(.genericPassword), changes: changes)), from: caller)
+    }
+
+    // MARK: Traces
+
+    private static func performNeedles(_ engine: Engine) throws {
+        let work = try JSONDecoder().decode(NeedleWork.self, from: Data((readLine() ?? "").utf8))
+        report("")
+        while let line = readLine(), let step = NeedleWork.Step(rawValue: line) {
+            try report(asJSON: work.perform(step, on: engine))
+        }
+    }
+
+    private static func report(asJSON value: some Encodable) throws {
+        report(String(decoding: try JSONEncoder().encode(value), as: UTF8.self))
+    }
+
     /// Written at once, not when a buffer is full: the reader takes every line for a promise.
     private static func report(_ line: String) {
         FileHandle.standardOutput.write(Data("\(line)\n".utf8))
     }
+}
+
+/// Stands still for ever when it is asked for the n-th time, after it said so. An update asks it within its transaction.
+private final class StallingClock: Clock {
+    private let limit: Int
+    private let count = Mutex(0)
+
+    init(at limit: Int) { self.limit = limit }
+
+    var now: Double {
+        let asked = count.withLock { count in
+            count += 1
+            return count
+        }
+        if asked == limit {
+            FileHandle.standardOutput.write(Data("stalled\n".utf8))
+            while true { pause() }
+        }
+        return SystemClock().now
+    }
+
+    var sinceBoot: UInt64 { SystemClock().sinceBoot }
+    var bootID: UUID { SystemClock().bootID }
 }
