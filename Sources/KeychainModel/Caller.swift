@@ -1,5 +1,5 @@
 /// Who a request comes from, as the host established it.
-package struct Caller: Sendable, Hashable {
+package struct Caller: Sendable {
     /// Where the caller's groups come from decides what its claims are worth.
     package enum Authority: Sendable, Hashable {
         /// Holds exactly the groups listed.
@@ -19,4 +19,16 @@ package struct Caller: Sendable, Hashable {
 
     /// The group that Apple's keychain lets every program read and none write.
     package static let tokenGroup = "com.apple.token"
+}
+
+extension Caller: Hashable {
+    package static func == (a: Caller, b: Caller) -> Bool {
+        a.authority == b.authority && a.groups.elementsEqual(b.groups) { $0.isSameGroup(as: $1) }
+    }
+
+    /// Names with the same bytes are equal to Swift too, so its own hash will do.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(groups)
+        hasher.combine(authority)
+    }
 }

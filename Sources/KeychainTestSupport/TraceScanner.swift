@@ -10,6 +10,11 @@ package struct TraceScanner: Sendable {
         /// How it is written.
         package var form: String
 
+        package init(needle: String, form: String) {
+            self.needle = needle
+            self.form = form
+        }
+
         package var description: String { "\(needle) as \(form)" }
     }
 

@@ -27,6 +27,7 @@ struct KeychainCommand: ParsableCommand {
         StandardStreams.makeSafe()
         LoggingSystem.bootstrap { _ in WarningsToStandardError() }
         do {
+            try ArgumentText.requireValid()
             var command = try parseAsRoot()
             try command.run()
         } catch {

@@ -16,7 +16,8 @@ import Testing
     func contents(name: String) throws {
         try withFixture(name) { engine, manifest in
             try expectItems(manifest, in: engine)
-            #expect(try engine.findings().isEmpty)
+            // That a renewal of keys is under way is a warning.
+            #expect(try engine.findings().allSatisfy { $0.severity != .damage })
             // What a renewal of keys left to do is done as for any store.
             try finishRenewal(engine)
             try expectItems(manifest, in: engine)
@@ -61,6 +62,7 @@ import Testing
             for account in manifest.constrained {
                 _ = try engine.handle(.delete(.password([.account: .text(account)])), from: caller)
             }
+            try finishRenewal(engine)
             #expect(try engine.findings().isEmpty)
         }
     }
@@ -156,7 +158,8 @@ extension OldStoreTests {
     private func query(for item: FixtureManifest.Item) throws -> ItemQuery {
         var query = ItemQuery(try #require(ItemClass(rawValue: item.itemClass)))
         for value in item.attributes {
-            query.attributes[try #require(Attribute(value.code))] = try #require(value.value)
+            let attribute = try #require(Attribute(value.code))
+            query.attributes[attribute] = value.value
         }
         query.accessGroup = item.accessGroup
         query.protection = Protection(rawValue: item.protection)

@@ -24,19 +24,24 @@ struct Tool {
 
     var store: URL { home.appendingPathComponent("data/keychain") }
     var deviceKey: URL { home.appendingPathComponent("state/keychain") }
+    var temporaryDirectory: URL { home.appendingPathComponent("tmp") }
     var database: URL { store.appendingPathComponent("keychain.db") }
 
     var environment: [String: String] {
         [
             "HOME": home.path, "XDG_DATA_HOME": home.appendingPathComponent("data").path,
             "XDG_STATE_HOME": home.appendingPathComponent("state").path,
-            "TMPDIR": home.appendingPathComponent("tmp").path, "PATH": "/usr/bin:/bin",
+            "TMPDIR": temporaryDirectory.path, "PATH": "/usr/bin:/bin",
         ]
     }
 
     @discardableResult
     func run(_ arguments: String..., input: Data = Data()) throws -> Outcome {
         try start(Self.executable, arguments, input: input)
+    }
+
+    func run(words: [String], input: Data = Data()) throws -> Outcome {
+        try start(Self.executable, words, input: input)
     }
 
     /// Runs a line of shell in which `$K` is the command.

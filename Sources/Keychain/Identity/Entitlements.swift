@@ -21,9 +21,8 @@ struct Entitlements {
 
     private init(_ entries: Entries) {
         let ordered = entries.groups + entries.associated + entries.application + entries.applicationGroups
-        var seen: Set<String> = [Caller.tokenGroup, ""]
-        let listed = ordered.filter { seen.insert($0).inserted }
-        groups = listed + (ordered.contains(Caller.tokenGroup) ? [Caller.tokenGroup] : [])
+        let listed = ordered.uniqueGroups.filter { !$0.isEmpty && !$0.isSameGroup(as: Caller.tokenGroup) }
+        groups = listed + (ordered.containsGroup(Caller.tokenGroup) ? [Caller.tokenGroup] : [])
     }
 }
 

@@ -26,7 +26,7 @@ struct ItemMatcher {
     var isDecidedByIndex: Bool {
         query.created == nil && query.modified == nil && query.hostOrSubdomainOf == nil
             // An owner's search goes through the homes of every group, which say nothing of synchronizability.
-            && (scope != .all || query.synchronizable == .any)
+            && (!scope.isAll || query.synchronizable == .any)
             && query.attributes.entries.allSatisfy { entry in
                 AttributeTable.table(for: query.itemClass)[entry.attribute]?.isIndexed == true
             }

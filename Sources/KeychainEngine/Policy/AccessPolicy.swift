@@ -1,14 +1,18 @@
 internal import KeychainModel
 
 /// The groups a request may touch.
-enum GroupScope: Sendable, Equatable {
+enum GroupScope: Sendable {
     case all
     case some([String])
+
+    var isAll: Bool {
+        if case .all = self { true } else { false }
+    }
 
     func contains(_ group: String) -> Bool {
         switch self {
         case .all: true
-        case .some(let groups): groups.contains(group)
+        case .some(let groups): groups.containsGroup(group)
         }
     }
 }
@@ -32,10 +36,10 @@ struct AccessPolicy {
 
     /// The group an item is added or moved to.
     func groupForAdding(_ requested: String?) throws(KeychainError) -> String {
-        if let requested, caller.authority == .owner, requested != Caller.tokenGroup { return requested }
+        if let requested, caller.authority == .owner, !requested.isSameGroup(as: Caller.tokenGroup) { return requested }
         guard let fallback = writableGroups.first else { throw holdsNone }
         guard let requested else { return fallback }
-        guard writableGroups.contains(requested) else { throw isMissing(requested) }
+        guard writableGroups.containsGroup(requested) else { throw isMissing(requested) }
         return requested
     }
 
@@ -46,13 +50,13 @@ struct AccessPolicy {
         }
     }
 
-    private var writableGroups: [String] { caller.groups.filter { $0 != Caller.tokenGroup } }
+    private var writableGroups: [String] { caller.groups.filter { !$0.isSameGroup(as: Caller.tokenGroup) } }
 
     private func scope(_ requested: String?, readable: [String]) throws(KeychainError) -> GroupScope {
         if caller.authority == .owner { return requested.map { .some([$0]) } ?? .all }
         guard !caller.groups.isEmpty else { throw holdsNone }
         guard let requested else { return .some(readable) }
-        guard readable.contains(requested) else { throw isMissing(requested) }
+        guard readable.containsGroup(requested) else { throw isMissing(requested) }
         return .some([requested])
     }
 
@@ -65,7 +69,7 @@ struct AccessPolicy {
     private func isMissing(_ group: String) -> KeychainError {
         let held = writableGroups.isEmpty ? "none" : writableGroups.joined(separator: ", ")
         let reason =
-            group == Caller.tokenGroup
+            group.isSameGroup(as: Caller.tokenGroup)
             ? "access group \(group) can be read but not written"
             : "access group \(group) is not among yours: \(held)"
         return KeychainError(.missingEntitlement, message: reason)

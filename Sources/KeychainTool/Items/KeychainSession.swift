@@ -167,7 +167,7 @@ extension AddRequest {
 extension KeychainError {
     /// Says how to mean one of them: by the groups they are in, never by their values.
     fileprivate init(ambiguous query: ItemQuery, _ matches: KeychainSession.Matches) {
-        let groups = Set(matches.items.map(\.accessGroup)).sorted().map { TerminalText.escape($0) }
+        let groups = matches.items.map(\.accessGroup).uniqueGroups.sorted().map { TerminalText.escape($0) }
         let more = matches.hasConstrained ? ", and at least one that asks for authentication" : ""
         let advice =
             groups.count > 1

@@ -2,13 +2,26 @@ internal import KeychainModel
 internal import Synchronization
 
 /// Where items of one class, access group and synchronizability are listed, per index tier.
-struct Home: Sendable, Hashable {
+struct Home: Sendable {
     var itemClass: ItemClass
     var tier: IndexTier
     /// Of the index key that its token is made with.
     var generation: UInt32
     var accessGroup: String
     var synchronizable: Bool
+}
+
+extension Home: Hashable {
+    static func == (a: Home, b: Home) -> Bool {
+        a.accessGroup.isSameGroup(as: b.accessGroup) && a.synchronizable == b.synchronizable
+            && a.itemClass == b.itemClass && a.tier == b.tier && a.generation == b.generation
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(accessGroup)
+        hasher.combine(itemClass)
+        hasher.combine(tier)
+    }
 }
 
 /// Which homes a store has, as far as this process has looked.
