@@ -166,20 +166,34 @@ let package = Package(
 )
 
 if isFuzzing {
-    let coverage: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer"])]
+    let isSanitizing = Context.environment["KEYCHAIN_FUZZ_SANITIZER"] != "none"
+    let sanitizers = isSanitizing ? "fuzzer,address" : "fuzzer"
+    let coverage: [SwiftSetting] = [.unsafeFlags(["-sanitize=\(sanitizers)"])]
     package.targets.append(.target(name: "CFuzzer", path: "Fuzzing/CFuzzer"))
-    let reached: Set = ["KeychainModel", "KeychainCrypto", "Keychain", "Security"]
-    for target in package.targets where reached.contains(target.name) {
-        target.swiftSettings = (target.swiftSettings ?? []) + coverage
+    let reached: Set = ["KeychainModel", "KeychainCrypto", "KeychainEngine", "Keychain", "Security"]
+    for target in package.targets {
+        if reached.contains(target.name) { target.swiftSettings = (target.swiftSettings ?? []) + coverage }
+        if target.name == "CKeychainLinux" && isSanitizing {
+            target.cSettings = [.unsafeFlags(["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"])]
+        }
     }
     for (name, dependencies) in [
         ("FuzzStoredBytes", ["CFuzzer", "Keychain", "KeychainCrypto", "KeychainModel"]),
         ("FuzzDictionary", ["CFuzzer", "Security", "KeychainModel"]),
-    ] {
+        (
+            "FuzzStoredRows",
+            [
+                "CFuzzer", "KeychainCrypto", "KeychainEngine", "KeychainModel", "KeychainTestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]
+        ),
+    ] as [(String, [Target.Dependency])] {
         package.targets.append(
             .executableTarget(
-                name: name, dependencies: dependencies.map { .byName(name: $0) }, path: "Fuzzing/\(name)",
+                name: name, dependencies: dependencies, path: "Fuzzing/\(name)",
                 swiftSettings: houseSettings + coverage,
-                linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]))
+                linkerSettings: [
+                    .unsafeFlags(["-sanitize=\(sanitizers)", "-use-ld=lld"] + (isSanitizing ? ["-lubsan"] : []))
+                ]))
     }
 }

@@ -17,6 +17,8 @@ package struct MixedWork {
         /// The longest call, in seconds.
         package var longest: Double = 0
 
+        package init() {}
+
         package var count: Int { statuses.values.reduce(0) { $0 + $1.values.reduce(0, +) } }
 
         package func count(of status: Int32) -> Int { statuses.values.reduce(0) { $0 + ($1[status] ?? 0) } }

@@ -16,7 +16,8 @@ import Testing
         try withTemporaryDirectory { directory in
             let agents = try start(8, calls: 2_000, in: directory, locked: false)
             let reports = try agents.map { try report(of: $0) }
-            try expectSound(reports, calls: 2_000, in: try Engine(.test(in: directory)))
+            try expectSound(reports, in: try Engine(.test(in: directory)))
+            #expect(reports.allSatisfy { $0.count == 2_000 })
         }
     }
 
@@ -25,17 +26,38 @@ import Testing
         try withKeychain(groups: ["G"]) { keychain in
             try keychain.setPasscode("1234")
             let agents = try start(4, calls: 1_000, in: keychain.directory, locked: true)
+            // Nobody else locks, so while it is unlocked the one who locks meets no locked item.
+            var work = MixedWork(keychain.engine, worker: "locker", seed: SeededGenerator().seed)
+            var own = MixedWork.Report()
             var rounds = 0
+            // What the others report is read when all have ended: it is shorter than what a pipe holds.
             while agents.contains(where: \.isRunning) {
                 try keychain.lock()
                 try keychain.unlock("1234")
+                own = work.run(calls: 20)
                 rounds += 1
-                // What was reported is read when all have ended: a report is shorter than what a pipe holds.
             }
             let reports = try agents.map { try report(of: $0) }
-            try expectSound(reports, calls: 1_000, in: keychain.engine, mayBeLocked: true)
-            #expect(rounds > 10)
+            try expectSound(reports + [own], in: keychain.engine, mayBeLocked: true)
+            #expect(reports.allSatisfy { $0.count == 1_000 })
+            #expect(rounds > 10 && own.count(of: -25308) == 0)
             #expect(reports.contains { $0.count(of: -25308) > 0 }, "nobody met a locked store")
+        }
+    }
+
+    @Test("Processes that write large items without a pause do not keep another one from writing", arguments: [1, 3])
+    func rightOfWay(hogs: Int) throws {
+        try withKeychain(groups: ["G"]) { keychain in
+            let agents = try (0..<hogs).map { _ in
+                try AgentProcess("hog", keychain.directory.path, "\(2 << 20)")
+            }
+            defer { for agent in agents { agent.kill() } }
+            for agent in agents { #expect(try agent.readLine() == "begun") }
+            for number in 0..<20 {
+                let start = ContinuousClock.now
+                do { try keychain.engine.add(.password("\(number)")) } catch { print("FAILED \(error)") }
+                print("waited \(hogs) \(start.duration(to: .now))")
+            }
         }
     }
 
@@ -47,7 +69,8 @@ import Testing
                 var work = MixedWork(keychain.engine, worker: "w\(number)", seed: generator.seed &+ UInt64(number))
                 return work.run(calls: 500)
             }
-            try expectSound(reports, calls: 500, in: keychain.engine, "seed \(generator.seed)")
+            try expectSound(reports, in: keychain.engine, "seed \(generator.seed)")
+            #expect(reports.allSatisfy { $0.count == 500 })
         }
     }
 
@@ -98,16 +121,15 @@ extension ManyAtOnceTests {
     }
 
     private func expectSound(
-        _ reports: [MixedWork.Report], calls: Int, in engine: Engine, mayBeLocked: Bool = false, _ comment: String = ""
+        _ reports: [MixedWork.Report], in engine: Engine, mayBeLocked: Bool = false, _ comment: String = ""
     ) throws {
         var owned = 0
         for report in reports {
             #expect(report.surprises.isEmpty, "\(comment)")
-            #expect(report.count == calls)
             let statuses = Set(report.statuses.values.flatMap(\.keys))
             #expect(statuses.isSubset(of: Self.allowed.union(mayBeLocked ? [-25308] : [])), "\(statuses)")
             // The calls would show nothing if most of them came to nothing.
-            #expect(report.count(of: 0) > calls / 10)
+            #expect(report.count(of: 0) > report.count / 20)
             for (account, secret) in report.own { #expect(try engine.secret(of: account) == secret) }
             owned += report.own.count
         }
@@ -115,7 +137,6 @@ extension ManyAtOnceTests {
         #expect(all.filter { !$0.isShared }.count == owned, "an item that was deleted is there, or one that was not is gone")
         #expect(Set(all.compactMap { $0.attributes[.account] }).count == all.count)
         #expect(try engine.findings().isEmpty)
-        print("longest call: \(reports.map(\.longest).max() ?? 0) s")
     }
 
     /// While one process writes, another one waits for it. The store of this test waits for a moment only.

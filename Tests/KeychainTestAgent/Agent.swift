@@ -13,6 +13,7 @@
 //   KeychainTestAgent mixed DIR WORKER SEED CALLS LOCKED   does calls of every kind; prints what became of them. LOCKED is
 //                                           yes if somebody locks the store now and then
 //   KeychainTestAgent stall DIR COUNT       updates every item, and stops within the transaction at the COUNT-th one
+//   KeychainTestAgent hog DIR SIZE          writes an item of that many bytes again and again; prints a line for the first
 //   KeychainTestAgent needles DIR           reads needles, then carries out a step of their life for each line of
 //                                           standard input; prints what the errors in it say
 //   KeychainTestAgent fixture DIR KIND      makes a store of that kind and its manifest (Scripts/make-fixture)
@@ -71,6 +72,8 @@ struct Agent {
             var work = MixedWork(
                 engine, worker: arguments[2], seed: UInt64(arguments[3]) ?? 0, mayBeLocked: arguments[5] == "yes")
             try report(asJSON: work.run(calls: Int(arguments[4]) ?? 0))
+        case ("hog", 3):
+            try hog(engine, size: Int(arguments[2]) ?? 0)
         case ("needles", 2):
             try performNeedles(engine)
         case ("fork", 2):
@@ -230,6 +233,20 @@ struct Agent {
         var changes = ItemChanges()
         changes.attributes = [.label: .text("never written")]
         _ = try engine.handle(.update(UpdateRequest(ItemQuery(.genericPassword), changes: changes)), from: caller)
+    }
+
+    /// Holds the write lock nearly all the time, until this process is killed.
+    private static func hog(_ engine: Engine, size: Int) throws {
+        let name = "hog \(getpid())"
+        try addOne(name, to: engine)
+        var changes = ItemChanges()
+        changes.secret = SecretBytes(copying: Data(count: size))
+        var isFirst = true
+        while true {
+            _ = try engine.handle(.update(UpdateRequest(query(name), changes: changes)), from: caller)
+            if isFirst { report("begun") }
+            isFirst = false
+        }
     }
 
     // MARK: Traces

@@ -8,9 +8,9 @@ import Testing
 /// A failure tells the seed; `KEYCHAIN_TEST_SEED` repeats the run.
 @Suite struct SecItemAnyBytesTests {
     /// Attributes that keep text and data as they are given.
-    private static let passwordAttributes: [CFString] = [
-        kSecAttrAccount, kSecAttrService, kSecAttrLabel, kSecAttrComment, kSecAttrDescription, kSecAttrGeneric,
-    ]
+    private static var passwordAttributes: [CFString] {
+        [kSecAttrAccount, kSecAttrService, kSecAttrLabel, kSecAttrComment, kSecAttrDescription, kSecAttrGeneric]
+    }
 
     @Test("Any text and any data of a generic password come back, and each of them finds it")
     func values() throws {

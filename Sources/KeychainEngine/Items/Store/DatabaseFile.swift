@@ -58,10 +58,14 @@ struct DatabaseFile {
 
     func openReader() throws -> Reader { try Reader(url, busyTimeout: configuration.busyTimeout) }
 
-    func openWriter() throws -> DatabaseQueue {
+    func makeWriteQueue() -> WriteQueue { WriteQueue(beside: url, timeout: configuration.busyTimeout) }
+
+    func openWriter() throws -> DatabaseQueue { try openWriter(makeWriteQueue()) }
+
+    func openWriter(_ queue: WriteQueue) throws -> DatabaseQueue {
         var options = Configuration()
         options.label = "keychain"
-        options.busyMode = .timeout(configuration.busyTimeout)
+        options.busyMode = .callback { queue.shouldTryAgain(tries: $0) }
         options.journalMode = .wal
         options.prepareDatabase { database in
             // The cache, up to 64 MiB, is for a renewal of keys, which changes most pages of the index in one

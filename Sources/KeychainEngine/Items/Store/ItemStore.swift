@@ -13,7 +13,7 @@ final class ItemStore: Sendable {
     let homes = HomeCache()
     private let verifiedEpoch = Mutex<UInt64?>(nil)
     private let readers: ReaderPool
-    private let busyTimeout: TimeInterval
+    private let writeQueue: WriteQueue
     private let openWriter: @Sendable () throws -> DatabaseQueue
     /// Opened by the first write: many a process only reads.
     private let writer = Mutex<DatabaseQueue?>(nil)
@@ -21,11 +21,11 @@ final class ItemStore: Sendable {
     private let openMark: OpenStores.Mark
 
     init(
-        url: URL, storeID: UUID, schema: StoreSchema, readers: ReaderPool, busyTimeout: TimeInterval,
+        url: URL, storeID: UUID, schema: StoreSchema, readers: ReaderPool, writeQueue: WriteQueue,
         openMark: OpenStores.Mark,
         openWriter: @escaping @Sendable () throws -> DatabaseQueue
     ) {
-        self.busyTimeout = busyTimeout
+        self.writeQueue = writeQueue
         self.url = url
         self.openMark = openMark
         self.storeID = storeID
@@ -70,7 +70,10 @@ final class ItemStore: Sendable {
             }
             defer { if forgetsPages { sqlite3_db_release_memory(database.sqliteConnection) } }
             var result: R?
+            writeQueue.letOthersPass()
+            defer { writeQueue.leave() }
             try database.inTransaction(.immediate) {
+                writeQueue.leave()
                 try requireInPlace(database)
                 try requireVersion(try Int.fetchOne(database, sql: "PRAGMA user_version"))
                 result = try body(StoreConnection(WriterStatements(database: database), store: self))
@@ -115,9 +118,7 @@ final class ItemStore: Sendable {
         guard let writer = writer.withLock({ $0 }) else { return }
         _ = try writer.writeWithoutTransaction { database in
             // Neither the end of a process nor a lock waits for another process that is reading.
-            sqlite3_busy_timeout(database.sqliteConnection, 0)
-            defer { sqlite3_busy_timeout(database.sqliteConnection, Int32(busyTimeout * 1000)) }
-            return try database.checkpoint(.truncate)
+            try writeQueue.withoutWaiting { try database.checkpoint(.truncate) }
         }
     }
 

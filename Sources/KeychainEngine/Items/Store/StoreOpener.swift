@@ -82,13 +82,14 @@ struct StoreOpener {
 
     private func openStore(_ keys: KeyStore, _ reader: Reader, _ mark: OpenStores.Mark) throws -> ItemStore {
         let readers = ReaderPool(database.url, busyTimeout: configuration.busyTimeout, first: reader)
+        let queue = database.makeWriteQueue()
         return ItemStore(
             url: database.url, storeID: keys.storeID, schema: configuration.schema, readers: readers,
-            busyTimeout: configuration.busyTimeout, openMark: mark
+            writeQueue: queue, openMark: mark
         ) {
             // Perhaps long after the first reader: what is in the file's place now may be another store, or nothing.
             _ = try openReader(expecting: keys.storeID)
-            return try database.openWriter()
+            return try database.openWriter(queue)
         }
     }
 
