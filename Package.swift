@@ -185,6 +185,7 @@ if isFuzzing {
             [
                 "CFuzzer", "KeychainCrypto", "KeychainEngine", "KeychainModel", "KeychainTestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
     ] as [(String, [Target.Dependency])] {

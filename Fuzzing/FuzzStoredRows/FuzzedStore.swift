@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import KeychainTestSupport
+import Logging
 
 @testable import KeychainCrypto
 @testable import KeychainEngine
@@ -18,6 +19,8 @@ final class FuzzedStore: @unchecked Sendable {  // used by libFuzzer's one threa
     private let secrets = ["ann": "ann's", "bob": "bob's", "cid": "cid's"]
 
     init() {
+        // What is damaged is warned of; here that is nearly everything.
+        LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         directory = try! makeTemporaryDirectory()
         Self.toRemove = directory.path
         atexit { try? FileManager.default.removeItem(atPath: FuzzedStore.toRemove) }

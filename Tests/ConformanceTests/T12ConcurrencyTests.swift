@@ -70,6 +70,28 @@ struct T12ConcurrencyTests {
         }
     }
 
+    @Test("T12.5 Of a thousand items a search finds one, the one with an account, or all", arguments: KeychainHost.allCases)
+    func thousandItems(host: KeychainHost) throws {
+        try withKeychain(host) { _ in
+            for number in 0..<1_000 {
+                let item = Fixtures.generic.with([kSecAttrAccount: "\(number)", kSecValueData: bytes("\(number)")])
+                #expect(SecItemAdd(item as CFDictionary, nil) == errSecSuccess)
+            }
+            let every: Item = [kSecClass: kSecClassGenericPassword, kSecMatchLimit: kSecMatchLimitAll]
+            let one: Data = try found([kSecClass: kSecClassGenericPassword, kSecReturnData: true])
+            #expect(Int(String(decoding: one, as: UTF8.self)) != nil)
+            for number in [0, 499, 999] {
+                let query = Fixtures.generic.query.with([kSecAttrAccount: "\(number)", kSecReturnData: true])
+                #expect(try found(query) == bytes("\(number)"))
+            }
+            let expected = Set((0..<1_000).map { "\($0)" })
+            let listed: [Attributes] = try found(every.with([kSecReturnAttributes: true]))
+            #expect(listed.count == 1_000 && Set(listed.compactMap { $0[kSecAttrAccount as String] as? String }) == expected)
+            let secrets: [Data] = try found(every.with([kSecReturnData: true]))
+            #expect(secrets.count == 1_000 && Set(secrets.map { String(decoding: $0, as: UTF8.self) }) == expected)
+        }
+    }
+
     @Test(
         "T12.6 A secret of many megabytes comes back byte for byte",
         arguments: KeychainHost.allCases, [1, 2, 5, 7, 10, 15, 20])

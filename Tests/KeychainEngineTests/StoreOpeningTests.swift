@@ -14,6 +14,7 @@ import Testing
         #expect(error?.code == .notAvailable)
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "no error")")
         for (file, bytes) in before { #expect(try Data(contentsOf: file) == bytes) }
+        #expect(try store.files == before.map(\.0), "a file came or went")
     }
 
     private func withStore<R>(_ body: (ClosedStore) throws -> R) throws -> R {
@@ -45,6 +46,49 @@ import Testing
             if !hasKeybag { try FileManager.default.removeItem(at: store.keybag) }
             try store.edit("CREATE TABLE notes (text TEXT); \(marks)")
             try expectRefused(store, mentioning: "not a keychain database")
+        }
+    }
+
+    @Test("A keybag of a newer version, whatever follows in it", arguments: [true, false])
+    func newerKeybag(isOfKnownSize: Bool) throws {
+        try withStore { store in
+            var bytes = try Data(contentsOf: store.keybag)
+            // The version follows the eight bytes of the mark (docs/keybag-format.md).
+            #expect(bytes[8...9].elementsEqual([0, 1]))
+            bytes[9] = 2
+            if !isOfKnownSize { bytes += Data(repeating: 7, count: 1000) }
+            try bytes.write(to: store.keybag)
+            chmod(store.keybag.path, 0o600)
+            try expectRefused(store, mentioning: "newer version")
+            // It is not that nothing but the version is looked at: with the old one the file is as good as ever.
+            if isOfKnownSize {
+                bytes[9] = 1
+                try bytes.write(to: store.keybag)
+                #expect(try store.open().secret(of: "ann") == "secret")
+            }
+        }
+    }
+
+    @Test("A newer version in a log that a killed process left is not moved into the database")
+    func newerVersionInLeftLog() throws {
+        try withStore { store in
+            let other = store.directory.appendingPathComponent("other")
+            do {
+                let queue = try DatabaseQueue(path: store.database.path)
+                try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+                try queue.write { try $0.execute(sql: "PRAGMA user_version = 2") }
+                // As they lie there while it runs: what a kill leaves.
+                try FileManager.default.copyItem(at: store.storeDirectory, to: other)
+                try queue.close()
+            }
+            try FileManager.default.removeItem(at: store.storeDirectory)
+            try FileManager.default.moveItem(at: other, to: store.storeDirectory)
+            let log = URL(fileURLWithPath: store.database.path + "-wal")
+            let before = try [Data(contentsOf: store.database), Data(contentsOf: log)]
+            #expect(!before[1].isEmpty)
+            let error = #expect(throws: KeychainError.self) { try store.open() }
+            #expect(error?.message.contains("newer version") == true)
+            #expect(try [Data(contentsOf: store.database), Data(contentsOf: log)] == before)
         }
     }
 
