@@ -82,8 +82,11 @@ extension FuzzedStore {
         let half = try seal(bytes, as: .metadata)
         try editor.write { database in
             try database.execute(
-                sql: "UPDATE item SET metadata_key = ?, metadata = ? WHERE id = 1", arguments: [half.wrappedKey, half.box])
-            if withoutSecret { try database.execute(sql: "UPDATE item SET secret_key = NULL, secret = NULL WHERE id = 1") }
+                sql: "UPDATE item SET metadata_key = ?, metadata = ? WHERE id = 1",
+                arguments: [half.wrappedKey, half.box])
+            if withoutSecret {
+                try database.execute(sql: "UPDATE item SET secret_key = NULL, secret = NULL WHERE id = 1")
+            }
         }
     }
 
@@ -170,7 +173,8 @@ extension FuzzedStore {
         do {
             try editor.write { try $0.execute(sql: sql, arguments: StatementArguments(arguments)) }
         } catch let error as DatabaseError
-            where [.SQLITE_CONSTRAINT, .SQLITE_MISMATCH].contains(error.resultCode) {}
+            where [.SQLITE_CONSTRAINT, .SQLITE_MISMATCH].contains(error.resultCode)
+        {}
     }
 }
 

@@ -21,7 +21,8 @@ package struct AnyBytes: Sendable {
         "", "\u{0}", "a\u{0}b", "\n", "\r\n", "\t \u{a0}", "0", "-1", "1", "007", "2147483648", "true", "é", "e\u{301}",
         "\u{1e9b}\u{323}", "\u{1e9b}\u{323}\u{301}", "a\u{323}\u{307}", "a\u{307}\u{323}", "\u{212a}", "K", "k",
         "\u{fb01}", "fi", "Å", "\u{212b}", "한", "\u{1112}\u{1161}\u{11ab}", "👩‍👩‍👧‍👦", "\u{feff}", "\u{fffe}", "\u{ffff}",
-        "\u{fffd}", "\u{10ffff}", "\u{202e}right to left", "\u{1b}[2J", "%s%n'\";--\\0", "ß", "ẞ", "İ", "ı", "nil", "null",
+        "\u{fffd}", "\u{10ffff}", "\u{202e}right to left", "\u{1b}[2J", "%s%n'\";--\\0", "ß", "ẞ", "İ", "ı", "nil",
+        "null",
         String(repeating: "\u{301}", count: 500), String(repeating: "long ", count: 4_000),
     ]
 

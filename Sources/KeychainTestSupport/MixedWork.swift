@@ -35,7 +35,8 @@ package struct MixedWork {
     private var report = Report()
 
     package init(
-        _ engine: Engine, worker: String, seed: UInt64, mayBeLocked: Bool = false, caller: Caller = Caller(groups: ["G"])
+        _ engine: Engine, worker: String, seed: UInt64, mayBeLocked: Bool = false,
+        caller: Caller = Caller(groups: ["G"])
     ) {
         self.engine = engine
         self.worker = worker
@@ -144,7 +145,8 @@ extension MixedWork {
         guard case .found(let items)? = reply else { return [:] }
         var secrets: [String: String] = [:]
         for item in items {
-            guard case .text(let account)? = item.attributes[.account], case .text(let label)? = item.attributes[.label],
+            guard case .text(let account)? = item.attributes[.account],
+                case .text(let label)? = item.attributes[.label],
                 let secret = item.secret.map({ String(decoding: $0.copyData(), as: UTF8.self) })
             else {
                 expect(false, "an item is not whole")

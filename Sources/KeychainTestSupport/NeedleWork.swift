@@ -101,9 +101,11 @@ extension NeedleWork {
         var elsewhere = query("account")
         elsewhere.accessGroup = text("foreign group")
         let requests: [Request] = [
-            .add(duplicate), .add(foreign), .add(inconsistent), .update(UpdateRequest(query("account"), changes: clash)),
+            .add(duplicate), .add(foreign), .add(inconsistent),
+            .update(UpdateRequest(query("account"), changes: clash)),
             .update(UpdateRequest(query("absent account"), changes: clash)), .delete(query("absent account")),
-            .find(FindRequest(elsewhere, wantsSecrets: true)), .passcode(.change(old: .of(text("wrong passcode")), new: .of(""), rekey: false)),
+            .find(FindRequest(elsewhere, wantsSecrets: true)),
+            .passcode(.change(old: .of(text("wrong passcode")), new: .of(""), rekey: false)),
         ]
         return try requests.map { try failure($0, on: engine, from: caller) }
     }
@@ -122,7 +124,9 @@ extension NeedleWork {
     private func useDamaged(_ engine: Engine) throws -> [String] {
         var findings = ""
         if case .checked(let found) = try engine.handle(.check, from: .owner) { dump(found, to: &findings) }
-        return [findings, try failure(.find(FindRequest(query("account"), wantsSecrets: true)), on: engine, from: caller)]
+        return [
+            findings, try failure(.find(FindRequest(query("account"), wantsSecrets: true)), on: engine, from: caller),
+        ]
     }
 
     private func remove(from engine: Engine) throws {

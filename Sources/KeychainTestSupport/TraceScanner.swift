@@ -122,7 +122,8 @@ extension TraceScanner {
             let beginning = start.loadUnaligned(fromByteOffset: place, as: UInt16.self)
             if beginnings[Int(beginning)] {
                 let key = start.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-                for pattern in patterns[key] ?? [] where isThere(pattern.bytes, at: start + place, bytes.count - place) {
+                for pattern in patterns[key] ?? [] where isThere(pattern.bytes, at: start + place, bytes.count - place)
+                {
                     found.insert(pattern.trace)
                 }
             }

@@ -70,7 +70,9 @@ struct T12ConcurrencyTests {
         }
     }
 
-    @Test("T12.5 Of a thousand items a search finds one, the one with an account, or all", arguments: KeychainHost.allCases)
+    @Test(
+        "T12.5 Of a thousand items a search finds one, the one with an account, or all",
+        arguments: KeychainHost.allCases)
     func thousandItems(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             for number in 0..<1_000 {
@@ -86,7 +88,9 @@ struct T12ConcurrencyTests {
             }
             let expected = Set((0..<1_000).map { "\($0)" })
             let listed: [Attributes] = try found(every.with([kSecReturnAttributes: true]))
-            #expect(listed.count == 1_000 && Set(listed.compactMap { $0[kSecAttrAccount as String] as? String }) == expected)
+            #expect(
+                listed.count == 1_000 && Set(listed.compactMap { $0[kSecAttrAccount as String] as? String }) == expected
+            )
             let secrets: [Data] = try found(every.with([kSecReturnData: true]))
             #expect(secrets.count == 1_000 && Set(secrets.map { String(decoding: $0, as: UTF8.self) }) == expected)
         }

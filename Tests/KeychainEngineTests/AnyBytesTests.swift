@@ -157,7 +157,9 @@ import Testing
                 #expect(found.count == 1 && found[0].attributes[.label]?.isIdentical(to: label) == true)
             }
             // One byte less is another label.
-            #expect(throws: KeychainError.self) { try keychain.engine.find(.password([.label: .data(bytes.dropLast())])) }
+            #expect(throws: KeychainError.self) {
+                try keychain.engine.find(.password([.label: .data(bytes.dropLast())]))
+            }
             var changes = ItemChanges()
             changes.attributes = [.label: .data(bytes.dropFirst())]
             let query = ItemQuery.password([.label: .data(bytes)])
@@ -198,7 +200,9 @@ extension AnyBytesTests {
             var query = ItemQuery(item.itemClass)
             query.attributes = [attribute: value]
             query.limit = .all
-            #expect(try engine.find(query, secrets: false).contains { $0.identifier == item.identifier }, "\(attribute), \(comment)")
+            #expect(
+                try engine.find(query, secrets: false).contains { $0.identifier == item.identifier },
+                "\(attribute), \(comment)")
         }
         var query = ItemQuery(item.itemClass)
         query.attributes = attributes

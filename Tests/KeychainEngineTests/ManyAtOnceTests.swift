@@ -135,7 +135,9 @@ extension ManyAtOnceTests {
             owned += report.own.count
         }
         let all = try engine.find(.password(limit: .all))
-        #expect(all.filter { !$0.isShared }.count == owned, "an item that was deleted is there, or one that was not is gone")
+        #expect(
+            all.filter { !$0.isShared }.count == owned, "an item that was deleted is there, or one that was not is gone"
+        )
         #expect(Set(all.compactMap { $0.attributes[.account] }).count == all.count)
         #expect(try engine.findings().isEmpty)
     }

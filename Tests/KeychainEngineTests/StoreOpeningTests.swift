@@ -14,7 +14,11 @@ import Testing
         #expect(error?.code == .notAvailable)
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "no error")")
         for (file, bytes) in before { #expect(try Data(contentsOf: file) == bytes) }
-        #expect(try store.files == before.map(\.0), "a file came or went")
+        // Whoever reads a database makes SQLite's log, which stays empty, and its index. Nothing else comes.
+        for file in try store.files where !before.contains(where: { $0.0 == file }) {
+            let isEmptyLog = try file.path.hasSuffix("keychain.db-wal") && Data(contentsOf: file).isEmpty
+            #expect(isEmptyLog || file.path.hasSuffix("keychain.db-shm"), "\(file.lastPathComponent)")
+        }
     }
 
     private func withStore<R>(_ body: (ClosedStore) throws -> R) throws -> R {
@@ -49,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("A keybag of a newer version, whatever follows in it", arguments: [true, false])
+    @Test("A keybag of a newer version: nothing is made beside it either, whatever follows in it", arguments: [true, false])
     func newerKeybag(isOfKnownSize: Bool) throws {
         try withStore { store in
             var bytes = try Data(contentsOf: store.keybag)
@@ -59,7 +63,9 @@ import Testing
             if !isOfKnownSize { bytes += Data(repeating: 7, count: 1000) }
             try bytes.write(to: store.keybag)
             chmod(store.keybag.path, 0o600)
+            let files = try store.files
             try expectRefused(store, mentioning: "newer version")
+            #expect(try store.files == files)
             // It is not that nothing but the version is looked at: with the old one the file is as good as ever.
             if isOfKnownSize {
                 bytes[9] = 1

@@ -41,8 +41,12 @@ struct StoreFixture {
     private init(in directory: URL, _ kind: Kind) throws {
         clock = TestClock()
         var configuration = EngineConfiguration.test(in: directory, clock: clock, usesKeyring: false)
-        if kind == .passcode { configuration.passcodeCost = EngineConfiguration(
-            storeDirectory: directory, deviceKeyDirectory: directory).passcodeCost }
+        if kind == .passcode {
+            configuration.passcodeCost =
+                EngineConfiguration(
+                    storeDirectory: directory, deviceKeyDirectory: directory
+                ).passcodeCost
+        }
         configuration.rowsPerRekeyStep = 10
         engine = try Engine(configuration)
         manifest = FixtureManifest(

@@ -56,7 +56,9 @@ import Testing
             let found = try tool.run("find", "--group", "app", "--json")
             let attributes = try #require(found.objects.first?["attributes"] as? [String: Any])
             #expect(attributes["service"] as? String == text)
-            #expect((attributes["account"] as? [String: String])?["base64"] == Data(repeating: 0xff, count: 1 << 20).base64EncodedString())
+            #expect(
+                (attributes["account"] as? [String: String])?["base64"]
+                    == Data(repeating: 0xff, count: 1 << 20).base64EncodedString())
         }
     }
 

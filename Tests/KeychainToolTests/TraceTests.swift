@@ -34,13 +34,19 @@ import Testing
                 #expect(try FileManager.default.contentsOfDirectory(atPath: tool.temporaryDirectory.path).isEmpty)
             }
             defer { for passcode in ["passcode", "second passcode"] { try? remove(passcode, tool) } }
-            try step(0, "add internet --server {server} --account {account} --path {path} --label {label} --group {group} --json", input("secret"))
-            try step(45, "add internet --server {server} --account {account} --path {path} --group {group}", input("refused secret"))
+            try step(
+                0,
+                "add internet --server {server} --account {account} --path {path} --label {label} --group {group} --json",
+                input("secret"))
+            try step(
+                45, "add internet --server {server} --account {account} --path {path} --group {group}",
+                input("refused secret"))
             try step(0, "find --json")
             try step(0, "find --account {account}")
             try step(44, "get internet --account {absent account}")
             try step(44, "find --group {foreign group} --json")
-            try step(0, "update internet --account {account} --secret --set-label {second label}", input("second secret"))
+            try step(
+                0, "update internet --account {account} --secret --set-label {second label}", input("second secret"))
             try step(64, "update internet --account {account} --port {comment}", input("refused secret"))
             try step(0, "get internet --account {account}")
             try step(0, "passcode set", input("passcode", "passcode"))

@@ -40,7 +40,8 @@ import Testing
             let foreign = with([kSecAttrAccessGroup: work.text("foreign group")])
             try step(errSecMissingEntitlement, SecItemAdd(foreign, nil), "a foreign group")
             try step(errSecParam, SecItemAdd(with([kSecValueData: work.text("refused secret")]), nil), "text as data")
-            try step(errSecParam, SecItemAdd(with([kSecAttrAccessible: work.text("refused secret")]), nil), "accessible")
+            try step(
+                errSecParam, SecItemAdd(with([kSecAttrAccessible: work.text("refused secret")]), nil), "accessible")
             let changes = [kSecValueData: Data(work.text("second secret").utf8)] as CFDictionary
             try step(errSecSuccess, SecItemUpdate(query, changes), "update")
             try step(errSecSuccess, SecItemCopyMatching(query, nil), "find")

@@ -8,7 +8,8 @@ enum ArgumentText {
         for place in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[place] else { continue }
             if String(validatingCString: argument) == nil {
-                throw ValidationError("argument \(place) is not UTF-8 text, and attributes given as arguments are text.")
+                throw ValidationError(
+                    "argument \(place) is not UTF-8 text, and attributes given as arguments are text.")
             }
         }
     }
