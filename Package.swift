@@ -193,8 +193,6 @@ if isFuzzing {
             .executableTarget(
                 name: name, dependencies: dependencies, path: "Fuzzing/\(name)",
                 swiftSettings: houseSettings + coverage,
-                linkerSettings: [
-                    .unsafeFlags(["-sanitize=\(sanitizers)", "-use-ld=lld"] + (isSanitizing ? ["-lubsan"] : []))
-                ]))
+                linkerSettings: [.unsafeFlags(["-sanitize=\(sanitizers)", "-use-ld=lld"])]))
     }
 }

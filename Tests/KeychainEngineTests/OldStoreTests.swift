@@ -67,6 +67,13 @@ import Testing
         }
     }
 
+    @Test("A store that was made without any injection has scrypt's parameters of the documents")
+    func productionCost() throws {
+        let keybag = try Data(contentsOf: Self.fixtures.appendingPathComponent("store-v1/passcode/store/keybag"))
+        // Cost, block size and parallelism follow 39 bytes of header (docs/keybag-format.md).
+        #expect(keybag[39..<48].elementsEqual([17, 0, 0, 0, 8, 0, 0, 0, 1]))
+    }
+
     @Test("A store whose last writes are in the log alone is a fixture too")
     func fixtureHasLog() throws {
         for name in Self.all {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainModel
 
 /// A value of a record (sqlite.org/fileformat.html, section 2.1).
 enum LooseValue {
@@ -103,7 +104,7 @@ struct LoosePage {
 
     private func values(_ types: [Int64], _ start: Int, _ headerSize: Int) -> [LooseValue]? {
         let sizes = types.compactMap(Self.byteCount)
-        guard sizes.count == types.count, sizes.allSatisfy({ $0 <= ItemOperations.largestItem + 1024 }),
+        guard sizes.count == types.count, sizes.allSatisfy({ $0 <= FoundItem.mostBytes + 1024 }),
             let payload = payload(at: start, count: headerSize + sizes.reduce(0, +))
         else { return nil }
         var values: [LooseValue] = []

@@ -89,16 +89,23 @@ struct RawStatement {
         return try step() ? integer(0) : nil
     }
 
-    /// The same, of a statement that asks for a number from `least` on.
+    /// The same, of a statement that asks for the first number from `least` on. nil also for what is no number: only an
+    /// edited or damaged index leads there, and it sorts after all numbers.
     ///
     /// - Throws: `.notAvailable` for a smaller one: SQLite does not see that an index is out of order, and whoever goes on
     ///   from what it answers would go round for ever.
     func number(atLeast least: Int64) throws(KeychainError) -> Int64? {
-        let number = try number()
-        if let number, number < least {
+        defer { reset() }
+        guard try step(), isNumber(0) else { return nil }
+        guard integer(0) >= least else {
             throw KeychainError(sqliteCode: SQLITE_CORRUPT, detail: "an index is out of order")
         }
-        return number
+        return integer(0)
+    }
+
+    private func isNumber(_ column: Int32) -> Bool {
+        let type = sqlite3_column_type(pointer, column)
+        return type == SQLITE_INTEGER || type == SQLITE_FLOAT
     }
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
