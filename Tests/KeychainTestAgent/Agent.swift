@@ -55,9 +55,11 @@ struct Agent {
         case ("fixture", 3): return try StoreFixture.make(in: directory, kind: arguments[2])
         default: break
         }
-        let usesKeyring = ProcessInfo.processInfo.environment["KEYCHAIN_TEST_WITHOUT_KEYRING"] == nil
-        let engine = try Engine(
-            .test(in: directory, clock: SystemClock(), usesKeyring: usesKeyring))
+        let environment = ProcessInfo.processInfo.environment
+        var configuration = EngineConfiguration.test(
+            in: directory, clock: SystemClock(), usesKeyring: environment["KEYCHAIN_TEST_WITHOUT_KEYRING"] == nil)
+        if environment["KEYCHAIN_TEST_SCHEMA"] == "next" { configuration.schema = .next }
+        let engine = try Engine(configuration)
         switch (arguments[0], arguments.count) {
         case ("open", 2):
             guard case .status(let status) = try engine.handle(.status, from: caller) else { return }

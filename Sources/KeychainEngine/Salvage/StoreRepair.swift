@@ -82,7 +82,8 @@ package struct StoreRepair {
         _ = try database.name(keys.storeID, generation: try keys.begin().generation)
         let store = try StoreOpener(configuration).open().store
         let items = ItemOperations(
-            store: store, keys: try keys.begin(), configuration: configuration, logger: Logger(label: "keychain.repair"))
+            store: store, keys: try keys.begin(), configuration: configuration, logger: Logger(label: "keychain.repair")
+        )
         var rescue = RowRescue(items)
         try eachBatch(progress) { rows in try rescue.save(rows) }
         try requireSound(items)
@@ -126,7 +127,8 @@ package struct StoreRepair {
         let damage = try items.check().filter { $0.severity == .damage }
         guard damage.isEmpty else {
             throw KeychainError(
-                .internalFailure, message: "the repaired keychain is not sound (\(damage[0].text)); nothing was changed")
+                .internalFailure, message: "the repaired keychain is not sound (\(damage[0].text)); nothing was changed"
+            )
         }
     }
 
