@@ -139,6 +139,22 @@ let package = Package(
             path: "Tests/KeychainTestAgent",
             swiftSettings: houseSettings
         ),
+        .target(
+            name: "CKeychainFaults", path: "Tests/CKeychainFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .executableTarget(
+            name: "KeychainFaultProbe",
+            dependencies: [
+                "CKeychainFaults", "CKeychainTestSupport", "KeychainCrypto", "KeychainEngine", "KeychainModel",
+                "KeychainTestSupport",
+            ],
+            path: "Tests/KeychainFaultProbe",
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "KeychainFaultTests",
+            dependencies: ["KeychainFaultProbe"],
+            swiftSettings: houseSettings
+        ),
         .testTarget(
             name: "KeychainTests",
             dependencies: ["Keychain", "KeychainModel", "KeychainTestSupport"],
