@@ -145,7 +145,7 @@ let package = Package(
             name: "KeychainFaultProbe",
             dependencies: [
                 "CKeychainFaults", "CKeychainTestSupport", "KeychainCrypto", "KeychainEngine", "KeychainModel",
-                "KeychainTestSupport",
+                "KeychainTestSupport", .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/KeychainFaultProbe",
             swiftSettings: houseSettings

@@ -70,7 +70,7 @@ final class FaultDriver {
             problems.append("afterwards \(failure.reason)")
         case .success(let inspection):
             problems += inspection.problems
-            problems += judge(inspection.observation, progress, operation, reference)
+            problems += judge(inspection.observation, progress, operation, fault, reference)
         }
         if keepsFailures && !problems.isEmpty {
             say("kept: \(directory.path)")
@@ -81,20 +81,20 @@ final class FaultDriver {
 
     /// Before or after, and after if that was promised.
     private func judge(
-        _ seen: Observation, _ progress: ForkedWork.Progress, _ operation: Operation, _ reference: Reference
+        _ seen: Observation, _ progress: ForkedWork.Progress, _ operation: Operation, _ fault: Fault,
+        _ reference: Reference
     ) -> [String] {
         var problems: [String] = []
-        func isSame(_ other: Observation) -> Bool {
-            (seen.passcode, seen.idleLimit) == (other.passcode, other.idleLimit) && seen.items == other.items
-        }
-        if progress.phase == .done && !isSame(reference.after) {
+        if progress.phase == .done && !seen.isSame(as: reference.after) {
             problems.append("what was acknowledged is lost: \(seen.difference(from: reference.after))")
-        } else if !isSame(reference.before) && !isSame(reference.after) {
+        } else if !seen.isSame(as: reference.before) && !seen.isSame(as: reference.after) {
             problems.append("it is neither before nor after: \(seen.difference(from: reference.before))")
         }
         var counts: Set = [reference.after.failures]
         if progress.phase != .done {
             counts.insert(reference.before.failures)
+            // What follows in the same process gives the right one.
+            if fault.isRefusal { counts.insert(0) }
             if operation.triesPasscode { counts.insert(reference.before.failures + 1) }
             if operation.provesPasscode { counts.insert(0) }
         }
@@ -161,10 +161,22 @@ final class FaultDriver {
         }
     }
 
+    /// The store as it is when the operation begins.
+    private func prepared(_ operation: Operation) throws -> URL {
+        let directory = try copy(of: operation.template, named: "before")
+        let work = FaultedWork(
+            operation: operation, isPreparation: true, fault: nil, step: 0, seed: 0, directory: directory,
+            isDurable: true, report: report)
+        guard shared.run({ try work.run($0, nil) }) == .killed else {
+            throw Failure(reason: "\(operation.name) cannot be prepared")
+        }
+        return directory
+    }
+
     /// Found out once for each operation.
     private func reference(_ operation: Operation) throws -> Reference {
         if let known = references[operation.name] { return known }
-        let before = try inspect(try copy(of: operation.template, named: "before")).get()
+        let before = try inspect(try prepared(operation)).get()
         let directory = try copy(of: operation.template, named: "after")
         let work = FaultedWork(
             operation: operation, fault: nil, step: 0, seed: 0, directory: directory, isDurable: true, report: report)
@@ -177,7 +189,7 @@ final class FaultDriver {
         guard before.problems.isEmpty && after.problems.isEmpty else {
             throw Failure(reason: "\(operation.name): \(before.problems + after.problems)")
         }
-        guard (before.observation != after.observation) == (operation.isVisible || operation.provesPasscode) else {
+        guard before.observation.isSame(as: after.observation) != operation.isVisible else {
             throw Failure(reason: "\(operation.name): before and after cannot be told apart, or should not be")
         }
         let reference = Reference(before: before.observation, after: after.observation, kinds: kinds)
@@ -187,6 +199,11 @@ final class FaultDriver {
 }
 
 extension Observation {
+    /// The count of wrong passcodes apart.
+    fileprivate func isSame(as other: Observation) -> Bool {
+        (passcode, idleLimit) == (other.passcode, other.idleLimit) && items == other.items
+    }
+
     fileprivate func difference(from other: Observation) -> String {
         func short(_ lines: Set<String>) -> String { lines.map { String($0.prefix(100)) }.sorted().description }
         let (own, others) = (Set(items), Set(other.items))

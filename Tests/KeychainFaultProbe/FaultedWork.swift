@@ -18,6 +18,8 @@ struct FaultedWork {
     private static let legalStatuses: Set<Int32> = [-34, -36, -25291]
 
     let operation: Operation
+    /// Whether only what comes before the operation is done, to see what it begins with.
+    var isPreparation = false
     /// nil: nothing fails.
     let fault: Fault?
     let step: Int
@@ -39,6 +41,7 @@ struct FaultedWork {
         configuration.isDurable = isDurable
         var engine = try operation.prepare?(configuration)
         ckeychain_faults_arm()
+        if isPreparation { ckeychain_faults_die() }
         var problems: [String] = []
         try perform(&engine, configuration, shared, &problems)
         if let reference, fault?.isRefusal == true, ckeychain_fault_report_is_reached(report) != 0 {
@@ -103,7 +106,7 @@ struct FaultedWork {
             return items
         } catch let error as KeychainError where error.code == .interactionNotAllowed {
             // Not opened yet, or locked by what was done. A passcode brings the keys back, where they can be kept.
-            if operation.name == "lock" && fault?.failsOnce != true { return nil }
+            if fault?.failsOnce != true { return nil }
             guard try engine.unlock(withOneOf: ["old", "new"]) != nil else {
                 problems.append("no passcode opened it in the same process")
                 return nil

@@ -120,13 +120,13 @@ extension Operation {
                     throw KeychainError(.internalFailure, message: "a wrong passcode was taken")
                 }
                 return engine!
-            }),
+            }, isVisible: false),
         Operation(
             name: "unlock", template: .passcode,
             perform: { engine, _ in
                 _ = try engine!.handle(.unlock(.of("old")), from: .owner)
                 return engine!
-            }, provesPasscode: true, triesPasscode: true),
+            }, isVisible: false, provesPasscode: true, triesPasscode: true),
         Operation(
             name: "lock", template: .passcode, prepare: unlocked,
             perform: { engine, _ in

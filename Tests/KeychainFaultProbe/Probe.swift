@@ -12,10 +12,13 @@
 // Prints a line for each operation and fault, and one for each failure. Ends with 1 if there was any.
 
 import Foundation
+import Logging
 
 @main
 struct Probe {
     static func main() {
+        // Engines warn of what they are given here, thousands of times.
+        LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         do {
             exit(try run(Array(CommandLine.arguments.dropFirst())) ? 0 : 1)
         } catch {

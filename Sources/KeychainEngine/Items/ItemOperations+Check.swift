@@ -69,10 +69,20 @@ extension ItemOperations {
             let isHome = try connection.findHome(item.home(generation: item.generation), indexer) == home
             if Set(due) != Set(listed) || !hasEntries || !isUnique || !isHome { report.misplaced.append(id) }
         } catch let error as KeychainError where error.code == .decode {
-            report.unreadable.append(id)
+            if try isOfRemovedPasscode(id, on: connection) { report.orphaned += 1 } else { report.unreadable.append(id) }
         } catch let error as KeychainError where error.code == .interactionNotAllowed {
             report.locked += 1
         }
+    }
+}
+
+extension ItemOperations {
+    /// Whether a row is one that a removal of the passcode did not come to delete, after it had destroyed its key.
+    private func isOfRemovedPasscode(_ id: Int64, on connection: StoreConnection) throws -> Bool {
+        guard keys.snapshot.bag.passcode == nil else { return false }
+        return try connection.withRow(id) { row in
+            try AccessControl(canonicalBytes: row.access).protection == .whenPasscodeSetThisDeviceOnly
+        } ?? false
     }
 }
 
@@ -83,6 +93,8 @@ private struct RowReport {
     var strayEntries = 0
     /// Not looked at, for want of their key.
     var locked = 0
+    /// Left by a removal of the passcode that was cut short.
+    var orphaned = 0
 
     var findings: [StoreFinding] {
         var findings: [StoreFinding] = []
@@ -99,6 +111,12 @@ private struct RowReport {
                 StoreFinding(
                     .note, "\(locked) \(locked == 1 ? "item is" : "items are") locked and could not be looked at",
                     advice: "run 'keychain unlock', and then this again"))
+        }
+        if orphaned > 0 {
+            findings.append(
+                StoreFinding(
+                    .note, "\(orphaned) \(orphaned == 1 ? "row is" : "rows are") left of items that went with the passcode",
+                    advice: "nobody can open them; 'keychain passcode set' removes them"))
         }
         if !misplaced.isEmpty {
             findings.append(

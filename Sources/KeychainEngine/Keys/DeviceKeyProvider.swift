@@ -56,18 +56,23 @@ struct DeviceKeyFile: DeviceKeyProvider {
             }
         }
         let key = try load()
-        removeLeftovers()
+        try removeLeftovers()
         return key
     }
 
     /// Removes what makers left that were killed, now that there is a key. Each has a name of its own, since stores
-    /// share no lock; one that is at work sees that it was too late. Where that fails, nothing is the worse for it.
-    private func removeLeftovers() {
+    /// share no lock; one that is at work sees that it was too late. In a directory that this user cannot change they
+    /// stay.
+    private func removeLeftovers() throws(KeychainError) {
         let directory = url.deletingLastPathComponent().path
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        where name.hasPrefix(AtomicFile.unlockedPrefix(url)) {
-            _ = files.remove("\(directory)/\(name)")
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else { return }
+        let leftovers = names.filter { $0.hasPrefix(AtomicFile.unlockedPrefix(url)) }
+        if leftovers.isEmpty { return }
+        for name in leftovers where files.remove("\(directory)/\(name)") != 0 && errno != ENOENT {
+            if [EACCES, EPERM, EROFS].contains(errno) { return }
+            throw AtomicFile.fileError("remove", URL(fileURLWithPath: "\(directory)/\(name)"), errno)
         }
+        try AtomicFile.syncDirectory(of: url, files)
     }
 }
 

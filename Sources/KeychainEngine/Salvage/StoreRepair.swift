@@ -77,8 +77,7 @@ package struct StoreRepair {
         var configuration = configuration
         configuration.storeDirectory = directory
         let database = DatabaseFile(configuration)
-        try database.createEmpty()
-        try database.migrate()
+        try database.make()
         _ = try database.name(keys.storeID, generation: try keys.begin().generation)
         let store = try StoreOpener(configuration).open().store
         let items = ItemOperations(

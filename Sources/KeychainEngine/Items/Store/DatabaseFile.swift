@@ -21,15 +21,36 @@ struct DatabaseFile {
 
     // MARK: Making
 
+    /// Makes it beside its place, and puts it there with all its tables: SQLite and GRDB need several transactions for
+    /// them, and what is left of a making that was cut short would pass for another program's database.
+    func make() throws {
+        let files = configuration.files
+        let temporary = url.appendingPathExtension("new")
+        removeUnfinished(temporary)
+        try createEmptyFile(temporary)
+        let writer = try openWriter(temporary, makeWriteQueue())
+        try configuration.schema.migrator.migrate(writer)
+        // Closing would do it too, but tells nobody if it fails.
+        _ = try writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        try writer.close()
+        guard files.rename(temporary.path, to: url.path) == 0 else { throw AtomicFile.fileError("create", url, errno) }
+        removeUnfinished(temporary)
+        try AtomicFile.syncDirectory(of: url, files)
+    }
+
+    /// Where that fails, the next making says so: it needs the name.
+    private func removeUnfinished(_ temporary: URL) {
+        for suffix in ["", "-journal", "-wal", "-shm"] { _ = configuration.files.remove(temporary.path + suffix) }
+    }
+
     /// With the right mode from the start: SQLite gives its log files the mode of the database.
-    func createEmpty() throws {
+    private func createEmptyFile(_ url: URL) throws(KeychainError) {
         let file = configuration.files.open(url.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC)
         guard file >= 0 else { throw AtomicFile.fileError("create", url, errno) }
         close(file)
     }
 
-    /// Brings the tables up to this version, in one transaction for each version in between. From a file without
-    /// tables, that makes them.
+    /// Brings the tables up to this version, in one transaction for each version in between.
     func migrate() throws {
         let writer = try openWriter()
         try configuration.schema.migrator.migrate(writer)
@@ -62,7 +83,9 @@ struct DatabaseFile {
 
     func openWriter() throws -> DatabaseQueue { try openWriter(makeWriteQueue()) }
 
-    func openWriter(_ queue: WriteQueue) throws -> DatabaseQueue {
+    func openWriter(_ queue: WriteQueue) throws -> DatabaseQueue { try openWriter(url, queue) }
+
+    private func openWriter(_ url: URL, _ queue: WriteQueue) throws -> DatabaseQueue {
         var options = Configuration()
         options.label = "keychain"
         options.busyMode = .callback { queue.shouldTryAgain(tries: $0) }

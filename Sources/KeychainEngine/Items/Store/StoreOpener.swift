@@ -56,7 +56,7 @@ struct StoreOpener {
     /// The id of the database that is there without a keybag: a new one, or one whose making was cut short.
     private func makeDatabase() throws -> UUID {
         switch try database.probe() {
-        case .absent: try database.createEmpty()
+        case .absent: try database.make()
         case .usable: try requireNoItems()
         case .older: break
         case .newer(let version): throw refused(.newer(version))
