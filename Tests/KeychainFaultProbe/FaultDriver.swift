@@ -27,8 +27,10 @@ final class FaultDriver {
         var failures: [String] = []
     }
 
-    /// - Parameter stride: Every so many-th step only, from `first` on.
-    func run(_ operation: Operation, _ fault: Fault, first: Int, stride: Int, last: Int?, seed: UInt64) throws -> Summary {
+    /// - Parameters:
+    ///   - stride: Every so many-th step only.
+    ///   - step: This one alone.
+    func run(_ operation: Operation, _ fault: Fault, stride: Int, step only: Int?, seed: UInt64) throws -> Summary {
         let reference = try reference(operation)
         var summary = Summary(steps: reference.kinds.count)
         var steps = reference.kinds.indices.map { $0 + 1 }
@@ -36,15 +38,14 @@ final class FaultDriver {
         // The power also goes when all is done.
         if fault.cutsPower { steps.append(reference.kinds.count + 1) }
         summary.applicable = steps.count
-        let chosen = steps.enumerated().filter { ($0.offset + 1 - first) % stride == 0 && $0.offset + 1 >= first }
-            .map(\.element)
-        for step in chosen where step <= last ?? .max {
+        let chosen = steps.enumerated().filter { $0.offset % stride == 0 }.map(\.element)
+        for step in only.map({ [$0] }) ?? chosen {
             summary.runs += 1
             let problems = try attempt(operation, fault, step, seed &+ UInt64(step), reference)
             for problem in problems {
-                let place = "\(String(cString: ckeychain_fault_report_file(report)))"
+                let place = String(cString: ckeychain_fault_report_file(report))
                 summary.failures.append(
-                    "operation=\(operation.name) fault=\(fault.rawValue) step=\(step) file=\(place): \(problem)")
+                    "faults \(operation.name) \(fault.rawValue) --step \(step) --seed \(seed) at \(place): \(problem)")
             }
         }
         return summary

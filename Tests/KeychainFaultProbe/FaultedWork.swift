@@ -25,7 +25,7 @@ struct FaultedWork {
     let step: Int
     let seed: UInt64
     let directory: URL
-    /// false: the database is told not to sync, so that what was acknowledged must get lost. The positive control.
+    /// false: nothing is ever synced, so that what was acknowledged must get lost. The positive control.
     let isDurable: Bool
     let report: OpaquePointer
 
@@ -36,7 +36,7 @@ struct FaultedWork {
             keeps_shared_memory: fault?.keepsSharedMemory(seed: seed) == true ? 1 : 0)
         ckeychain_faults_begin(directory.path, plan, report)
         var configuration = EngineConfiguration.probe(in: directory)
-        configuration.files = FaultyFiles()
+        configuration.files = FaultyFiles(syncs: isDurable)
         configuration.randomness = SeededRandomness(seed: 1)
         configuration.isDurable = isDurable
         var engine = try operation.prepare?(configuration)

@@ -20,8 +20,13 @@ final class KillLoop {
     /// Without a keyring every process would have to be told each new passcode.
     private var usesKeyring = false
     private var acknowledged = 0
+    private var refused = 0
+    private var passcodes = 0
+    /// false: writers acknowledge what they only begin, which must be noticed. The positive control.
+    private let isHonest: Bool
 
-    init(base: URL, seed: UInt64) {
+    init(base: URL, seed: UInt64, isHonest: Bool) {
+        self.isHonest = isHonest
         directory = base.appendingPathComponent("kills")
         self.seed = seed
         random = SeededGenerator(state: seed)
@@ -38,9 +43,9 @@ final class KillLoop {
             problems = try oneRound(round)
         }
         try takeKeysBack()
-        for problem in problems { say("FAILED kills round=\(round) seed=\(seed): \(problem)") }
+        for problem in problems { say("FAILED KeychainFaultProbe kills \(rounds) --seed \(seed), in round \(round): \(problem)") }
         say(
-            "kills rounds=\(round) acknowledged=\(acknowledged) failed=\(problems.count) "
+            "kills rounds=\(round) acknowledged=\(acknowledged) passcodes=\(passcodes) refused=\(refused) failed=\(problems.count) "
                 + "seconds=\(String(format: "%.1f", Date().timeIntervalSince(start)))")
         return problems.isEmpty
     }
@@ -108,7 +113,8 @@ final class KillLoop {
     private func start(_ body: (Journal) throws -> Void) throws -> Worker {
         let pipe = Pipe()
         let output = pipe.fileHandleForWriting.fileDescriptor
-        let child = ForkedWork().start { _ in try body(Journal(file: output)) }
+        let journal = Journal(file: output, isHonest: isHonest)
+        let child = ForkedWork().start { _ in try body(journal) }
         try pipe.fileHandleForWriting.close()
         let length = Double(random.next() % 140 + 20) / 1000
         return Worker(child: child, journal: pipe.fileHandleForReading, end: Date().addingTimeInterval(length))
@@ -127,6 +133,7 @@ final class KillLoop {
                 open = nil
             case "!":
                 // Refused, so it did not happen.
+                refused += 1
                 open = nil
             case "?":
                 problems.append(line)
@@ -141,7 +148,9 @@ final class KillLoop {
         switch effect {
         case .set(let account, let secret): expected[account] = secret
         case .remove(let account): expected[account] = nil
-        case .passcode(let code): passcode = code
+        case .passcode(let code):
+            passcode = code
+            passcodes += 1
         case .idleLimit(let limit): idleLimit = limit
         }
     }
@@ -262,12 +271,14 @@ private enum Effect: Codable, Equatable {
 /// Where a process says what it does before it does it, and when it was acknowledged.
 private struct Journal {
     let file: Int32
+    let isHonest: Bool
 
     func record(_ effect: Effect, _ body: () throws -> Void) throws {
         line(String(decoding: try JSONEncoder().encode(effect), as: UTF8.self))
         do {
+            if !isHonest { line("=") }
             try body()
-            line("=")
+            if isHonest { line("=") }
         } catch let error as KeychainError where error.code == .interactionNotAllowed {
             // The keys were being renewed, or the inspection has not unlocked yet.
             line("!")

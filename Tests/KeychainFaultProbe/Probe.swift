@@ -1,12 +1,14 @@
 // Does to a store what disks, power cuts and kills do, and looks at what is left of it.
 //
 //   KeychainFaultProbe faults OPERATION|all FAULT|all [options]
-//       --first N --stride N --last N   from the N-th step to which the fault applies, every so many, up to step N
-//       --seed N                        for what is drawn by lot
-//       --not-durable                   the database is told not to sync: acknowledged writes must be reported lost
-//       --keep                          leaves the stores of failed cases, and says where they are
-//   KeychainFaultProbe kills ROUNDS [--seed N]
-//       several writers on one store, killed at random moments, round after round
+//       --stride N        every so many-th of the steps to which the fault applies
+//       --step N          this step alone
+//       --seed N          for what is drawn by lot
+//       --not-durable     nothing is ever synced: acknowledged writes must be reported lost
+//       --keep            leaves the stores of failed cases, and says where they are
+//   KeychainFaultProbe kills ROUNDS [--seed N] [--not-durable]
+//       several writers on one store, killed at random moments, round after round; with --not-durable they acknowledge
+//       what they only begin
 //   KeychainFaultProbe list             the operations
 //
 // Prints a line for each operation and fault, and one for each failure. Ends with 1 if there was any.
@@ -39,7 +41,8 @@ struct Probe {
         case ("kills", 2):
             guard let rounds = Int(options.words[1]) else { throw FaultDriver.Failure(reason: "how many rounds?") }
             return try inOwnDirectory(keeps: false) { base in
-                try KillLoop(base: base, seed: options.seed ?? UInt64.random(in: 0..<1_000_000)).run(rounds: rounds)
+                let seed = options.seed ?? UInt64.random(in: 0..<1_000_000)
+                return try KillLoop(base: base, seed: seed, isHonest: options.isDurable).run(rounds: rounds)
             }
         default:
             throw FaultDriver.Failure(reason: "unknown command \(arguments); the top of Probe.swift says which there are")
@@ -59,9 +62,8 @@ struct Probe {
                 for fault in faults {
                     let start = Date()
                     let summary = try driver.run(
-                        operation, fault, first: options.first, stride: options.stride, last: options.last,
-                        seed: options.seed ?? 0)
-                    for failure in summary.failures { say("FAILED \(failure)") }
+                        operation, fault, stride: options.stride, step: options.step, seed: options.seed ?? 0)
+                    for failure in summary.failures { say("FAILED KeychainFaultProbe \(failure)") }
                     say(
                         "operation=\(operation.name) fault=\(fault.rawValue) steps=\(summary.steps) "
                             + "run=\(summary.runs) of=\(summary.applicable) failed=\(summary.failures.count) "
@@ -90,9 +92,8 @@ func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8
 
 private struct Options {
     var words: [String] = []
-    var first = 1
     var stride = 1
-    var last: Int?
+    var step: Int?
     var seed: UInt64?
     var isDurable = true
     var keeps = false
@@ -107,9 +108,8 @@ private struct Options {
                 return number
             }
             switch argument {
-            case "--first": first = max(1, try number())
             case "--stride": stride = max(1, try number())
-            case "--last": last = try number()
+            case "--step": step = try number()
             case "--seed": seed = UInt64(try number())
             case "--not-durable": isDurable = false
             case "--keep": keeps = true

@@ -1,3 +1,66 @@
+import Foundation
 import Testing
 
-@Suite struct FaultTests {}
+/// Disks that fail, power cuts and kills, at every step of everything that writes. `docs/reliability.md` says what is
+/// simulated; `KEYCHAIN_TORTURE=full` tries every step, as `Scripts/torture` does.
+@Suite struct FaultTests {
+    /// An operation, and which share of its steps is tried.
+    struct Share: Sendable, CustomTestStringConvertible {
+        let operation: String
+        let stride: Int
+
+        var testDescription: String { operation }
+
+        static let all = shares([
+            1: ["add", "checkpoint", "passcode-change", "policy", "wrong-passcode", "unlock", "lock"],
+            3: ["update", "delete", "recover", "passcode-remove", "resume-creation"],
+            5: ["update-many", "delete-many", "create", "resume-renewal"],
+            11: ["first-passcode", "rekey"],
+        ])
+
+        private static func shares(_ table: [Int: [String]]) -> [Share] {
+            let isFull = ProcessInfo.processInfo.environment["KEYCHAIN_TORTURE"] == "full"
+            return table.sorted { $0.key < $1.key }
+                .flatMap { entry in entry.value.map { Share(operation: $0, stride: isFull ? 1 : entry.key) } }
+        }
+    }
+
+    @Test(
+        "Whatever fails at whichever step, a store is as before or as after, and what was acknowledged stays",
+        arguments: Share.all)
+    func faults(share: Share) throws {
+        let outcome = try FaultProbe.run("faults", share.operation, "all", "--stride", "\(share.stride)")
+        print("\(share.operation): \(outcome.sum("run")) of \(outcome.sum("of")) faults, \(outcome.sum("failed")) failed")
+        #expect(outcome.status == 0, "\(outcome.failures.prefix(5).joined(separator: "\n"))")
+        #expect(outcome.sum("run") >= outcome.sum("of") / share.stride && outcome.sum("of") > 0)
+    }
+
+    @Test("No operation of the probe is left out")
+    func complete() throws {
+        #expect(try Set(FaultProbe.run("list").lines) == Set(Share.all.map(\.operation)))
+    }
+
+    @Test(
+        "Where nothing is synced, a power cut loses what was acknowledged, and the probe says so",
+        arguments: [("add", "power"), ("update", "power-subset"), ("passcode-change", "power"), ("create", "power")])
+    func positiveControl(operation: String, fault: String) throws {
+        let outcome = try FaultProbe.run("faults", operation, fault, "--stride", "2", "--not-durable")
+        #expect(outcome.status == 1)
+        #expect(outcome.failures.contains { $0.contains("what was acknowledged is lost") })
+    }
+
+    @Test("Writers that are killed again and again lose nothing that was acknowledged")
+    func kills() throws {
+        let outcome = try FaultProbe.run("kills", "50")
+        print(outcome.lines.joined(separator: "\n"))
+        #expect(outcome.status == 0, "\(outcome.failures.joined(separator: "\n"))")
+        #expect(outcome.sum("rounds") == 50 && outcome.sum("acknowledged") > 50)
+    }
+
+    @Test("Writers that acknowledge what they only begin are found out")
+    func killsControl() throws {
+        let outcome = try FaultProbe.run("kills", "50", "--not-durable", "--seed", "1")
+        #expect(outcome.status == 1)
+        #expect(outcome.failures.contains { $0.contains("missing") || $0.contains("not acknowledged") })
+    }
+}
