@@ -111,26 +111,27 @@ extension Inspection {
             }
         }
         observation.items = try engine.everything()
-        problems += try engine.findings().map(\.text).filter { !$0.contains("renewal of all keys") }
-        try finishRenewal(engine)
+        let findings = try engine.findings().map(\.text)
+        problems += findings.filter { finding in !Self.unfinished.contains { finding.contains($0) } }
+        if !findings.isEmpty { try finish(engine) }
         try writeAndRemove(engine)
         try sweep(engine, directory, passcodes)
         engine.prepareForExit()
     }
 
-    private mutating func finishRenewal(_ engine: Engine) throws {
-        if try engine.lockStatus().isRekeying {
-            if observation.passcode == nil {
-                // 'passcode set' goes on with what a removal left.
-                try engine.setPasscode("after")
-                try engine.changePasscode(from: "after", to: "after")
-                _ = try engine.handle(.passcode(.remove(old: .of("after"))), from: .owner)
-            } else {
-                try engine.finishRekey(after: try engine.handle(.rekeyStep, from: .owner))
-            }
+    /// What a store may say of itself after work was cut short: that it goes on.
+    private static let unfinished = ["a renewal of all keys is not finished", "left by a removal of the passcode"]
+
+    /// Goes on with what was cut short, as the findings advise.
+    private mutating func finish(_ engine: Engine) throws {
+        if observation.passcode == nil {
+            try engine.setPasscode("after")
+            _ = try engine.handle(.passcode(.remove(old: .of("after"))), from: .owner)
+        } else {
+            try engine.finishRekey(after: try engine.handle(.rekeyStep, from: .owner))
         }
         problems += try engine.findings().map { "after all was finished: \($0.text)" }
-        if try engine.everything() != observation.items { problems.append("the end of the renewal changed items") }
+        if try engine.everything() != observation.items { problems.append("finishing it changed items") }
     }
 
     private mutating func writeAndRemove(_ engine: Engine) throws {

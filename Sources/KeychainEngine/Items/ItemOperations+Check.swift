@@ -69,7 +69,7 @@ extension ItemOperations {
             let isHome = try connection.findHome(item.home(generation: item.generation), indexer) == home
             if Set(due) != Set(listed) || !hasEntries || !isUnique || !isHome { report.misplaced.append(id) }
         } catch let error as KeychainError where error.code == .decode {
-            if try isOfRemovedPasscode(id, on: connection) { report.orphaned += 1 } else { report.unreadable.append(id) }
+            if try isOfRemovedPasscode(id, on: connection) { report.orphaned.append(id) } else { report.unreadable.append(id) }
         } catch let error as KeychainError where error.code == .interactionNotAllowed {
             report.locked += 1
         }
@@ -77,7 +77,7 @@ extension ItemOperations {
 }
 
 extension ItemOperations {
-    /// Whether a row is one that a removal of the passcode did not come to delete, after it had destroyed its key.
+    /// Whether a row may be one that a removal of the passcode did not come to delete, after it had destroyed its key.
     private func isOfRemovedPasscode(_ id: Int64, on connection: StoreConnection) throws -> Bool {
         guard keys.snapshot.bag.passcode == nil else { return false }
         return try connection.withRow(id) { row in
@@ -93,8 +93,8 @@ private struct RowReport {
     var strayEntries = 0
     /// Not looked at, for want of their key.
     var locked = 0
-    /// Left by a removal of the passcode that was cut short.
-    var orphaned = 0
+    /// Perhaps left by a removal of the passcode that was cut short.
+    var orphaned: [Int64] = []
 
     var findings: [StoreFinding] {
         var findings: [StoreFinding] = []
@@ -112,11 +112,14 @@ private struct RowReport {
                     .note, "\(locked) \(locked == 1 ? "item is" : "items are") locked and could not be looked at",
                     advice: "run 'keychain unlock', and then this again"))
         }
-        if orphaned > 0 {
+        if !orphaned.isEmpty {
             findings.append(
                 StoreFinding(
-                    .note, "\(orphaned) \(orphaned == 1 ? "row is" : "rows are") left of items that went with the passcode",
-                    advice: "nobody can open them; 'keychain passcode set' removes them"))
+                    .warning,
+                    "\(orphaned.listed) not open without a passcode, and none is set: "
+                        + "left by a removal of the passcode that was cut short, or edited",
+                    advice: "they are left out of every answer, and 'keychain passcode set' removes them; "
+                        + "put keychain.db back from a backup if nobody removed a passcode"))
         }
         if !misplaced.isEmpty {
             findings.append(
