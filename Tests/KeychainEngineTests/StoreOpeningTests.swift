@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("A keybag of a newer version: nothing is made beside it either, whatever follows in it", arguments: [true, false])
+    @Test("A keybag of a newer version, whatever follows in it; nothing is made beside it", arguments: [true, false])
     func newerKeybag(isOfKnownSize: Bool) throws {
         try withStore { store in
             var bytes = try Data(contentsOf: store.keybag)
