@@ -135,7 +135,8 @@ final class FaultDriver {
 
     private func make(_ template: Template, at directory: URL) throws {
         let permissions = [FileAttributeKey.posixPermissions: 0o700]
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true, attributes: permissions)
+        try FileManager.default.createDirectory(
+            at: directory, withIntermediateDirectories: true, attributes: permissions)
         let ending = shared.run { _ in
             try template.make(in: directory)
             // The unclosed one is left as a kill leaves it.
@@ -208,7 +209,8 @@ extension Observation {
     fileprivate func difference(from other: Observation) -> String {
         func short(_ lines: Set<String>) -> String { lines.map { String($0.prefix(100)) }.sorted().description }
         let (own, others) = (Set(items), Set(other.items))
-        return "passcode \(passcode ?? "none") for \(other.passcode ?? "none"), missing \(short(others.subtracting(own))), "
+        return
+            "passcode \(passcode ?? "none") for \(other.passcode ?? "none"), missing \(short(others.subtracting(own))), "
             + "more \(short(own.subtracting(others)))"
     }
 }

@@ -34,7 +34,9 @@ final class KillLoop {
 
     func run(rounds: Int) throws -> Bool {
         try prepare()
-        say("seed=\(seed) writers=\(Self.writers) passcode=\(usesKeyring ? "changed meanwhile" : "none, for want of a keyring")")
+        say(
+            "seed=\(seed) writers=\(Self.writers) passcode=\(usesKeyring ? "changed meanwhile" : "none, for want of a keyring")"
+        )
         let start = Date()
         var problems: [String] = []
         var round = 0
@@ -43,7 +45,9 @@ final class KillLoop {
             problems = try oneRound(round)
         }
         try takeKeysBack()
-        for problem in problems { say("FAILED KeychainFaultProbe kills \(rounds) --seed \(seed), in round \(round): \(problem)") }
+        for problem in problems {
+            say("FAILED KeychainFaultProbe kills \(rounds) --seed \(seed), in round \(round): \(problem)")
+        }
         say(
             "kills rounds=\(round) acknowledged=\(acknowledged) passcodes=\(passcodes) refused=\(refused) failed=\(problems.count) "
                 + "seconds=\(String(format: "%.1f", Date().timeIntervalSince(start)))")
@@ -177,7 +181,8 @@ final class KillLoop {
         let due = Set(expected.map { Self.line($0.key, $0.value) })
         let found = Set(inspection.observation.items)
         if found != due {
-            problems.append("missing: \(due.subtracting(found).sorted()), not acknowledged: \(found.subtracting(due).sorted())")
+            problems.append(
+                "missing: \(due.subtracting(found).sorted()), not acknowledged: \(found.subtracting(due).sorted())")
         }
         if inspection.observation.passcode != passcode { problems.append("another passcode opens it") }
         if inspection.observation.idleLimit != idleLimit { problems.append("another policy") }

@@ -145,7 +145,9 @@ extension Inspection {
 
     /// Whatever takes the store's lock next removes what a killed writer left.
     private mutating func sweep(_ engine: Engine, _ directory: URL, _ passcodes: [String]) throws {
-        let known: Set = ["keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag", "attempts", "lock-state", "store.lock"]
+        let known: Set = [
+            "keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag", "attempts", "lock-state", "store.lock",
+        ]
         func strangers() throws -> [String] {
             let store = try FileManager.default.contentsOfDirectory(atPath: directory.path + "/store")
             let device = try FileManager.default.contentsOfDirectory(atPath: directory.path + "/device")

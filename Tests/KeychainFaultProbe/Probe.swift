@@ -45,7 +45,8 @@ struct Probe {
                 return try KillLoop(base: base, seed: seed, isHonest: options.isDurable).run(rounds: rounds)
             }
         default:
-            throw FaultDriver.Failure(reason: "unknown command \(arguments); the top of Probe.swift says which there are")
+            throw FaultDriver.Failure(
+                reason: "unknown command \(arguments); the top of Probe.swift says which there are")
         }
     }
 

@@ -30,7 +30,8 @@ import Testing
         arguments: Share.all)
     func faults(share: Share) throws {
         let outcome = try FaultProbe.run("faults", share.operation, "all", "--stride", "\(share.stride)")
-        print("\(share.operation): \(outcome.sum("run")) of \(outcome.sum("of")) faults, \(outcome.sum("failed")) failed")
+        print(
+            "\(share.operation): \(outcome.sum("run")) of \(outcome.sum("of")) faults, \(outcome.sum("failed")) failed")
         #expect(outcome.status == 0, "\(outcome.failures.prefix(5).joined(separator: "\n"))")
         #expect(outcome.sum("run") >= outcome.sum("of") / share.stride && outcome.sum("of") > 0)
     }

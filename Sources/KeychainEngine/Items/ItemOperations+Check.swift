@@ -69,7 +69,11 @@ extension ItemOperations {
             let isHome = try connection.findHome(item.home(generation: item.generation), indexer) == home
             if Set(due) != Set(listed) || !hasEntries || !isUnique || !isHome { report.misplaced.append(id) }
         } catch let error as KeychainError where error.code == .decode {
-            if try isOfRemovedPasscode(id, on: connection) { report.orphaned.append(id) } else { report.unreadable.append(id) }
+            if try isOfRemovedPasscode(id, on: connection) {
+                report.orphaned.append(id)
+            } else {
+                report.unreadable.append(id)
+            }
         } catch let error as KeychainError where error.code == .interactionNotAllowed {
             report.locked += 1
         }
