@@ -1,5 +1,6 @@
 import CKeychainFaults
 import Foundation
+import KeychainEngine
 import KeychainModel
 
 /// Runs an operation again and again, with a fault at another step each time, and judges what is left.
@@ -66,7 +67,7 @@ final class FaultDriver {
         if case .failed(let reason) = ending { problems.append("the process failed: \(reason)") }
         problems += try shared.result([String].self) ?? []
         let progress = shared.progress
-        switch try inspect(directory) {
+        switch try inspect(directory, operation.schema) {
         case .failure(let failure):
             problems.append("afterwards \(failure.reason)")
         case .success(let inspection):
@@ -108,10 +109,10 @@ final class FaultDriver {
     struct Failure: Error { let reason: String }
 
     /// In a process of its own, as everything that opens a store.
-    private func inspect(_ directory: URL) throws -> Result<Inspection, Failure> {
+    private func inspect(_ directory: URL, _ schema: StoreSchema) throws -> Result<Inspection, Failure> {
         let ending = shared.run { shared in
             do {
-                let inspection = try Inspection(of: directory, passcodes: ["old", "new"])
+                let inspection = try Inspection(of: directory, passcodes: ["old", "new"], schema: schema)
                 try shared.leave([inspection])
             } catch let error as KeychainError {
                 try shared.leave(["the store was refused: \(error)"])
@@ -178,7 +179,7 @@ final class FaultDriver {
     /// Found out once for each operation.
     private func reference(_ operation: Operation) throws -> Reference {
         if let known = references[operation.name] { return known }
-        let before = try inspect(try prepared(operation)).get()
+        let before = try inspect(try prepared(operation), operation.schema).get()
         let directory = try copy(of: operation.template, named: "after")
         let work = FaultedWork(
             operation: operation, fault: nil, step: 0, seed: 0, directory: directory, isDurable: true, report: report)
@@ -187,7 +188,7 @@ final class FaultDriver {
             try shared.result([String].self) == []
         else { throw Failure(reason: "\(operation.name) does not even work without a fault") }
         let kinds = (1...ckeychain_fault_report_steps(report)).map { ckeychain_fault_report_kind(report, $0) }
-        let after = try inspect(directory).get()
+        let after = try inspect(directory, operation.schema).get()
         guard before.problems.isEmpty && after.problems.isEmpty else {
             throw Failure(reason: "\(operation.name): \(before.problems + after.problems)")
         }

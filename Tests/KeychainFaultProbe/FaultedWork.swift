@@ -39,6 +39,7 @@ struct FaultedWork {
         configuration.files = FaultyFiles(syncs: isDurable)
         configuration.randomness = SeededRandomness(seed: 1)
         configuration.isDurable = isDurable
+        configuration.schema = operation.schema
         var engine = try operation.prepare?(configuration)
         ckeychain_faults_arm()
         if isPreparation { ckeychain_faults_die() }

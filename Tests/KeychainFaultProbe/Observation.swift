@@ -97,8 +97,12 @@ extension Inspection {
     /// Opens a store as a process does that knows nothing of what went before, and uses it.
     ///
     /// - Parameter passcodes: Those that may open it.
-    init(of directory: URL, passcodes: [String], usesKeyring: Bool = false) throws {
-        let engine = try Engine(.probe(in: directory, usesKeyring: usesKeyring))
+    init(
+        of directory: URL, passcodes: [String], usesKeyring: Bool = false, schema: StoreSchema = .current
+    ) throws {
+        var configuration = EngineConfiguration.probe(in: directory, usesKeyring: usesKeyring)
+        configuration.schema = schema
+        let engine = try Engine(configuration)
         let found = try engine.lockStatus()
         observation = Observation(
             passcode: nil, idleLimit: found.idleLimit, failures: found.failedAttempts, items: [])
@@ -147,6 +151,7 @@ extension Inspection {
     private mutating func sweep(_ engine: Engine, _ directory: URL, _ passcodes: [String]) throws {
         let known: Set = [
             "keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag", "attempts", "lock-state", "store.lock",
+            "write.lock",
         ]
         func strangers() throws -> [String] {
             let store = try FileManager.default.contentsOfDirectory(atPath: directory.path + "/store")

@@ -18,6 +18,8 @@ struct Operation: Sendable {
     var isVisible = true
     /// Whether the right passcode is given, which forgets the wrong ones.
     var provesPasscode = false
+    /// The version of the programs that do it and look at it afterwards.
+    var schema = StoreSchema.current
     /// The count of wrong passcodes may be one higher for an attempt that was cut short.
     var triesPasscode = false
 }
@@ -137,7 +139,6 @@ extension Operation {
 
     /// Where opening is the operation, or the store was left by a crash.
     private static let opening = [
-        // A migration too, for now: the only one that there is makes the tables.
         Operation(
             name: "create", template: .nothing, prepare: nil,
             perform: { _, configuration in
@@ -152,6 +153,13 @@ extension Operation {
                 try engine.add("first")
                 return engine
             }),
+        // If half of it were done, whoever opens the store next could not do it again.
+        Operation(
+            name: "upgrade", template: .items, prepare: nil, perform: { _, configuration in try Engine(configuration) },
+            isVisible: false, schema: .next),
+        Operation(
+            name: "upgrade-after-crash", template: .unclosed, prepare: nil,
+            perform: { _, configuration in try Engine(configuration) }, isVisible: false, schema: .next),
         Operation(
             name: "recover", template: .unclosed, prepare: nil,
             perform: { _, configuration in

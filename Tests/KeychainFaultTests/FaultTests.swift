@@ -13,7 +13,7 @@ import Testing
 
         static let all = shares([
             1: ["add", "checkpoint", "passcode-change", "policy", "wrong-passcode", "unlock", "lock"],
-            3: ["update", "delete", "recover", "passcode-remove", "resume-creation"],
+            3: ["update", "delete", "recover", "upgrade", "upgrade-after-crash", "passcode-remove", "resume-creation"],
             5: ["update-many", "delete-many", "create", "resume-renewal"],
             11: ["first-passcode", "rekey"],
         ])

@@ -95,7 +95,7 @@ import Testing
             #expect(try tool.run("find").status == 53)
             #expect(try tool.run("status").status == 53)
             let after = try FileManager.default.subpathsOfDirectory(atPath: tool.store.path).sorted()
-            #expect(Set(after).subtracting(before).isSubset(of: ["store.lock"]))
+            #expect(Set(after).subtracting(before).isSubset(of: ["store.lock", "keychain.db-shm", "keychain.db-wal"]))
         }
     }
 
