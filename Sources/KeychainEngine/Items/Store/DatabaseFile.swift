@@ -89,8 +89,15 @@ struct DatabaseFile {
         var options = Configuration()
         options.label = "keychain"
         options.busyMode = .callback { queue.shouldTryAgain(tries: $0) }
-        options.journalMode = .wal
+        let synchronous = configuration.isDurable ? "FULL" : "OFF"
         options.prepareDatabase { database in
+            // Not through GRDB, which lowers the next setting to NORMAL with a log, and begins a new one with a
+            // transaction that is not synced. Then a power cut takes acknowledged writes away, and several transactions
+            // can be torn at once, which looks like damage (docs/decisions/014-damage-in-the-log.md).
+            try database.execute(sql: "PRAGMA synchronous = \(synchronous)")
+            guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
+                throw KeychainError(.notAvailable, message: "the keychain's database cannot keep a log")
+            }
             // The cache, up to 64 MiB, is for a renewal of keys, which changes most pages of the index in one
             // transaction. What an edited schema names is not run, and a damaged page is noticed before it is written.
             try database.execute(
@@ -99,10 +106,6 @@ struct DatabaseFile {
                     PRAGMA cell_size_check = ON
                     """)
         }
-        let writer = try DatabaseQueue(path: url.path, configuration: options)
-        // GRDB lowers this to NORMAL with a log; then a power cut takes acknowledged writes away.
-        let synchronous = configuration.isDurable ? "FULL" : "OFF"
-        try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous)") }
-        return writer
+        return try DatabaseQueue(path: url.path, configuration: options)
     }
 }
