@@ -23,3 +23,8 @@ int ckeychain_rename_to_free_name(const char *from, const char *to) {
     }
     return unlink(from) == 0 ? 0 : errno;
 }
+
+int ckeychain_lock_byte(int descriptor, int64_t offset) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
+    return fcntl(descriptor, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
+}

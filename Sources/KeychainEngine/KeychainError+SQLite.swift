@@ -45,6 +45,7 @@ extension KeychainError {
                 .notAvailable,
                 message: "the keychain's database is damaged; nothing was changed, run 'keychain doctor'\(detail)",
                 cause: cause)
+            tellsOfDamage = true
         default:
             self.init(.notAvailable, message: "the keychain's database failed\(detail)", cause: cause)
         }

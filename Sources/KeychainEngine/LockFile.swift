@@ -13,18 +13,43 @@ enum LockFile {
     ///
     /// The file is left behind: removing it would let two processes hold it at once.
     static func withLock<R>(_ url: URL, _ files: any FileSystem, _ body: () throws -> R) throws -> R {
+        let end = ContinuousClock.now + patience
+        while true {
+            let file = try lock(url, files, until: end)
+            // A forked child may have it open too, and would keep the lock.
+            defer {
+                flock(file, LOCK_UN)
+                close(file)
+            }
+            // A repair puts another directory in the place of the store's; then this is the old one's.
+            if isInPlace(file, url) { return try body() }
+        }
+    }
+
+    private static func isInPlace(_ file: Int32, _ url: URL) -> Bool {
+        var (open, named) = (stat(), stat())
+        guard fstat(file, &open) == 0, stat(url.path, &named) == 0 else { return false }
+        return open.st_ino == named.st_ino && open.st_dev == named.st_dev
+    }
+
+    private static func lock(
+        _ url: URL, _ files: any FileSystem, until end: ContinuousClock.Instant
+    ) throws(KeychainError) -> Int32 {
         let file = files.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC)
         guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
-        defer { close(file) }
-        let end = ContinuousClock.now + patience
         while flock(file, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR else { throw AtomicFile.fileError("lock", url, errno) }
+            let failure = errno
+            guard failure == EWOULDBLOCK || failure == EINTR else {
+                close(file)
+                throw AtomicFile.fileError("lock", url, failure)
+            }
             guard ContinuousClock.now < end else {
+                close(file)
                 throw KeychainError(
                     .notAvailable, message: "another process has been using \(url.path) for a minute; try again")
             }
             usleep(5_000)
         }
-        return try body()
+        return file
     }
 }

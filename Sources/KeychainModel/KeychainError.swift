@@ -9,6 +9,8 @@ package struct KeychainError: Error, Sendable {
     package var message: String
     /// The error that led to this one, if it arose in this process.
     package var cause: (any Error)?
+    /// Whether the database itself is damaged, which a repair may mend.
+    package var tellsOfDamage = false
     /// Where in the source the error was created.
     package var location: SourceLocation
 

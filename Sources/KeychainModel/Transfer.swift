@@ -33,7 +33,7 @@ package struct LeftOut: Sendable, Hashable {
     package var constrained = 0
     /// They stand for what a token holds.
     package var ofTokens = 0
-    /// They do not open: damaged or tampered with.
+    /// They do not open, damaged or tampered with, or have something that no export can hold: ``FoundItem/flaw``.
     package var unreadable = 0
 
     package init() {}
@@ -78,12 +78,16 @@ extension FoundItem {
     /// times over.
     package static let mostBytes = 64 << 20
 
+    /// Seconds since 2001: about 139,000 years before and after, beyond what calendars show.
+    private static let dates = -0x1p42...0x1p42
+
     /// Why no keychain can have exported this item; nil: it can be imported.
     package var flaw: String? {
         let table = AttributeTable.table(for: itemClass)
         if !ItemClass.stored.contains(itemClass) { return "\(itemClass.title) has no row of its own" }
         if accessGroup.isEmpty || accessGroup == Caller.tokenGroup { return "nothing can be in its access group" }
-        if !created.isFinite || !modified.isFinite { return "one of its dates is none" }
+        // A date of modification far ahead would win over every later change.
+        if ![created, modified].allSatisfy(Self.dates.contains) { return "one of its dates is none" }
         if accessControl.protection.isThisDeviceOnly { return "it never leaves its device" }
         if accessControl.isConstrained { return "it asks for authentication" }
         if isOfToken { return "it belongs to a token" }

@@ -62,6 +62,9 @@ enum SecItemValue {
 
     static func date(_ name: String, _ value: AnyObject) throws(KeychainError) -> Double {
         guard let date = value as? NSDate else { throw wrongType(name, value) }
+        guard date.timeIntervalSinceReferenceDate.isFinite else {
+            throw KeychainError(.parameter, message: "\(name) is no moment")
+        }
         return date.timeIntervalSinceReferenceDate
     }
 

@@ -267,6 +267,8 @@ static struct content outcome(const struct node *node, bool is_subset) {
     if (!mixed.bytes) give_up("there is no memory", root);
     for (size_t start = 0; start < mixed.size; start += 512) {
         const struct content *source = next() & 1 ? &new : &old;
+        // A cut that did not reach the disk leaves what was there.
+        if (source == &new && start >= new.size) source = &old;
         size_t end = start + 512 < mixed.size ? start + 512 : mixed.size;
         // A sector that the file grew by and that was not written is zeros.
         if (source->size < end) end = source->size;

@@ -76,6 +76,45 @@ import Testing
         }
     }
 
+    @Test("A log whose beginning is lost, header and first frame together, is refused", arguments: [512, 2048])
+    func lostBeginning(count: Int) throws {
+        try withKilledStore { files in
+            var files = files
+            files.log.replaceSubrange(0..<count, with: Data(count: count))
+            for index in [files.index, nil] {
+                files.index = index
+                let error = #expect(throws: KeychainError.self) { try files.open() }
+                #expect(error?.code == .notAvailable)
+            }
+        }
+    }
+
+    @Test("A log that was cut between two transactions is refused, since its index says that there was more")
+    func cutBetweenTransactions() throws {
+        try withKilledStore { files in
+            var files = files
+            files.log = files.log.dropLast(files.bytesOfLastTransaction)
+            let error = #expect(throws: KeychainError.self) { try files.open() }
+            #expect(error?.code == .notAvailable)
+            files.log = files.log.prefix(32)
+            #expect(throws: KeychainError.self) { try files.open() }
+        }
+    }
+
+    @Test("A log without its database is refused, where a new database would get what is in it")
+    func withoutDatabase() throws {
+        try withKilledStore { files in
+            try withTemporaryDirectory { directory in
+                let store = ClosedStore(directory: directory)
+                try files.putDown(store)
+                for file in [store.database, store.keybag] { try FileManager.default.removeItem(at: file) }
+                let error = #expect(throws: KeychainError.self) { try store.open() }
+                #expect(error?.message.contains("missing") == true)
+                #expect(try Data(contentsOf: store.log) == files.log)
+            }
+        }
+    }
+
     @Test("What a roll-back left behind in the log is no damage")
     func rolledBack() throws {
         try withTemporaryDirectory { directory in

@@ -185,6 +185,75 @@ import Testing
         }
     }
 
+    @Test("A store that a newer version made, another program's database and files of two stores are left alone")
+    func notOurs() throws {
+        try withStore { store in
+            try store.edit("PRAGMA user_version = 2")
+            try expectUntouched(store, mentioning: "newer version")
+        }
+        try withStore { store in
+            for file in [store.database] { try FileManager.default.removeItem(at: file) }
+            try store.edit("CREATE TABLE notes (text TEXT)")
+            try expectUntouched(store, mentioning: "nothing can be saved")
+        }
+        try withStore { store in
+            try withStore { other in
+                try FileManager.default.removeItem(at: store.database)
+                try FileManager.default.copyItem(at: other.database, to: store.database)
+            }
+            try expectUntouched(store, mentioning: "nothing can be saved")
+        }
+    }
+
+    @Test("A directory that holds other files too, the device key perhaps, keeps its place")
+    func otherFiles() throws {
+        for name in ["device-key", "notes.txt"] {
+            try withStore { store in
+                try Data("x".utf8).write(to: store.storeDirectory.appendingPathComponent(name))
+                try expectUntouched(store, mentioning: name)
+            }
+        }
+    }
+
+    private func expectUntouched(_ store: ClosedStore, mentioning words: String) throws {
+        let before = try store.contents.filter { !$0.key.hasSuffix("-shm") && !$0.key.hasSuffix(".lock") }
+        let error = #expect(throws: KeychainError.self) { try repair(store) }
+        #expect(error?.code == .notAvailable && error?.message.contains(words) == true, "\(error?.message ?? "")")
+        #expect(try store.contents.filter { !$0.key.hasSuffix("-shm") && !$0.key.hasSuffix(".lock") } == before)
+    }
+
+    @Test("While a repair goes on nobody can open the store, and what waits for its lock waits for the new one")
+    func exclusive() throws {
+        try withStore { store in
+            var outcome = ""
+            _ = try StoreRepair(.test(in: store.directory)).run(
+                passcode: { SecretBytes.of("") },
+                progress: { done, total in
+                    guard done == total else { return }
+                    do {
+                        let agent = try AgentProcess("add", store.directory.path, "meanwhile", "1")
+                        outcome = "\(try agent.finish().status)"
+                    } catch {
+                        Issue.record(error)
+                    }
+                })
+            #expect(outcome == "1")
+            let agent = try AgentProcess("add", store.directory.path, "after", "1")
+            #expect(try agent.finish().status == 0)
+            #expect(try store.open().secret(of: "after-0") == "secret of after-0")
+            #expect(try found(store) == Self.names)
+        }
+    }
+
+    @Test("A row with a number that no generation of keys has costs itself alone")
+    func damagedGeneration() throws {
+        try withStore { store in
+            try store.edit("UPDATE item SET generation = 9 WHERE id = 4")
+            let report = try repair(store)
+            #expect(report.savedCount == Self.names.count - 1 && report.unreadableCount == 1)
+        }
+    }
+
     @Test("Without keybag or device key nothing is done, and nothing is left behind")
     func withoutKeys() throws {
         for name in ["store/keybag", "device/device-key"] {

@@ -63,6 +63,10 @@ int ckeychain_await_change(int descriptor, int milliseconds, int *_Nonnull chang
 /// cannot.
 int ckeychain_exchange(const char *_Nonnull first, const char *_Nonnull second);
 
+/// Locks a byte of a file that is open for writing until its description is closed (fcntl(2), F_OFD_SETLK): EAGAIN or
+/// EACCES if another process has it locked in any way.
+int ckeychain_lock_byte(int descriptor, int64_t offset);
+
 /// Gives a file another name in the same directory, unless there is something of that name: EEXIST.
 int ckeychain_rename_to_free_name(const char *_Nonnull from, const char *_Nonnull to);
 

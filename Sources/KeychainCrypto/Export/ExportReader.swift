@@ -26,6 +26,9 @@ package final class ExportReader {
     ) throws(KeychainError) {
         self.read = read
         chunk = ExportChunk(key.chunkKey)
+        guard 0...Int.max - ExportChunk.sealedByteCount ~= byteCount else {
+            throw .damagedExport("it has no such size")
+        }
         let chunks = (byteCount + ExportChunk.sealedByteCount - 1) / ExportChunk.sealedByteCount
         sealedRest = byteCount
         rest = byteCount - chunks * AESGCM.tagByteCount
@@ -62,6 +65,11 @@ package final class ExportReader {
         }
         // Before there is memory for them: what is not there is not made room for.
         guard head.metadataCount + head.secretCount <= rest else { throw .damagedExport("an entry is cut short") }
+        // What no item can have is passed over, and not made room for.
+        guard head.metadataCount <= 2 * FoundItem.mostBytes, head.secretCount <= FoundItem.mostBytes else {
+            try skip(head.metadataCount + head.secretCount)
+            return nil
+        }
         let metadata = try takeErased(head.metadataCount)
         let secret = try takeErased(head.secretCount)
         return metadata.withUnsafeBytes { head.item(metadata: $0, secret: secret) }
@@ -119,6 +127,18 @@ package final class ExportReader {
             place += part.count
             filled += part.count
             rest -= part.count
+        }
+    }
+
+    /// - Precondition: There are so many bytes.
+    private func skip(_ count: Int) throws(KeychainError) {
+        var left = count
+        while left > 0 {
+            if place == end { try openChunk() }
+            let part = min(left, end - place)
+            place += part
+            rest -= part
+            left -= part
         }
     }
 

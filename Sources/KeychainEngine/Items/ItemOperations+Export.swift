@@ -42,9 +42,15 @@ extension ItemOperations {
                 throw KeychainError(.decode, message: "a stored item is listed nowhere")
             }
             // Only edited tables list an item in another group's home.
-            if let group, row.metadata.accessGroup != group { return 0 }
+            if let group, !row.metadata.accessGroup.isSameGroup(as: group) { return 0 }
             let item = FoundItem(row)
-            if item.isOfToken { part.leftOut.ofTokens += 1 } else { part.items.append(item) }
+            if item.isOfToken {
+                part.leftOut.ofTokens += 1
+            } else if item.flaw != nil {
+                part.leftOut.unreadable += 1
+            } else {
+                part.items.append(item)
+            }
             return (item.secret?.count ?? 0) + item.attributes.byteCount
         } catch let error as KeychainError where error.code == .decode {
             logger.warning("a stored item does not open and is not exported", metadata: ["row": "\(id)"])

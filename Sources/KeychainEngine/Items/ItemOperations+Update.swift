@@ -62,7 +62,8 @@ extension ItemOperations {
 }
 
 extension OpenedRow {
-    /// A modification date is always later than the one before, by a millisecond if the clock stood still.
+    /// A modification date is always later than the one before, by a millisecond if the clock stood still, and more where
+    /// the former one is so late that a millisecond makes no difference.
     fileprivate func applying(_ changes: ItemChanges, now: Double) -> OpenedRow {
         var item = self
         item.version += 1
@@ -70,7 +71,7 @@ extension OpenedRow {
         if let group = changes.accessGroup { item.metadata.accessGroup = group }
         if let synchronizable = changes.synchronizable { item.metadata.synchronizable = synchronizable }
         if let created = changes.created { item.metadata.created = created }
-        item.metadata.modified = max(now, metadata.modified + 0.001)
+        item.metadata.modified = max(now, metadata.modified + 0.001, metadata.modified.nextUp)
         if let accessControl = changes.accessControl { item.accessControl = accessControl }
         if let secret = changes.secret { item.secret = secret }
         return item

@@ -82,7 +82,11 @@ final class LockStateFile: Sendable {
         let file = files.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
         // Closing gives up the lock.
-        defer { close(file) }
+        defer {
+            // A forked child may have it open too, and would keep the lock.
+            flock(file, LOCK_UN)
+            close(file)
+        }
         while flock(file, LOCK_EX) != 0 {
             guard errno == EINTR else { throw AtomicFile.fileError("lock", url, errno) }
         }

@@ -4,9 +4,10 @@ internal import KeychainModel
 /// The pages of a database as they lie in its file and in its log, whatever SQLite thinks of them.
 final class LoosePages {
     let pageSize: Int
-    /// Bytes of a page that hold content; the others are reserved.
-    let usableSize: Int
-    let count: Int
+    /// Bytes of a page that hold content: all, since none are reserved in our databases.
+    var usableSize: Int { pageSize }
+    /// Those that are somewhere, in order.
+    let numbers: [Int]
     private let database: DatabasePages
     private let log: LoggedTransactions?
     /// Where the newest content of a page is that is in the log.
@@ -22,12 +23,30 @@ final class LoosePages {
         pageSize = log?.log.isHeaderIntact == true ? log!.log.pageSize : database.pageSize
         // The damaged frames too: a damaged page costs the rows on it, a dropped one all that was written after it.
         logged = log.map { $0.log.newestFrames(among: $0.committed) } ?? [:]
-        let reserved = Int(database.file.bytes(at: 20, count: 1)?.first ?? 0)
-        usableSize = reserved < 32 ? pageSize - reserved : pageSize
-        count = max(database.file.count / pageSize, logged.keys.map { Int($0) }.max() ?? 0)
+        let inFile = database.file.count / pageSize
+        // A damaged number of a page leads beyond all others.
+        let most = log?.log.frames.filter { $0.isLinked && $0.isCurrent }.map { Int($0.pagesAfterCommit) }.max() ?? 0
+        numbers = Set(1...max(1, inFile)).union(logged.keys.map { Int($0) }.filter { 1...max(inFile, most, 1) ~= $0 })
+            .sorted()
     }
 
-    /// nil for a page that is nowhere, or cannot be read.
+    /// What may be the content of a page, the newest first: what was before it too, where the newest is in a frame that
+    /// does not check. That frame may be another page's.
+    func candidates(_ number: Int) -> [[UInt8]] {
+        guard let log, let key = UInt32(exactly: number) else { return page(number).map { [$0] } ?? [] }
+        var contents: [[UInt8]] = []
+        for frame in (0..<min(log.committed, log.log.frames.count)).reversed()
+        where log.log.frames[frame].page == key && log.log.frames[frame].isCurrent {
+            if let bytes = log.file.bytes(at: log.log.offset(ofPageIn: frame), count: pageSize) {
+                contents.append(bytes)
+            }
+            if log.log.frames[frame].isLinked { return contents }
+        }
+        if let bytes = database.file.bytes(at: (number - 1) * pageSize, count: pageSize) { contents.append(bytes) }
+        return contents
+    }
+
+    /// The newest content of a page; nil for one that is nowhere, or cannot be read.
     ///
     /// - Parameter number: From 1.
     func page(_ number: Int) -> [UInt8]? {

@@ -16,8 +16,7 @@ struct LoosePage {
     private let bytes: [UInt8]
     private let pages: LoosePages
 
-    init?(_ number: Int, of pages: LoosePages) {
-        guard let bytes = pages.page(number) else { return nil }
+    init(_ number: Int, _ bytes: [UInt8], of pages: LoosePages) {
         self.number = number
         self.bytes = bytes
         self.pages = pages

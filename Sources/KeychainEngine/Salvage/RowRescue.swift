@@ -20,7 +20,8 @@ struct RowRescue {
         try items.write { connection in
             for row in rows {
                 switch try open(row, connection) {
-                case .some(let item): if try insert(row, item, connection) { taken.append(row.uuid) }
+                case .some(let item):
+                    if try insert(row, item, connection) { taken.append(row.uuid) } else { given.append(row.uuid) }
                 case .none: given.append(row.uuid)
                 }
             }
@@ -36,12 +37,12 @@ struct RowRescue {
             do {
                 let item = try row.withStoredRow(echo) { try items.cipher.open($0, as: itemClass) { _ in .everything } }
                 if let item { return item }
-            } catch let error as KeychainError where error.code == .decode {}
+            } catch let error as KeychainError where [.decode, .interactionNotAllowed].contains(error.code) {}
         }
         return nil
     }
 
-    /// - Returns: false if a newer version of the item is there already.
+    /// - Returns: false if there is no place for it: a newer version of it is there, or another item of its name.
     private func insert(_ row: SalvagedRow, _ item: OpenedRow, _ connection: StoreConnection) throws -> Bool {
         let home = item.home(generation: item.generation)
         guard
@@ -67,7 +68,10 @@ struct RowRescue {
     /// Of two copies of a row the one that was written later; of two items with the same unique attributes, too.
     private func isNewer(_ item: OpenedRow, than other: Int64, _ connection: StoreConnection) throws -> Bool {
         guard let present = try items.openWhole(other, as: item.itemClass, on: connection) else { return true }
-        return (item.metadata.modified, item.version, Int64(item.generation))
-            > (present.metadata.modified, present.version, Int64(present.generation))
+        // Of one row by its count of versions, which no clock that is set back misleads.
+        if item.uuid == present.uuid {
+            return (item.version, Int64(item.generation)) > (present.version, Int64(present.generation))
+        }
+        return item.metadata.modified > present.metadata.modified
     }
 }

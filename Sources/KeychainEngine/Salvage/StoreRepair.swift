@@ -11,6 +11,7 @@ internal import Logging
 /// and its own keys tell that it is authentic. Keys and persistent references stay as they are.
 package struct StoreRepair {
     private let configuration: EngineConfiguration
+    private let logger = Logger(label: "keychain.repair")
     /// Rows are written in transactions of about so many bytes.
     private static let bytesPerTransaction = 4 << 20
 
@@ -24,19 +25,26 @@ package struct StoreRepair {
     /// - Parameters:
     ///   - passcode: Asked for once, if the store is locked. It is tried like any other.
     ///   - progress: Told how many pages were looked at, and how many there are.
-    /// - Throws: `.notAvailable` if the store is in use, or keybag or device key do not open, since nothing does then;
-    ///   what ``KeychainModel/Request/unlock(_:)`` throws for a passcode. After any error the store is as it was.
+    /// - Throws: `.notAvailable` if the store is in use, or keybag or device key do not open, since nothing does then; if
+    ///   a newer version made it; or if nothing at all can be saved. What ``KeychainModel/Request/unlock(_:)`` throws for
+    ///   a passcode. After any error the store is as it was.
     package func run(
         passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void
     ) throws(KeychainError) -> RepairReport {
         defer { KeyTraces.erase() }
         do {
             try PrivateDirectory.check(configuration.storeDirectory)
+            try requireOnlyOurFiles()
+            try requireKnownVersion()
             let keys = try openKeys()
-            if try keys.begin().set(of: .whenUnlocked) == nil { try keys.unlock(try passcode()) }
+            let wasLocked = try keys.begin().set(of: .whenUnlocked) == nil
+            if wasLocked { try keys.unlock(try passcode()) }
+            // As it was found.
+            defer { if wasLocked { lockAgain(keys) } }
             return try keys.withStoreLock {
-                try requireUnused()
-                return try exchange { directory in try save(into: directory, keys, progress) }
+                try withStoreClosed {
+                    try exchange { directory in try save(into: directory, keys, progress) }
+                }
             }
         } catch {
             throw KeychainError(engineFailure: error)
@@ -56,16 +64,61 @@ package struct StoreRepair {
 
     private func file(_ name: String) -> URL { configuration.storeDirectory.appendingPathComponent(name) }
 
-    private func requireUnused() throws {
+    private func lockAgain(_ keys: KeyStore) {
+        do throws(KeychainError) {
+            try keys.lock(.now)
+        } catch {
+            logger.warning("the keychain stays unlocked", metadata: ["reason": "\(error.code)"])
+        }
+    }
+
+    // MARK: What must hold
+
+    /// The whole directory changes places: what else is in it would be gone from where it is looked for.
+    private func requireOnlyOurFiles() throws {
+        let ours: Set = [
+            "keychain.db", "keychain.db-wal", "keychain.db-shm", "keychain.db-journal", "keybag", "attempts",
+            "lock-state",
+            "store.lock", "write.lock", "keybag.new", "attempts.new", "keychain.db.new",
+        ]
+        let names = try FileManager.default.contentsOfDirectory(atPath: configuration.storeDirectory.path)
+        let others = names.filter { !ours.contains($0) && !$0.hasPrefix("keychain.db.new-") }.sorted()
+        guard let first = others.first else { return }
+        throw KeychainError(
+            .notAvailable,
+            message:
+                "\(file(first).path) is no file of a store, and a repair puts another directory in this one's place: "
+                + "move \(others.count == 1 ? "it" : "it and \(others.count - 1) more") to another directory first"
+                + (others.contains("device-key") ? ", and name that with --device-key" : "") + ". Nothing was changed")
+    }
+
+    private func requireKnownVersion() throws {
+        guard let identity = DatabaseIdentity(try LoosePages(file("keychain.db"))),
+            identity.version > configuration.schema.version
+        else { return }
+        throw KeychainError(
+            .notAvailable,
+            message:
+                "\(file("keychain.db").path) has version \(identity.version): a newer version of keychain made it, "
+                + "and has to repair it. Nothing was changed")
+    }
+
+    /// Runs `body` while nobody has the database open, and nobody can open it: SQLite takes a lock on the same byte first.
+    private func withStoreClosed<R>(_ body: () throws -> R) throws -> R {
         guard !OpenStores.contains(configuration.storeDirectory) else {
             throw KeychainError(.notAvailable, message: "this program has the keychain open itself")
         }
-        if let index = try FileBytes(file("keychain.db-shm")), LoggedTransactions.isInUse(index) {
+        let index = file("keychain.db-shm")
+        let descriptor = configuration.files.open(index.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw AtomicFile.fileError("open", index, errno) }
+        defer { close(descriptor) }
+        guard ckeychain_lock_byte(descriptor, LoggedTransactions.lockedByte) == 0 else {
             throw KeychainError(
                 .notAvailable,
                 message: "another program has \(file("keychain.db").path) open; stop it first ('fuser -v' names it). "
                     + "Nothing was changed")
         }
+        return try body()
     }
 
     // MARK: Saving
@@ -78,16 +131,26 @@ package struct StoreRepair {
         configuration.storeDirectory = directory
         let database = DatabaseFile(configuration)
         try database.make()
-        _ = try database.name(keys.storeID, generation: try keys.begin().generation)
+        // Whatever keys a row claims: nothing is waited for.
+        let session = try keys.begin(isLastAttempt: true)
+        _ = try database.name(keys.storeID, generation: session.generation)
         let store = try StoreOpener(configuration).open().store
         let items = ItemOperations(
-            store: store, keys: try keys.begin(), configuration: configuration, logger: Logger(label: "keychain.repair")
+            store: store, keys: session, configuration: configuration, logger: logger
         )
         var rescue = RowRescue(items)
         try eachBatch(progress) { rows in try rescue.save(rows) }
         try requireSound(items)
         try store.emptyLog()
-        return (rescue.savedCount, rescue.unreadableCount)
+        let saved = try store.read { try $0.itemCount() }
+        guard saved > 0 else {
+            throw KeychainError(
+                .notAvailable,
+                message:
+                    "nothing can be saved: \(rescue.unreadableCount) items were found, and none opens. Keybag, device "
+                    + "key and database may not belong together. Nothing was changed; put the files of one backup back")
+        }
+        return (saved, rescue.unreadableCount)
     }
 
     /// What belongs to the store besides the database: its keys, and the count of wrong passcodes.
@@ -106,17 +169,19 @@ package struct StoreRepair {
         let pages = try LoosePages(file("keychain.db"))
         var rows: [SalvagedRow] = []
         var size = 0
-        for number in stride(from: 1, through: pages.count, by: 1) {
-            LoosePage(number, of: pages)?.forEachRecord(columns: SalvagedRow.columnCount) { record in
-                guard let row = SalvagedRow(record) else { return }
-                rows.append(row)
-                size += row.metadata.count + (row.secret?.count ?? 0)
+        for (index, number) in pages.numbers.enumerated() {
+            for content in pages.candidates(number) {
+                LoosePage(number, content, of: pages).forEachRecord(columns: SalvagedRow.columnCount) { record in
+                    guard let row = SalvagedRow(record) else { return }
+                    rows.append(row)
+                    size += row.metadata.count + (row.secret?.count ?? 0)
+                }
             }
-            if size >= Self.bytesPerTransaction || rows.count >= 1_000 || number == pages.count {
+            if size >= Self.bytesPerTransaction || rows.count >= 1_000 || index == pages.numbers.count - 1 {
                 try body(rows)
                 rows.removeAll()
                 size = 0
-                progress(number, pages.count)
+                progress(index + 1, pages.numbers.count)
             }
         }
     }
@@ -139,32 +204,35 @@ package struct StoreRepair {
         let store = configuration.storeDirectory
         let fresh = sibling("repair-\(UUID().uuidString.prefix(8).lowercased())")
         try PrivateDirectory.create(fresh, configuration.files)
+        var place = fresh
         let counts: (saved: Int, unreadable: Int)
         do {
             counts = try fill(fresh)
-            let failure = ckeychain_exchange(store.path, fresh.path)
+            // By the name that the old store is to have: from the exchange on it is right, whatever happens.
+            place = try rename(fresh)
+            let failure = ckeychain_exchange(store.path, place.path)
             guard failure == 0 else { throw Self.exchangeError(store, failure) }
         } catch {
             // The error that counts is the one at hand; what is left behind says by its name what it is.
-            try? FileManager.default.removeItem(at: fresh)
+            try? FileManager.default.removeItem(at: place)
             throw error
         }
-        let old = try keep(fresh)
-        try PrivateDirectory.makeDurable(store, configuration.files)
-        return RepairReport(savedCount: counts.saved, unreadableCount: counts.unreadable, oldStorePath: old.path)
+        // Done is done: if the names do not come to the disk, a power cut brings the old store back, as it was.
+        try? PrivateDirectory.makeDurable(store, configuration.files)
+        return RepairReport(savedCount: counts.saved, unreadableCount: counts.unreadable, oldStorePath: place.path)
     }
 
-    /// Gives the old store a name of its own.
-    private func keep(_ old: URL) throws(KeychainError) -> URL {
+    /// Gives the new directory the name that the old store is to have.
+    private func rename(_ fresh: URL) throws(KeychainError) -> URL {
         let day = Date(timeIntervalSinceReferenceDate: configuration.clock.now).formatted(
             .iso8601.year().month().day())
         for attempt in 1...1_000 {
             let name = sibling("damaged-\(day)" + (attempt == 1 ? "" : "-\(attempt)"))
             guard access(name.path, F_OK) != 0 else { continue }
-            guard rename(old.path, name.path) == 0 else { throw AtomicFile.fileError("rename", old, errno) }
+            guard Glibc.rename(fresh.path, name.path) == 0 else { throw AtomicFile.fileError("rename", fresh, errno) }
             return name
         }
-        return old
+        throw KeychainError(.notAvailable, message: "a thousand damaged stores of today are there; remove some")
     }
 
     private func sibling(_ suffix: String) -> URL {

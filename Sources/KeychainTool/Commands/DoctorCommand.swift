@@ -118,7 +118,7 @@ struct Diagnosis {
             .damage, "the keychain cannot be used (status \(error.code.status)): \(error.message)",
             advice: "nothing was changed. Mend what the message names and run 'keychain doctor' again; if the database "
                 + "itself is damaged, 'keychain doctor --repair' saves what can be read",
-            isRepairable: [.notAvailable, .inputOutput].contains(error.code))
+            isRepairable: error.tellsOfDamage)
     }
 
     var text: String {

@@ -65,8 +65,8 @@ struct ExportCommand: ParsableCommand {
         }
         if summary.leftOut.unreadable > 0 {
             Console.complain(
-                "\(counted(summary.leftOut.unreadable, "item")) did not open and could not be exported: "
-                    + "run 'keychain doctor'")
+                "\(counted(summary.leftOut.unreadable, "item")) could not be exported: damaged, or with a date or "
+                    + "group that no export can hold; 'keychain doctor' tells of damage")
         }
     }
 }

@@ -116,6 +116,8 @@ private struct Import {
         var bytes = 0
         while batch.count < Self.itemsPerBatch && bytes < Self.bytesPerBatch {
             switch try reader.next() {
+            // Not kept for the engine to refuse, which it would: they may be large where nothing is counted.
+            case .item(let item) where item.flaw != nil: report.outcomes[.refused, default: 0] += 1
             case .item(let item):
                 batch.append(item)
                 bytes += (item.secret?.count ?? 0) + item.attributes.byteCount

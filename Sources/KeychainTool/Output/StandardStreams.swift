@@ -9,6 +9,8 @@ enum StandardStreams {
     /// away is an error to be handled, not a signal that ends the program in the middle of something.
     static func makeSafe() {
         signal(SIGPIPE, SIG_IGN)
+        // Then a write beyond the limit of a file's size fails, and what was written can be removed.
+        signal(SIGXFSZ, SIG_IGN)
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
             // The lowest free number is handed out, and in this order that is the missing one.

@@ -14,6 +14,8 @@ final class ExportOutput {
     }
 
     private let descriptor: Int32
+    /// Open for reading, to force the file's name to the disk; -1 where that is not allowed.
+    private let directory: Int32
     /// nil: standard output.
     private let place: Place?
     private var isOpen = true
@@ -21,6 +23,7 @@ final class ExportOutput {
     /// Standard output.
     init() {
         descriptor = STDOUT_FILENO
+        directory = -1
         place = nil
     }
 
@@ -28,9 +31,14 @@ final class ExportOutput {
     ///   `.diskFull` if no file can be made beside it.
     init(path: String, replaces: Bool) throws(KeychainError) {
         try Self.requireFree(path, replaces: replaces)
-        let part = "\(path).part-\(UUID().uuidString.prefix(8).lowercased())"
+        let url = URL(fileURLWithPath: path)
+        // A name has at most 255 bytes.
+        let name = String(decoding: url.lastPathComponent.utf8.prefix(200), as: UTF8.self)
+        let suffix = ".part-\(UUID().uuidString.prefix(8).lowercased())"
+        let part = url.deletingLastPathComponent().appendingPathComponent(name + suffix).path
         descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw KeychainError(file: path, "create", errno) }
+        directory = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         place = Place(path: path, part: part, replaces: replaces)
     }
 
@@ -70,8 +78,11 @@ final class ExportOutput {
             if failure == EEXIST { throw Self.exists(place.path) }
             guard failure == 0 else { throw KeychainError(file: place.path, "create", failure) }
         }
-        try syncDirectory(of: place)
+        // The file is there; only a power cut could still take its name away, where the directory cannot be synced.
+        if directory >= 0 { fsync(directory) }
     }
+
+    deinit { if directory >= 0 { close(directory) } }
 
     /// Takes away what was written. To be called after a failure.
     func discard() {
@@ -79,14 +90,6 @@ final class ExportOutput {
         if isOpen { close(descriptor) }
         isOpen = false
         unlink(place.part)
-    }
-
-    private func syncDirectory(of place: Place) throws(KeychainError) {
-        let directory = open(
-            URL(fileURLWithPath: place.path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { throw failure("write") }
-        defer { close(directory) }
-        guard fsync(directory) == 0 else { throw failure("write") }
     }
 
     private func failure(_ verb: String) -> KeychainError {

@@ -24,23 +24,26 @@ struct LogInspection {
         if try isEmptyBesideLog() {
             throw KeychainError(
                 .notAvailable,
-                message: "\(database.path) is empty, though there is a log that belongs to it. Nothing was changed; "
-                    + "put keychain.db back from a backup")
+                message: "\(database.path) is empty or missing, though there is a log that belongs to it. Nothing was "
+                    + "changed; put keychain.db back from a backup, or, to begin anew, move all files of the store away"
+            )
         }
         if let damage = try damage() { throw KeychainError(damagedLogOf: database, damage) }
     }
 
     /// SQLite deletes a log whose database has no page.
     private func isEmptyBesideLog() throws(KeychainError) -> Bool {
-        guard let log = try FileBytes(logURL), log.count > 0 else { return false }
-        return try FileBytes(database)?.count == 0
+        guard let log = try FileBytes(logURL), log.count > WriteAheadLog.headerSize else { return false }
+        // One that is not there too: a new one in its place would get what is in the log.
+        return try FileBytes(database)?.count ?? 0 == 0
     }
 
     /// nil if nothing is lost.
     func damage() throws(KeychainError) -> Damage? {
-        // A process that opens the database at this moment may write into the log while it is read. Damage stays.
+        // A process that opens the database at this moment may write into the log while it is read. Damage stays, for
+        // whoever opens it next if not for us.
         guard let first = try look() else { return nil }
-        return try look() == first ? first : try look()
+        return try look() == first ? first : nil
     }
 
     private func look() throws(KeychainError) -> Damage? {
@@ -60,7 +63,7 @@ struct LogInspection {
 struct LoggedTransactions {
     let file: FileBytes
     let log: WriteAheadLog
-    /// As many frames belong to transactions that were acknowledged, damaged or not.
+    /// As many frames belong to transactions that were acknowledged, damaged or not there any more.
     let committed: Int
     /// Whether another process has the database open.
     let isInUse: Bool
@@ -71,16 +74,19 @@ struct LoggedTransactions {
         let index = try FileBytes(URL(fileURLWithPath: database.path + "-shm"))
         isInUse = index.map(Self.isInUse) ?? false
         let claim = index.flatMap(LogIndexHeader.init)
-        guard let log = WriteAheadLog(file, pageSize: pages.pageSize) else { return nil }
+        guard let log = WriteAheadLog(file, pageSize: pages.pageSize, salts: claim?.salts) else { return nil }
         self.file = file
         self.log = log
-        let claimed = claim?.salts == log.salts ? claim?.frames ?? 0 : 0
-        committed = max(log.framesProvenByLog, min(claimed, log.frames.count))
+        // Where the index knows this log, it knows how much of it counts: what failed syncs left behind does not.
+        committed = claim?.salts == log.salts ? claim?.frames ?? 0 : log.framesProvenByLog
     }
 
-    /// Whoever has the database open holds a lock on byte 128 (SQLite's os_unix.c, UNIX_SHM_DMS).
+    /// Whoever has the database open holds a lock on this byte of the index (SQLite's os_unix.c, UNIX_SHM_DMS).
+    static let lockedByte: Int64 = 128
+
     static func isInUse(_ index: FileBytes) -> Bool {
-        var lock = flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 128, l_len: 1, l_pid: 0)
+        var lock = flock(
+            l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: off_t(lockedByte), l_len: 1, l_pid: 0)
         return fcntl(index.descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }
 }
@@ -119,5 +125,6 @@ extension KeychainError {
             message:
                 "the log \(database.path)-wal is damaged: opening it would drop \(damage.droppedFrames) pages that "
                 + "were written. Nothing was changed; 'keychain doctor --repair' saves what can be read")
+        tellsOfDamage = true
     }
 }

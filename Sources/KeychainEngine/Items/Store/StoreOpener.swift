@@ -58,7 +58,7 @@ struct StoreOpener {
         switch try database.probe() {
         case .absent: try database.make()
         case .usable: try requireNoItems()
-        case .older: break
+        case .older(let version): if version > 0 { try requireNoItems() }
         case .newer(let version): throw refused(.newer(version))
         case .foreign: throw refused(.foreign)
         }
@@ -140,6 +140,8 @@ struct StoreOpener {
                     + "a newer version of keychain made it"
             case .usable, .older, .foreign: "is not a keychain database"
             }
-        return KeychainError(.notAvailable, message: "\(database.url.path) \(reason). Nothing was changed")
+        var error = KeychainError(.notAvailable, message: "\(database.url.path) \(reason). Nothing was changed")
+        error.tellsOfDamage = probe == .foreign
+        return error
     }
 }

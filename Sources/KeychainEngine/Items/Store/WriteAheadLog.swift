@@ -28,7 +28,7 @@ struct WriteAheadLog {
     /// false: SQLite would not look at the log at all.
     let isHeaderIntact: Bool
 
-    struct Salts: Equatable {
+    struct Salts: Hashable {
         var first: UInt32
         var second: UInt32
     }
@@ -92,18 +92,30 @@ struct WriteAheadLog {
 // MARK: - Reading
 
 extension WriteAheadLog {
-    /// - Parameter pageSize: The database's, for the case that the log's own header is damaged.
-    /// - Returns: nil for a log that is empty, or too short to have a frame.
-    init?(_ file: FileBytes, pageSize databasePageSize: Int) {
+    /// - Parameters:
+    ///   - pageSize: The database's, for the case that the log's own header is damaged.
+    ///   - salts: Those that the log's index knows, for the same case.
+    /// - Returns: nil for a log that is empty, or whose header is damaged with no frame behind it.
+    init?(_ file: FileBytes, pageSize databasePageSize: Int, salts knownSalts: Salts?) {
         guard let start = file.bytes(at: 0, count: Self.headerSize) else { return nil }
         let header = start.withUnsafeBytes { Header($0) }
         isHeaderIntact = header.isIntact
         pageSize = header.isIntact ? header.pageSize : databasePageSize
         let frameSize = Self.frameHeaderSize + pageSize
         let count = (file.count - Self.headerSize) / frameSize
-        guard count > 0, let first = file.bytes(at: Self.headerSize, count: Self.frameHeaderSize) else { return nil }
-        salts = header.isIntact ? header.salts : first.withUnsafeBytes { Salts($0) }
+        guard count > 0 || header.isIntact else { return nil }
+        salts = header.isIntact ? header.salts : knownSalts ?? Self.commonSalts(file, count, frameSize)
         frames = Self.frames(file, count, frameSize, header, salts)
+    }
+
+    /// Those of most frames: of a damaged header, the first frame may be damaged with it.
+    private static func commonSalts(_ file: FileBytes, _ count: Int, _ frameSize: Int) -> Salts {
+        var counts: [Salts: Int] = [:]
+        for index in 0..<count {
+            guard let header = file.bytes(at: headerSize + index * frameSize, count: frameHeaderSize) else { break }
+            counts[header.withUnsafeBytes { Salts($0) }, default: 0] += 1
+        }
+        return counts.max { $0.value < $1.value }?.key ?? Salts(first: 0, second: 0)
     }
 
     private static func frames(

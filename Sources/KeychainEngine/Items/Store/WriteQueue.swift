@@ -16,6 +16,8 @@ final class WriteQueue: Sendable {
         var start: ContinuousClock.Instant?
         var hasRightOfWay = false
         var isPatient = true
+        /// Another process had the right of way for too long, and has it still.
+        var wasWaitedInVain = false
     }
 
     private static let longWait = Duration.milliseconds(250)
@@ -48,13 +50,18 @@ final class WriteQueue: Sendable {
     func letOthersPass() {
         let file = file
         guard file >= 0 else { return }
-        let end = ContinuousClock.now + timeout / 2
+        // Whoever did not make use of it, a stopped process perhaps, is not waited for again.
+        let patience = wait.withLock { $0.wasWaitedInVain } ? .zero : timeout / 2
+        let end = ContinuousClock.now + patience
         // Shared, so that those who only look do not keep each other waiting.
         while flock(file, LOCK_SH | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < end else { return }
+            guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < end else {
+                return wait.withLock { $0.wasWaitedInVain = true }
+            }
             usleep(500)
         }
         flock(file, LOCK_UN)
+        wait.withLock { $0.wasWaitedInVain = false }
     }
 
     /// What SQLite asks when the database is locked: whether to try again, after a pause that is made here.
