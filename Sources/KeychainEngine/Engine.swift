@@ -1,3 +1,4 @@
+internal import KeychainCrypto
 package import KeychainModel
 internal import Logging
 internal import Synchronization
@@ -26,6 +27,9 @@ package final class Engine: RequestHandler {
         self.keys = opened.keys
     }
 
+    /// Somebody who renews keys without a pause is outlasted that often.
+    private static let mostAttempts = 30
+
     /// Does what a request asks on behalf of a caller.
     ///
     /// - Throws: a `KeychainError` with the status that Apple's keychain gives in the same case. After any
@@ -37,13 +41,18 @@ package final class Engine: RequestHandler {
                 .notAvailable, message: "a forked process cannot use the keychain that its parent opened")
         }
         defer { KeyTraces.erase() }
-        // Each lock, unlock and change of the keybag by another process can make one attempt stale.
-        for _ in 0..<3 {
+        // Each lock, unlock and change of the keybag by another process can make one attempt stale. Without any since the
+        // attempt before, what is missing will not come.
+        var former: UInt64?
+        for attempt in 0..<Self.mostAttempts {
             do throws(KeychainError) {
                 return try reply(to: request, from: caller)
             } catch  where error.isStaleKeys {
                 keys.forgetSnapshot()
             }
+            let present = try keys.begin().snapshot.bag.generation
+            if attempt >= 2 && present == former { break }
+            former = present
         }
         return try reply(to: request, from: caller, isLastAttempt: true)
     }
