@@ -55,6 +55,8 @@ struct ValueTests {
             [kSecAttrAccount: ["a"]],
             [kSecAttrCreator: Data([1])],
             [kSecAttrCreationDate: "today"],
+            [kSecAttrCreationDate: Date(timeIntervalSinceReferenceDate: .infinity)],
+            [kSecAttrCreationDate: Date(timeIntervalSinceReferenceDate: .nan)],
             [kSecAttrAccessGroup: 1],
             [kSecAttrSynchronizable: "maybe"],
         ]

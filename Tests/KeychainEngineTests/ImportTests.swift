@@ -220,6 +220,8 @@ import Testing
                 good.with { $0.accessGroup = "" }, good.with { $0.accessGroup = Caller.tokenGroup },
                 good.with { $0.itemClass = .identity }, good.with { $0.modified = .nan },
                 good.with { $0.created = .infinity },
+                // It would win over every later change.
+                good.with { $0.modified = 1e300 },
                 good.with { $0.accessControl = AccessControl(.whenUnlockedThisDeviceOnly) },
                 try good.with { $0.accessControl = try AccessControl(.whenUnlocked, flags: .biometryAny) },
                 good.with { $0.attributes[.server] = .text("no password has one") },

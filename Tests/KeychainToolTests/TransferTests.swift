@@ -205,6 +205,19 @@ import Testing
         }
     }
 
+    @Test("A file whose name is as long as one can be is written, and one that is larger than the limit leaves nothing")
+    func limits() throws {
+        try withTool { (tool) throws in
+            try tool.add("a")
+            let long = path(tool, String(repeating: "x", count: 255))
+            #expect(try tool.run("export", long, input: Tool.lines("p", "p")).status == 0)
+            #expect(try tool.run("import", long, input: Tool.lines("p")).status == 0)
+            let outcome = try tool.shell("ulimit -f 0; printf 'p\\np\\n' | $K export \(path(tool)) 2>/dev/null")
+            #expect(outcome.status != 0)
+            #expect(try parts(tool).isEmpty && !FileManager.default.fileExists(atPath: path(tool)))
+        }
+    }
+
     // MARK: Importing
 
     @Test("A wrong passphrase ends with 51, and what is no passphrase as it should")
