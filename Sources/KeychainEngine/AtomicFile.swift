@@ -94,7 +94,8 @@ struct AtomicFile: Sendable {
         let file = open(directory.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard file >= 0 else { throw fileError("open", directory, errno) }
         defer { close(file) }
-        guard files.sync(file) == 0 else { throw fileError("write", directory, errno) }
+        // Some file systems have nothing there to force, and say so by EINVAL (fsync(2)).
+        guard files.sync(file) == 0 || errno == EINVAL else { throw fileError("write", directory, errno) }
     }
 
     private func check(_ result: Int32, _ verb: String) throws(KeychainError) {

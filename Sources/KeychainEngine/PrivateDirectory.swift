@@ -20,10 +20,10 @@ enum PrivateDirectory {
     }
 
     /// Forces to the disk that the directory is there, whoever made it and its parents, and was perhaps killed before
-    /// he could: every parent in which this user could have made something.
+    /// he could: every parent in which this user could have made something. What may not be read cannot be forced.
     static func makeDurable(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
         var directory = url.standardizedFileURL
-        while directory.path != "/", access(directory.deletingLastPathComponent().path, W_OK) == 0 {
+        while directory.path != "/", access(directory.deletingLastPathComponent().path, R_OK | W_OK) == 0 {
             try AtomicFile.syncDirectory(of: directory, files)
             directory.deleteLastPathComponent()
         }
