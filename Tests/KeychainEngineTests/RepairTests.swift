@@ -129,6 +129,23 @@ import Testing
         }
     }
 
+    @Test("An index of the log that is older than the log, as after a power cut, hides nothing from a repair")
+    func staleIndex() throws {
+        try withTemporaryDirectory { directory in
+            let original = ClosedStore(directory: directory.appendingPathComponent("original"))
+            let engine = try original.open()
+            for name in Self.names.prefix(10) { try engine.add(.password(name, secret: "secret of \(name)")) }
+            let stale = try Data(contentsOf: original.logIndex)
+            for name in Self.names.dropFirst(10) { try engine.add(.password(name, secret: "secret of \(name)")) }
+            let store = ClosedStore(directory: directory.appendingPathComponent("copy"))
+            try FileManager.default.copyItem(at: original.directory, to: store.directory)
+            try stale.write(to: store.logIndex)
+            #expect(try repair(store).savedCount == Self.names.count)
+            #expect(try found(store) == Self.names)
+            withExtendedLifetime(engine) {}
+        }
+    }
+
     @Test("Items that do not open stay in the old store, which is kept beside the new one")
     func unreadable() throws {
         try withStore { store in

@@ -10,8 +10,8 @@ final class LoosePages {
     let numbers: [Int]
     private let database: DatabasePages
     private let log: LoggedTransactions?
-    /// Where the newest content of a page is that is in the log.
-    private let logged: [UInt32: Int]
+    /// The frames of the log that say they have a page, the newest last.
+    private let logged: [UInt32: [Int]]
 
     /// - Throws: `.notAvailable` if the file cannot be opened.
     init(_ url: URL) throws(KeychainError) {
@@ -22,7 +22,7 @@ final class LoosePages {
         log = try LoggedTransactions(url, database)
         pageSize = log?.log.isHeaderIntact == true ? log!.log.pageSize : database.pageSize
         // The damaged frames too: a damaged page costs the rows on it, a dropped one all that was written after it.
-        logged = log.map { $0.log.newestFrames(among: $0.committed) } ?? [:]
+        logged = log.map { $0.log.framesByPage(among: $0.committed) } ?? [:]
         let inFile = database.file.count / pageSize
         // A damaged number of a page leads beyond all others.
         let most = log?.log.frames.filter { $0.isLinked && $0.isCurrent }.map { Int($0.pagesAfterCommit) }.max() ?? 0
@@ -35,8 +35,7 @@ final class LoosePages {
     func candidates(_ number: Int) -> [[UInt8]] {
         guard let log, let key = UInt32(exactly: number) else { return page(number).map { [$0] } ?? [] }
         var contents: [[UInt8]] = []
-        for frame in (0..<min(log.committed, log.log.frames.count)).reversed()
-        where log.log.frames[frame].page == key && log.log.frames[frame].isCurrent {
+        for frame in (logged[key] ?? []).reversed() {
             if let bytes = log.file.bytes(at: log.log.offset(ofPageIn: frame), count: pageSize) {
                 contents.append(bytes)
             }
@@ -51,7 +50,7 @@ final class LoosePages {
     /// - Parameter number: From 1.
     func page(_ number: Int) -> [UInt8]? {
         guard number > 0, let key = UInt32(exactly: number) else { return nil }
-        if let log, let frame = logged[key] {
+        if let log, let frame = logged[key]?.last {
             return log.file.bytes(at: log.log.offset(ofPageIn: frame), count: pageSize)
         }
         return database.file.bytes(at: (number - 1) * pageSize, count: pageSize)

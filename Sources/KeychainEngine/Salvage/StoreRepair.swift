@@ -34,6 +34,10 @@ package struct StoreRepair {
         defer { KeyTraces.erase() }
         do {
             try PrivateDirectory.check(configuration.storeDirectory)
+            // Before any of its files is opened and closed beside SQLite.
+            guard !OpenStores.contains(configuration.storeDirectory) else {
+                throw KeychainError(.notAvailable, message: "this program has the keychain open itself")
+            }
             try requireOnlyOurFiles()
             try requireKnownVersion()
             let keys = try openKeys()
@@ -105,9 +109,6 @@ package struct StoreRepair {
 
     /// Runs `body` while nobody has the database open, and nobody can open it: SQLite takes a lock on the same byte first.
     private func withStoreClosed<R>(_ body: () throws -> R) throws -> R {
-        guard !OpenStores.contains(configuration.storeDirectory) else {
-            throw KeychainError(.notAvailable, message: "this program has the keychain open itself")
-        }
         let index = file("keychain.db-shm")
         let descriptor = configuration.files.open(index.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw AtomicFile.fileError("open", index, errno) }

@@ -77,8 +77,10 @@ struct LoggedTransactions {
         guard let log = WriteAheadLog(file, pageSize: pages.pageSize, salts: claim?.salts) else { return nil }
         self.file = file
         self.log = log
-        // Where the index knows this log, it knows how much of it counts: what failed syncs left behind does not.
-        committed = claim?.salts == log.salts ? claim?.frames ?? 0 : log.framesProvenByLog
+        // Where the index knows this log, it knows how much of it counts: what failed syncs left behind does not. After a
+        // power cut it may be an older one.
+        let claimed = claim?.salts == log.salts ? claim?.frames : nil
+        committed = max(log.framesKeptBySQLite, claimed ?? log.framesProvenByLog)
     }
 
     /// Whoever has the database open holds a lock on this byte of the index (SQLite's os_unix.c, UNIX_SHM_DMS).

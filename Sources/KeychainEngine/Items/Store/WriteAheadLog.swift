@@ -81,6 +81,15 @@ struct WriteAheadLog {
                 || next.map { $0.isCurrent && $0.isLinked } ?? false)
     }
 
+    /// Every frame that is about a page, among the first ones.
+    func framesByPage(among count: Int) -> [UInt32: [Int]] {
+        var frames: [UInt32: [Int]] = [:]
+        for (index, frame) in self.frames.prefix(count).enumerated() where frame.isCurrent {
+            frames[frame.page, default: []].append(index)
+        }
+        return frames
+    }
+
     /// The newest content of each page among the first frames: the frame it is in.
     func newestFrames(among count: Int) -> [UInt32: Int] {
         var newest: [UInt32: Int] = [:]
