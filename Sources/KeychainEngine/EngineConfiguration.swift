@@ -24,6 +24,8 @@ package struct EngineConfiguration: Sendable {
     /// How many rows a step of a renewal of keys brings under the new ones. Other writers wait for as long as one takes;
     /// with fewer rows the same pages of the index are written more often. Smaller in tests.
     package var rowsPerRekeyStep = 2_000
+    /// No further write of this process joins a transaction that is older. Longer in tests.
+    package var longestSharedTransaction = Duration.milliseconds(20)
     /// The tables, and how older ones are brought up to them. Another one in tests.
     package var schema = StoreSchema.current
     /// false: writes are not forced to the disk. For filling a store in benchmarks, never for secrets.

@@ -57,6 +57,11 @@ private struct SQLiteFailure: Error {
     let code: Int32
 }
 
+extension Error {
+    /// Whether SQLite said so.
+    var isOfDatabase: Bool { self is DatabaseError || (self as? KeychainError)?.cause is SQLiteFailure }
+}
+
 extension KeychainError {
     /// Whether a file was found to be no database at all.
     var isNoDatabase: Bool { (cause as? SQLiteFailure).map { $0.code & 0xff == SQLITE_NOTADB } ?? false }

@@ -27,13 +27,16 @@ struct ItemOperations {
         }
     }
 
-    /// Runs `body` in a transaction that no other writer shares. If it throws, nothing is changed.
+    /// Runs `body` in a transaction, perhaps in another thread, beside which this one waits. If it throws, nothing of it
+    /// is changed.
     ///
+    /// - Parameters:
+    ///   - isLarge: Whether it changes so much that other writes should not share its transaction.
+    ///   - forgetsPages: Whether what a large one used of the database is of no use for what follows.
     /// - Throws: `KeychainError.staleKeys` if what is written must be sealed under newer keys.
     func write<R>(isLarge: Bool = false, forgetsPages: Bool = false, _ body: (StoreConnection) throws -> R) throws -> R
     {
-        // Transactions that each change most pages of the index would otherwise all be written twice: 64 MiB of log.
-        try store.write(pagesBetweenCheckpoints: isLarge ? 16_000 : 1_000, forgetsPages: forgetsPages) { connection in
+        func agreed(_ connection: StoreConnection) throws -> R {
             let agreed = try connection.sealingGeneration()
             guard agreed <= keys.generation else {
                 throw keys.isLastAttempt ? KeychainError.keybagTooOld : .staleKeys
@@ -42,5 +45,8 @@ struct ItemOperations {
             if agreed < keys.generation { try connection.setSealingGeneration(keys.generation) }
             return try body(connection)
         }
+        guard isLarge else { return try store.write(agreed) }
+        // Transactions that each change most pages of the index would otherwise all be written twice: 64 MiB of log.
+        return try store.writeAlone(pagesBetweenCheckpoints: 16_000, forgetsPages: forgetsPages, agreed)
     }
 }

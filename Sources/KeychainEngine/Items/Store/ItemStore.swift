@@ -14,6 +14,7 @@ final class ItemStore: Sendable {
     private let verifiedEpoch = Mutex<UInt64?>(nil)
     private let readers: ReaderPool
     private let writeQueue: WriteQueue
+    let groupCommit: GroupCommit
     private let openWriter: @Sendable () throws -> DatabaseQueue
     /// Opened by the first write: many a process only reads.
     private let writer = Mutex<DatabaseQueue?>(nil)
@@ -22,10 +23,11 @@ final class ItemStore: Sendable {
 
     init(
         url: URL, storeID: UUID, schema: StoreSchema, readers: ReaderPool, writeQueue: WriteQueue,
-        openMark: OpenStores.Mark,
+        groupCommit: GroupCommit, openMark: OpenStores.Mark,
         openWriter: @escaping @Sendable () throws -> DatabaseQueue
     ) {
         self.writeQueue = writeQueue
+        self.groupCommit = groupCommit
         self.url = url
         self.openMark = openMark
         self.storeID = storeID
@@ -49,37 +51,51 @@ final class ItemStore: Sendable {
         }
     }
 
+    /// Runs `body` in a transaction, which writes of other threads may share, perhaps in another thread. If it throws,
+    /// nothing of it is changed.
+    func write<R>(_ body: (StoreConnection) throws -> R) throws -> R {
+        var result: R?
+        try groupCommit.write { database in
+            result = try body(StoreConnection(WriterStatements(database: database), store: self))
+        } transact: { writes in
+            try withWriter { database in try transact(on: database, writes) }
+        }
+        return result!
+    }
+
     /// SQLite's own choice: it moves the log into the database when it has that many pages.
     private static let pagesBetweenCheckpoints: Int32 = 1_000
 
-    /// Runs `body` in a transaction that no other writer shares. If it throws, nothing is changed.
+    /// Runs `body` in a transaction that no other write shares, for large ones. If it throws, nothing is changed.
     ///
     /// - Parameters:
     ///   - pages: How long the log may become before it is moved into the database.
     ///   - forgetsPages: Whether the pages that were used are dropped from memory afterwards.
-    func write<R>(
-        pagesBetweenCheckpoints pages: Int32 = pagesBetweenCheckpoints, forgetsPages: Bool = false,
-        _ body: (StoreConnection) throws -> R
+    func writeAlone<R>(
+        pagesBetweenCheckpoints pages: Int32, forgetsPages: Bool, _ body: (StoreConnection) throws -> R
     ) throws -> R {
         try withWriter { database in
-            if pages != Self.pagesBetweenCheckpoints { sqlite3_wal_autocheckpoint(database.sqliteConnection, pages) }
-            defer {
-                if pages != Self.pagesBetweenCheckpoints {
-                    sqlite3_wal_autocheckpoint(database.sqliteConnection, Self.pagesBetweenCheckpoints)
-                }
-            }
+            sqlite3_wal_autocheckpoint(database.sqliteConnection, pages)
+            defer { sqlite3_wal_autocheckpoint(database.sqliteConnection, Self.pagesBetweenCheckpoints) }
             defer { if forgetsPages { sqlite3_db_release_memory(database.sqliteConnection) } }
             var result: R?
-            writeQueue.letOthersPass()
-            defer { writeQueue.leave() }
-            try database.inTransaction(.immediate) {
-                writeQueue.leave()
-                try requireInPlace(database)
-                try requireVersion(try Int.fetchOne(database, sql: "PRAGMA user_version"))
+            try transact(on: database) { database in
                 result = try body(StoreConnection(WriterStatements(database: database), store: self))
-                return .commit
             }
             return result!
+        }
+    }
+
+    /// Runs `body` in a transaction that no other process shares, and commits; rolls back if it throws.
+    private func transact(on database: Database, _ body: (Database) throws -> Void) throws {
+        writeQueue.letOthersPass()
+        defer { writeQueue.leave() }
+        try database.inTransaction(.immediate) {
+            writeQueue.leave()
+            try requireInPlace(database)
+            try requireVersion(try Int.fetchOne(database, sql: "PRAGMA user_version"))
+            try body(database)
+            return .commit
         }
     }
 

@@ -85,7 +85,8 @@ struct StoreOpener {
         let queue = database.makeWriteQueue()
         return ItemStore(
             url: database.url, storeID: keys.storeID, schema: configuration.schema, readers: readers,
-            writeQueue: queue, openMark: mark
+            writeQueue: queue, groupCommit: GroupCommit(longest: configuration.longestSharedTransaction),
+            openMark: mark
         ) {
             // Perhaps long after the first reader: what is in the file's place now may be another store, or nothing.
             _ = try openReader(expecting: keys.storeID)
