@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
         .library(name: "Keychain", targets: ["Keychain"]),
         .executable(name: "keychain", targets: ["KeychainTool"]),
+        .executable(name: "keychaind", targets: ["KeychainDaemonMain"]),
         .plugin(name: "AppleCompatibility", targets: ["AppleCompatibility"]),
     ],
     dependencies: [
@@ -43,7 +44,7 @@ let package = Package(
         .target(name: "CKeychainBus"),
         .target(
             name: "KeychainModel",
-            dependencies: ["CKeychainLinux"],
+            dependencies: ["CKeychainLinux", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
             swiftSettings: houseSettings
         ),
         .target(
@@ -66,8 +67,13 @@ let package = Package(
             swiftSettings: houseSettings
         ),
         .target(
+            name: "KeychainPlaces",
+            dependencies: ["CKeychainLinux", "KeychainModel"],
+            swiftSettings: houseSettings
+        ),
+        .target(
             name: "Keychain",
-            dependencies: ["CKeychainLinux", "KeychainEngine", "KeychainModel"],
+            dependencies: ["CKeychainLinux", "KeychainEngine", "KeychainModel", "KeychainPlaces"],
             swiftSettings: houseSettings
         ),
         .target(
@@ -83,10 +89,35 @@ let package = Package(
             dependencies: ["Keychain"],
             swiftSettings: houseSettings
         ),
+        .target(
+            name: "KeychainLogin",
+            dependencies: ["CKeychainBus", "KeychainModel"],
+            swiftSettings: houseSettings
+        ),
+        .target(
+            name: "KeychainDaemon",
+            dependencies: [
+                "CKeychainLinux", "KeychainCrypto", "KeychainEngine", "KeychainLogin", "KeychainModel",
+                "KeychainPlaces",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: houseSettings
+        ),
+        .target(name: "CErasingAllocator"),
+        .executableTarget(
+            name: "KeychainDaemonMain",
+            dependencies: [
+                "CErasingAllocator", "KeychainDaemon", "KeychainModel", "KeychainPlaces",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: houseSettings
+        ),
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
-                "CKeychainBus", "CKeychainLinux", "Keychain", "KeychainCrypto", "KeychainModel",
+                "CKeychainBus", "CKeychainLinux", "Keychain", "KeychainCrypto", "KeychainLogin", "KeychainModel",
+                "KeychainPlaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -110,9 +141,17 @@ let package = Package(
         .target(
             name: "KeychainTestSupport",
             dependencies: [
-                "Keychain", "KeychainCrypto", "KeychainEngine", "KeychainModel",
+                "CKeychainLinux", "Keychain", "KeychainCrypto", "KeychainDaemon", "KeychainLogin", "KeychainEngine",
+                "KeychainModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "KeychainModelTests",
+            dependencies: [
+                "KeychainModel", "KeychainTestSupport", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: houseSettings
         ),
@@ -126,7 +165,8 @@ let package = Package(
         .testTarget(
             name: "KeychainEngineTests",
             dependencies: [
-                "KeychainEngine", "KeychainCrypto", "KeychainModel", "KeychainTestSupport", "KeychainTestAgent",
+                "CKeychainTestSupport", "Keychain", "KeychainEngine", "KeychainCrypto", "KeychainModel",
+                "KeychainTestSupport", "KeychainTestAgent",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -155,9 +195,17 @@ let package = Package(
             dependencies: ["KeychainFaultProbe"],
             swiftSettings: houseSettings
         ),
+        .executableTarget(
+            name: "KeychainDaemonProbe",
+            dependencies: [
+                "Keychain", "KeychainModel", "KeychainTestSupport", .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/KeychainDaemonProbe",
+            swiftSettings: houseSettings
+        ),
         .testTarget(
             name: "KeychainTests",
-            dependencies: ["Keychain", "KeychainModel", "KeychainTestSupport"],
+            dependencies: ["Keychain", "KeychainModel", "KeychainPlaces", "KeychainTestSupport"],
             swiftSettings: houseSettings
         ),
         .testTarget(
@@ -174,7 +222,18 @@ let package = Package(
         ),
         .testTarget(
             name: "KeychainToolTests",
-            dependencies: ["KeychainTool", "Keychain", "KeychainCrypto", "KeychainModel", "KeychainTestSupport"],
+            dependencies: [
+                "KeychainTool", "Keychain", "KeychainCrypto", "KeychainLogin", "KeychainModel", "KeychainTestSupport",
+            ],
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "KeychainDaemonTests",
+            dependencies: [
+                "CKeychainLinux", "CKeychainTestSupport", "KeychainDaemon", "KeychainDaemonProbe", "KeychainEngine",
+                "KeychainLogin", "KeychainModel", "KeychainPlaces", "KeychainTestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: houseSettings
         ),
     ],
@@ -196,6 +255,7 @@ if isFuzzing {
     for (name, dependencies) in [
         ("FuzzStoredBytes", ["CFuzzer", "Keychain", "KeychainCrypto", "KeychainModel"]),
         ("FuzzDictionary", ["CFuzzer", "Security", "KeychainModel"]),
+        ("FuzzWire", ["CFuzzer", "KeychainModel"]),
         (
             "FuzzStoredRows",
             [

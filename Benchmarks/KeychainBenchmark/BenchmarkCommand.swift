@@ -6,6 +6,9 @@ struct BenchmarkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "KeychainBenchmark",
         abstract: "Measures the keychain against raw SQLite and OpenSSL, in turn, in one run.",
-        subcommands: [RunCommand.self, RepeatCommand.self, LookUpOnceCommand.self],
+        subcommands: [
+            RunCommand.self, DaemonCommand.self, SoakCommand.self, RepeatCommand.self, LookUpOnceCommand.self,
+            CompareCommand.self, LoadCommand.self,
+        ],
         defaultSubcommand: RunCommand.self)
 }

@@ -8,10 +8,22 @@ internal import KeychainEngine
 ///
 /// - Parameter passcodeCost: What new passcodes cost, if not as much as in production.
 func makeEngine(directory: URL, durable: Bool, passcodeCost: Int? = nil) throws -> Engine {
-    var configuration = EngineConfiguration(
-        storeDirectory: directory.appendingPathComponent("store"),
-        deviceKeyDirectory: directory.appendingPathComponent("state/keychain"))
+    var configuration = engineConfiguration(directory: directory)
     configuration.isDurable = durable
     if let passcodeCost { configuration.passcodeCost = passcodeCost }
     return try Engine(configuration)
+}
+
+private func engineConfiguration(directory: URL) -> EngineConfiguration {
+    EngineConfiguration(
+        storeDirectory: directory.appendingPathComponent("store"),
+        deviceKeyDirectory: directory.appendingPathComponent("state/keychain"))
+}
+
+extension StoreLayout {
+    /// From now on the engine's store opens in a `keychaind` alone.
+    func giveToDaemon() throws { try StoreHandover(engineConfiguration(directory: engine)).giveToDaemon() }
+
+    /// To be called when no `keychaind` has it open any more.
+    func takeFromDaemon() throws { try StoreHandover(engineConfiguration(directory: engine)).takeFromDaemon() }
 }

@@ -6,6 +6,11 @@ struct Figure: Codable {
 
     init(_ value: Double) { median = value }
 
+    /// The median of a few samples, which have no 99th percentile.
+    ///
+    /// - Precondition: There is at least one sample.
+    init(median samples: [Double]) { median = Figure(samples: samples).median }
+
     /// - Precondition: There is at least one sample.
     init(samples: [Double]) {
         let sorted = samples.sorted()

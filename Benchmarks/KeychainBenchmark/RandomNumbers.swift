@@ -2,6 +2,9 @@
 struct RandomNumbers: RandomNumberGenerator {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
+    /// - Parameter stream: Other numbers for each.
+    init(stream: Int = 0) { state ^= UInt64(stream) << 32 }
+
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state

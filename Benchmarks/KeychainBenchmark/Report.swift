@@ -2,10 +2,13 @@ internal import Foundation
 
 /// Every row, for people or for programs.
 struct Report {
+    /// What is compared.
+    var floorTitle = "floor"
+    var engineTitle = "engine"
     var rows: [Row] = []
 
     func markdown() -> String {
-        let header = ["work", "items", "floor", "engine", "measured", "goal", "met"]
+        let header = ["work", "items", floorTitle, engineTitle, "measured", "goal", "met"]
         let lines = [header, header.map { _ in "---" }] + rows.map(cells)
         return lines.map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")
     }
@@ -61,7 +64,9 @@ struct Report {
         case .bytes: decimal(value, 0) + " B"
         case .microseconds where abs(value) >= 1000: decimal(value / 1000, 2) + " ms"
         case .microseconds: decimal(value, 1) + " µs"
+        case .count: grouped(Int(value))
         case .rowsPerSecond: grouped(Int(value)) + " rows/s"
+        case .callsPerSecond: grouped(Int(value)) + "/s"
         }
     }
 

@@ -1,10 +1,10 @@
 /// One line of the table.
 struct Row: Codable {
     enum Unit: String, Codable {
-        case microseconds, bytes, times, rowsPerSecond
+        case microseconds, bytes, times, count, rowsPerSecond, callsPerSecond
 
         /// Whether a goal is the least there should be, instead of the most.
-        var isBetterHigher: Bool { self == .rowsPerSecond }
+        var isBetterHigher: Bool { self == .rowsPerSecond || self == .callsPerSecond }
     }
 
     /// What is held against the goal.

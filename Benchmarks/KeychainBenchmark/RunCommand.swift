@@ -71,9 +71,7 @@ struct RunCommand: ParsableCommand {
 
     private func layout(_ size: Int) -> StoreLayout { StoreLayout(root: URL(fileURLWithPath: stores), items: size) }
 
-    private var sizes: [Int] {
-        items.split(separator: ",").compactMap { Int($0.filter { $0 != "_" && $0 != " " }) }.sorted()
-    }
+    private var sizes: [Int] { StoreLayout.sizes(items) }
 
     private var plan: Plan { Plan(lookUps: lookUps, adds: adds, hits: hits, batches: batches, unlocks: unlocks) }
 

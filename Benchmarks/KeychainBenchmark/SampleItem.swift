@@ -45,17 +45,28 @@ extension SampleItem {
     }
 
     /// Finds this item, with its secret.
-    var findRequest: Request {
-        var query = ItemQuery(.genericPassword)
-        query.attributes[.account] = .text(account)
-        query.attributes[.service] = .text(service)
-        return .find(FindRequest(query, wantsSecrets: true))
+    var findRequest: Request { .find(FindRequest(thisItem, wantsSecrets: true)) }
+
+    /// Gives it another label.
+    var updateRequest: Request {
+        var changes = ItemChanges()
+        changes.attributes[.label] = .text("Another l" + label.dropFirst())
+        return .update(UpdateRequest(thisItem, changes: changes))
     }
+
+    var deleteRequest: Request { .delete(thisItem) }
 
     /// Finds every item of this one's service, with their secrets.
     var findServiceRequest: Request { .find(FindRequest(everyItemOfService, wantsSecrets: true)) }
 
     var deleteServiceRequest: Request { .delete(everyItemOfService) }
+
+    private var thisItem: ItemQuery {
+        var query = ItemQuery(.genericPassword)
+        query.attributes[.account] = .text(account)
+        query.attributes[.service] = .text(service)
+        return query
+    }
 
     private var everyItemOfService: ItemQuery {
         var query = ItemQuery(.genericPassword)

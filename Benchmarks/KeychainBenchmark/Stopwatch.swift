@@ -9,7 +9,8 @@ enum Stopwatch {
         return (now - start, result)
     }
 
-    private static var now: Double {
+    /// Microseconds.
+    static var now: Double {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3

@@ -7,7 +7,11 @@ struct StoreFiller {
     let floor: String
 
     func fillIfNeeded() throws {
-        if layout.isFilled { return }
+        if layout.isFilled {
+            // An interrupted run may have left it with a daemon.
+            try layout.takeFromDaemon()
+            return
+        }
         tell("filling two stores with \(layout.items) items each")
         try layout.reset()
         _ = try BenchmarkRun.program(floor, ["fill", layout.floor.path, String(layout.items)])

@@ -9,11 +9,19 @@ struct StoreLayout {
     private var directory: URL { root.appendingPathComponent("items-\(items)") }
 
     var engine: URL { directory.appendingPathComponent("engine") }
+    /// Of the engine: the store itself, and the directory of its device key.
+    var store: URL { engine.appendingPathComponent("store") }
+    var deviceKey: URL { engine.appendingPathComponent("state/keychain") }
     var floor: URL { directory.appendingPathComponent("floor") }
     /// A copy of the engine's store, for as long as it is measured with a passcode.
     var copy: URL { directory.appendingPathComponent("engine-copy") }
     /// There once both are filled.
     private var marker: URL { directory.appendingPathComponent("filled") }
+
+    /// The numbers in a list with commas, the smallest first.
+    static func sizes(_ list: String) -> [Int] {
+        list.split(separator: ",").compactMap { Int($0.filter { $0 != "_" && $0 != " " }) }.sorted()
+    }
 
     var isFilled: Bool { FileManager.default.fileExists(atPath: marker.path) }
 

@@ -1,6 +1,15 @@
+#define _GNU_SOURCE
 #include "CKeychainLinux.h"
 
+#include <errno.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 int ckeychain_is_secure_execution(void) {
     return getauxval(AT_SECURE) != 0;
@@ -19,3 +28,5 @@ const void *ckeychain_embedded_entitlements(size_t *count) {
     *count = (size_t)(__stop_keychain_entitlements - __start_keychain_entitlements);
     return __start_keychain_entitlements;
 }
+
+int ckeychain_hide_process(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : errno; }

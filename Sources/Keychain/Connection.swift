@@ -1,8 +1,9 @@
 internal import Foundation
 package import KeychainModel
+internal import KeychainPlaces
 internal import Synchronization
 
-/// The way to an engine, and who is asking. One carrier so far: the engine in this process.
+/// The way to an engine, and who is asking. Two carriers: the engine in this process, and a socket to a daemon's.
 package final class Connection: Sendable {
     /// The connection of the current task, if it has one of its own: tests are several callers at once.
     @TaskLocal package static var override: Connection?
@@ -17,11 +18,23 @@ package final class Connection: Sendable {
     private let known = Mutex<CallerIdentity?>(nil)
 
     /// A connection that opens its store and establishes its identity with the first request.
-    package init(_ configuration: KeychainConfiguration, authority: Caller.Authority = .groups) {
+    package convenience init(_ configuration: KeychainConfiguration, authority: Caller.Authority = .groups) {
+        self.init(configuration, authority: authority) { () throws(KeychainError) in try ChosenHost(configuration) }
+    }
+
+    /// - Parameter chooseHost: Asked before the first request, and again when the store has changed hands.
+    init(
+        _ configuration: KeychainConfiguration, authority: Caller.Authority = .groups,
+        chooseHost: @escaping @Sendable () throws(KeychainError) -> ChosenHost
+    ) {
         open = { () throws(KeychainError) in
-            let engine = try EmbeddedEngine.open(try StoreLocation(configuration))
-            ProcessExit.announce(to: engine)
-            return engine
+            switch try chooseHost() {
+            case .daemon(let address): return SocketCarrier(address)
+            case .embedded(let location):
+                let engine = try EmbeddedEngine.open(location)
+                ProcessExit.announce(to: engine)
+                return engine
+            }
         }
         resolveIdentity = { () throws(KeychainError) in
             var identity = try CallerIdentity(configuration)
@@ -30,7 +43,7 @@ package final class Connection: Sendable {
         }
     }
 
-    /// A connection to an engine that is there already.
+    /// A connection to an engine that is there already, or a way to one.
     package init(engine: any RequestHandler, caller: Caller) {
         open = { engine }
         resolveIdentity = { CallerIdentity(caller: caller, source: .code, entitlementsFile: nil) }
@@ -43,7 +56,9 @@ package final class Connection: Sendable {
     package func perform(_ request: Request) throws(KeychainError) -> Reply {
         let identity = try identity()
         do throws(KeychainError) {
-            return try openHandler().handle(request, from: identity.caller)
+            return try withHandler { (handler) throws(KeychainError) in
+                try handler.handle(request, from: identity.caller)
+            }
         } catch  where error.code == .missingEntitlement {
             throw identity.explaining(error)
         }
@@ -51,7 +66,30 @@ package final class Connection: Sendable {
 
     /// Waits for a lock or an unlock: as the engine's own function of that name. Never to be called by a task.
     func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
-        try openHandler().waitForLockChange(since: epoch, timeout: timeout)
+        try withHandler { (handler) throws(KeychainError) in
+            try handler.waitForLockChange(since: epoch, timeout: timeout)
+        }
+    }
+
+    /// Runs `body`, a second time if the store was handed to another host since it was opened.
+    private func withHandler<R>(
+        _ body: (any RequestHandler) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
+        let former = try openHandler()
+        do throws(KeychainError) {
+            return try body(former)
+        } catch  where error.tellsOfOtherHost {
+            handler.withLock { if $0 === former { $0 = nil } }
+            return try body(try openHandler())
+        }
+    }
+
+    /// What the daemon at the other end says of itself; nil: the engine is in this process.
+    package func daemon() throws(KeychainError) -> DaemonWelcome? {
+        let caller = try identity().caller
+        return try withHandler { (handler) throws(KeychainError) in
+            try (handler as? SocketCarrier)?.welcome(for: caller)
+        }
     }
 
     package func identity() throws(KeychainError) -> CallerIdentity {

@@ -13,15 +13,35 @@ internal import Synchronization
 public struct KeychainConfiguration: Sendable, Hashable {
     /// Where the engine runs.
     public struct Host: Sendable, Hashable {
-        private enum Kind: Sendable, Hashable { case embedded }
-        private let kind: Kind
+        enum Kind: Sendable, Hashable {
+            case embedded, user, system
+            case socket(String)
+        }
+        let kind: Kind
 
         /// In this process. Nothing has to be installed; access groups keep honest programs apart, but any
         /// program of the same user can read the store's files and the device key.
         public static let embedded = Host(kind: .embedded)
+
+        /// In the user's `keychaind`, which has the keys in memory that no other program can read. Access groups keep
+        /// honest programs apart: any program of the same user can ask it for any group.
+        public static let user = Host(kind: .user)
+
+        /// In a `keychaind` of the whole machine. This version has none: every call ends with `errSecNotAvailable`
+        /// (−25291).
+        public static let system = Host(kind: .system)
+
+        /// In a `keychaind` that listens at a path of its own. It must be run by this user or by root.
+        public static func socket(_ file: URL) -> Host { Host(kind: .socket(file.path)) }
     }
 
-    public var host = Host.embedded
+    /// nil: the first of these that says something. The environment variable `KEYCHAIN_HOST` (`embedded`, `user`,
+    /// `system` or `unix:/PATH`); ``storeDirectory`` or `KEYCHAIN_HOME`, which mean the embedded one; the file
+    /// `/etc/keychain/host`, with one of the same words; the user's store, if it belongs to a daemon
+    /// (`keychain migrate`). Otherwise it is embedded.
+    ///
+    /// A daemon that is chosen and not there is an error (−25291): another host is never taken in its place.
+    public var host: Host?
 
     /// The directory of the store. nil: `$KEYCHAIN_HOME`, else `$XDG_DATA_HOME/keychain`, else
     /// `~/.local/share/keychain`; a program with raised privileges ignores the environment.

@@ -1,4 +1,5 @@
 package import KeychainModel
+package import KeychainPlaces
 
 extension StoreLocation {
     /// Saves what opens of a damaged store into a new one, which takes its place; the damaged one is kept beside it.

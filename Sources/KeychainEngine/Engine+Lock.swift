@@ -19,19 +19,36 @@ extension Engine {
             // One that a removal of the passcode cut short; with a passcode there is nothing to set.
             if try keys.begin().snapshot.bag.passcode == nil { try finishPendingRekey() }
             try keys.setPasscode(passcode)
-            return .rekeyed(try beginRekey())
+            return .rekeyed(try afterChange { try beginRekey() })
         case .change(let old, let new, let rekey):
             try finishingErasure { try keys.changePasscode(from: old, to: new, rekey: rekey) }
-            return rekey ? .rekeyed(try beginRekey()) : .done
+            return rekey ? .rekeyed(try afterChange { try beginRekey() }) : .done
         case .remove(let old):
             try finishingErasure { try keys.removePasscode(old) }
-            try items().deleteUnreachable()
-            try finishPendingRekey()
+            try afterChange {
+                try items().deleteUnreachable()
+                try finishPendingRekey()
+            }
             emptyLog()
         case .setPolicy(let policy, let passcode):
             try finishingErasure { try keys.setPolicy(policy, passcode: passcode) }
         }
         return .done
+    }
+
+    /// What follows when the passcode is changed: whatever becomes of it, the request is not to be repeated, here or at
+    /// another host.
+    private func afterChange<R>(_ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch {
+            var failure = KeychainError(engineFailure: error)
+            guard failure.tellsOfOtherHost || failure.isStaleKeys else { throw failure }
+            failure.message = "the passcode is changed, and the keys are not all renewed yet: \(failure.message)"
+            failure.tellsOfOtherHost = false
+            failure.cause = nil
+            throw failure
+        }
     }
 
     /// If the attempt was the one that erases the store, removes what can never be opened again.

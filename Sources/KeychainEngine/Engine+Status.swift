@@ -8,7 +8,7 @@ extension Engine {
             schemaVersion: configuration.schema.version,
             itemCounts: try store.read { try $0.itemCounts() }, bytesOnDisk: bytesOnDisk(),
             deviceKey: configuration.deviceKeyProvider.origin,
-            isKeyMemoryLocked: try keys.begin().snapshot.isMemoryLocked, lock: try keys.status())
+            keyMemory: try keys.begin().snapshot.memoryKind, lock: try keys.status())
     }
 
     /// The database and the log that goes with it.

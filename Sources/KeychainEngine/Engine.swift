@@ -13,6 +13,10 @@ package final class Engine: RequestHandler {
     let configuration: EngineConfiguration
     let logger = Logger(label: "keychain.engine")
     let rekeying = Mutex(Rekeying())
+    let signal = ChangeSignal()
+    let changes: ChangeFeed
+    /// nil: programs open the store for themselves, or it was given up.
+    private let possession: Mutex<DaemonLock?>
 
     /// Opens the store, making it if there is none.
     ///
@@ -21,10 +25,12 @@ package final class Engine: RequestHandler {
     package init(_ configuration: EngineConfiguration) throws(KeychainError) {
         ForkedChild.watch()
         defer { KeyTraces.erase() }
-        let opened = try StoreOpener(configuration).open()
+        let opened = try StoreOpener(configuration).open(signal)
         self.configuration = configuration
+        changes = ChangeFeed(signal)
         self.store = opened.store
         self.keys = opened.keys
+        possession = Mutex(opened.daemonLock)
     }
 
     /// Somebody who renews keys without a pause is outlasted that often.
@@ -41,12 +47,13 @@ package final class Engine: RequestHandler {
                 .notAvailable, message: "a forked process cannot use the keychain that its parent opened")
         }
         defer { KeyTraces.erase() }
+        try requirePossession()
         // Each lock, unlock and change of the keybag by another process can make one attempt stale. Without any since the
         // attempt before, what is missing will not come.
         var former: UInt64?
         for attempt in 0..<Self.mostAttempts {
             do throws(KeychainError) {
-                return try reply(to: request, from: caller)
+                return try notedReply(to: request, from: caller)
             } catch  where error.isStaleKeys {
                 keys.forgetSnapshot()
             }
@@ -54,7 +61,16 @@ package final class Engine: RequestHandler {
             if attempt >= 2 && present == former { break }
             former = present
         }
-        return try reply(to: request, from: caller, isLastAttempt: true)
+        return try notedReply(to: request, from: caller, isLastAttempt: true)
+    }
+
+    /// With subscribers told of what it has changed.
+    private func notedReply(
+        to request: Request, from caller: Caller, isLastAttempt: Bool = false
+    ) throws(KeychainError) -> Reply {
+        let reply = try reply(to: request, from: caller, isLastAttempt: isLastAttempt)
+        changes.note(request, reply, from: caller)
+        return reply
     }
 
     private func reply(
@@ -78,6 +94,7 @@ package final class Engine: RequestHandler {
                 return .exported(try withItems(isLastAttempt) { try $0.export(request, from: caller) })
             case .importItems(let request):
                 return .imported(try withItems(isLastAttempt) { try $0.merge(request, from: caller) })
+            case .giveUpStore: try giveUp(for: caller)
             }
             return .done
         } catch {
@@ -115,6 +132,33 @@ package final class Engine: RequestHandler {
     package func prepareForExit() {
         // A forked child inherits the handlers of exit, and must not touch its parent's connection.
         if ForkedChild.isThis { return }
+        emptyLog()
+    }
+
+    // MARK: Possession
+
+    private func requirePossession() throws(KeychainError) {
+        guard configuration.host == .user, possession.withLock({ $0 == nil }) else { return }
+        throw .wasGivenUp(configuration.storeDirectory)
+    }
+
+    /// Gives the store back to the programs that use it. Every later request is refused; those that are under way end as
+    /// they would have.
+    ///
+    /// - Throws: `.unimplemented` if it is not a daemon's, `.missingEntitlement` for callers other than its owner.
+    private func giveUp(for caller: Caller) throws {
+        guard configuration.host == .user else {
+            throw KeychainError(.unimplemented, message: "only a daemon has a store to give up")
+        }
+        try AccessPolicy(caller: caller).requireOwner("can give it to another host")
+        try keys.withStoreLock {
+            let mark = HostMark(configuration)
+            let result = Result { try mark.write(.embedded) }
+            // Also if only forcing it to the disk failed: programs may have seen that it is theirs.
+            if try mark.read() == .embedded { possession.withLock { $0 = nil } }
+            try result.get()
+        }
+        keys.withdraw()
         emptyLog()
     }
 

@@ -10,6 +10,8 @@ package struct EngineConfiguration: Sendable {
     package var deviceKeyDirectory: URL
     /// A credential that holds the device key; then no file of ours does.
     package var deviceKeyCredential: URL?
+    /// Who opens the store: one whose files say otherwise is refused.
+    package var host = StoreHost.embedded
     package var clock: any Clock
     package var randomness: any Randomness
     /// How files are changed; another one in tests alone.
@@ -26,6 +28,9 @@ package struct EngineConfiguration: Sendable {
     package var rowsPerRekeyStep = 2_000
     /// No further write of this process joins a transaction that is older. Longer in tests.
     package var longestSharedTransaction = Duration.milliseconds(20)
+    /// How much the items of one answer may have together; nil: as much as memory holds. A daemon has many callers, and
+    /// each could ask for everything.
+    package var mostBytesInAnswer: Int?
     /// The tables, and how older ones are brought up to them. Another one in tests.
     package var schema = StoreSchema.current
     /// false: writes are not forced to the disk. For filling a store in benchmarks, never for secrets.

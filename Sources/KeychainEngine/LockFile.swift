@@ -26,7 +26,8 @@ enum LockFile {
         }
     }
 
-    private static func isInPlace(_ file: Int32, _ url: URL) -> Bool {
+    /// Whether a file that is open is still the one of that name.
+    static func isInPlace(_ file: Int32, _ url: URL) -> Bool {
         var (open, named) = (stat(), stat())
         guard fstat(file, &open) == 0, stat(url.path, &named) == 0 else { return false }
         return open.st_ino == named.st_ino && open.st_dev == named.st_dev

@@ -2,7 +2,7 @@
 package struct AttributeSet: Sendable {
     package private(set) var entries: [(attribute: Attribute, value: AttributeValue)] = []
 
-    package init() { entries.reserveCapacity(8) }
+    package init(capacity: Int = 8) { entries.reserveCapacity(capacity) }
 
     package var isEmpty: Bool { entries.isEmpty }
     package var count: Int { entries.count }

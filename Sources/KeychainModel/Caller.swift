@@ -11,10 +11,13 @@ package struct Caller: Sendable {
     /// The access groups in order; an add without a group goes to the first one that can be written.
     package var groups: [String]
     package var authority: Authority
+    /// What the kernel says of its process; nil where the engine is in that process. Two callers are equal without it.
+    package var evidence: CallerEvidence?
 
-    package init(groups: [String], authority: Authority = .groups) {
+    package init(groups: [String], authority: Authority = .groups, evidence: CallerEvidence? = nil) {
         self.groups = groups
         self.authority = authority
+        self.evidence = evidence
     }
 
     /// The group that Apple's keychain lets every program read and none write.

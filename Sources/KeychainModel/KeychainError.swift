@@ -11,6 +11,8 @@ package struct KeychainError: Error, Sendable {
     package var cause: (any Error)?
     /// Whether the database itself is damaged, which a repair may mend.
     package var tellsOfDamage = false
+    /// Whether the store is not where it was opened: nothing was done, and asking where it is now may help.
+    package var tellsOfOtherHost = false
     /// Where in the source the error was created.
     package var location: SourceLocation
 
@@ -31,7 +33,7 @@ package struct KeychainError: Error, Sendable {
 
     /// Apple's status for the failure; new ones may be added.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Wrapped: Int32 {
+        private enum Known: Int32 {
             case unimplemented = -4
             case inputOutput = -36
             case diskFull = -34
@@ -52,12 +54,18 @@ package struct KeychainError: Error, Sendable {
             case internalFailure = -26276
             case missingEntitlement = -34018
         }
-        private let wrapped: Wrapped
-        private init(_ wrapped: Wrapped) { self.wrapped = wrapped }
 
         /// The `OSStatus`.
-        package var status: Int32 { wrapped.rawValue }
-        package var description: String { "\(wrapped) (\(status))" }
+        package let status: Int32
+
+        private init(_ known: Known) { status = known.rawValue }
+
+        /// Also for a status that only a newer daemon knows: an unknown failure keeps its status.
+        package init(status: Int32) { self.status = status }
+
+        package var description: String {
+            Known(rawValue: status).map { "\($0) (\(status))" } ?? "unknown status (\(status))"
+        }
 
         package static let unimplemented = Code(.unimplemented)
         package static let inputOutput = Code(.inputOutput)

@@ -15,6 +15,8 @@ package struct LockStatus: Sendable, Hashable {
         case keyring
         /// In the process that unlocked, because the kernel refuses keyrings here.
         case process
+        /// In the memory of the user's daemon, until it ends.
+        case daemon
     }
 
     package var state: LockState

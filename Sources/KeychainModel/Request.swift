@@ -19,6 +19,8 @@ package enum Request: Sendable {
     case renewLease
     case exportItems(ExportRequest)
     case importItems(ImportRequest)
+    /// The daemon's store goes back to the programs themselves, and the daemon ends. For the store's owner alone.
+    case giveUpStore
 }
 
 /// What an engine answers.
@@ -127,12 +129,12 @@ package struct StoreStatus: Sendable {
     package var itemCounts: [ItemClass: Int]
     package var bytesOnDisk: Int64
     package var deviceKey: DeviceKeyOrigin
-    package var isKeyMemoryLocked: Bool
+    package var keyMemory: KeyMemoryKind
     package var lock: LockStatus
 
     package init(
         storePath: String, storeID: UUID, schemaVersion: Int, itemCounts: [ItemClass: Int],
-        bytesOnDisk: Int64, deviceKey: DeviceKeyOrigin, isKeyMemoryLocked: Bool, lock: LockStatus
+        bytesOnDisk: Int64, deviceKey: DeviceKeyOrigin, keyMemory: KeyMemoryKind, lock: LockStatus
     ) {
         self.storePath = storePath
         self.storeID = storeID
@@ -140,7 +142,7 @@ package struct StoreStatus: Sendable {
         self.itemCounts = itemCounts
         self.bytesOnDisk = bytesOnDisk
         self.deviceKey = deviceKey
-        self.isKeyMemoryLocked = isKeyMemoryLocked
+        self.keyMemory = keyMemory
         self.lock = lock
     }
 }

@@ -54,6 +54,9 @@ package struct ImportRequest: Sendable {
     /// Whether only to say what would become of each.
     package var isDryRun: Bool
 
+    /// A larger import goes in several requests: all of one are in memory, and in one transaction.
+    package static let mostItems = 10_000
+
     package init(_ items: [FoundItem], isDryRun: Bool = false) {
         self.items = items
         self.isDryRun = isDryRun

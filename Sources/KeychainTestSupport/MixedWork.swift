@@ -1,5 +1,4 @@
 internal import Foundation
-package import KeychainEngine
 package import KeychainModel
 
 /// Calls of every kind in an order that follows from a seed, on names that all workers share and on names of one's own.
@@ -26,7 +25,7 @@ package struct MixedWork {
 
     private enum Call: String { case add, find, update, delete, list }
 
-    private let engine: Engine
+    private let handler: any RequestHandler
     private let worker: String
     /// Whether somebody locks the store now and then, so that calls may answer −25308.
     private let mayBeLocked: Bool
@@ -35,10 +34,10 @@ package struct MixedWork {
     private var report = Report()
 
     package init(
-        _ engine: Engine, worker: String, seed: UInt64, mayBeLocked: Bool = false,
+        _ handler: any RequestHandler, worker: String, seed: UInt64, mayBeLocked: Bool = false,
         caller: Caller = Caller(groups: ["G"])
     ) {
-        self.engine = engine
+        self.handler = handler
         self.worker = worker
         self.mayBeLocked = mayBeLocked
         self.caller = caller
@@ -129,7 +128,7 @@ extension MixedWork {
         var status: Int32 = 0
         var message = ""
         var reply: Reply?
-        do throws(KeychainError) { reply = try engine.handle(request, from: caller) } catch {
+        do throws(KeychainError) { reply = try handler.handle(request, from: caller) } catch {
             status = error.code.status
             message = error.message
         }

@@ -1,6 +1,5 @@
 internal import Foundation
-package import KeychainEngine
-internal import KeychainModel
+package import KeychainModel
 
 /// The life of a store whose every value is a needle: a random word that must be found nowhere afterwards.
 package struct NeedleWork: Codable, Sendable {
@@ -43,7 +42,7 @@ extension NeedleWork {
     /// Performs a step, and returns every text that the errors in it have.
     ///
     /// - Throws: if a call succeeds that must fail, or fails that must succeed.
-    package func perform(_ step: Step, on engine: Engine) throws -> [String] {
+    package func perform(_ step: Step, on engine: any RequestHandler) throws -> [String] {
         switch step {
         case .add: try add(to: engine)
         case .find: return try find(in: engine)
@@ -61,13 +60,13 @@ extension NeedleWork {
         return []
     }
 
-    private func add(to engine: Engine) throws {
+    private func add(to engine: any RequestHandler) throws {
         for request in [password, internetPassword, certificate, key] {
             _ = try engine.handle(.add(request), from: caller)
         }
     }
 
-    private func find(in engine: Engine) throws -> [String] {
+    private func find(in engine: any RequestHandler) throws -> [String] {
         for itemClass in [ItemClass.genericPassword, .internetPassword, .certificate, .key] {
             var all = ItemQuery(itemClass)
             all.limit = .all
@@ -77,14 +76,14 @@ extension NeedleWork {
         return [try failure(.find(FindRequest(query("absent account"), wantsSecrets: true)), on: engine, from: caller)]
     }
 
-    private func update(_ engine: Engine) throws {
+    private func update(_ engine: any RequestHandler) throws {
         var changes = ItemChanges()
         changes.attributes = [.label: value("second label"), .comment: data("comment")]
         changes.secret = .of(text("second secret"))
         _ = try engine.handle(.update(UpdateRequest(query("account"), changes: changes)), from: caller)
     }
 
-    private func refusals(of engine: Engine) throws -> [String] {
+    private func refusals(of engine: any RequestHandler) throws -> [String] {
         var duplicate = password
         duplicate.secret = .of(text("refused secret"))
         var foreign = duplicate
@@ -110,7 +109,7 @@ extension NeedleWork {
         return try requests.map { try failure($0, on: engine, from: caller) }
     }
 
-    private func lock(_ engine: Engine) throws -> [String] {
+    private func lock(_ engine: any RequestHandler) throws -> [String] {
         _ = try engine.handle(.lock(.withGrace), from: .owner)
         var request = password
         request.attributes[.account] = value("absent account")
@@ -121,7 +120,7 @@ extension NeedleWork {
     }
 
     /// Somebody damaged the items' secrets.
-    private func useDamaged(_ engine: Engine) throws -> [String] {
+    private func useDamaged(_ engine: any RequestHandler) throws -> [String] {
         var findings = ""
         if case .checked(let found) = try engine.handle(.check, from: .owner) { dump(found, to: &findings) }
         return [
@@ -129,7 +128,7 @@ extension NeedleWork {
         ]
     }
 
-    private func remove(from engine: Engine) throws {
+    private func remove(from engine: any RequestHandler) throws {
         for itemClass in [ItemClass.genericPassword, .internetPassword, .certificate, .key] {
             var all = ItemQuery(itemClass)
             all.limit = .all
@@ -138,7 +137,7 @@ extension NeedleWork {
     }
 
     /// Everything that the error of a call which must fail says of itself, however it is looked at.
-    private func failure(_ request: Request, on engine: Engine, from caller: Caller) throws -> String {
+    private func failure(_ request: Request, on engine: any RequestHandler, from caller: Caller) throws -> String {
         do throws(KeychainError) { _ = try engine.handle(request, from: caller) } catch {
             var text = "\(error) \(error.message) \(String(reflecting: error)) \(error.cause.map { "\($0)" } ?? "")"
             dump(error, to: &text)

@@ -8,6 +8,11 @@ package enum KeychainHost: String, CaseIterable, Sendable {
     case embedded
     /// As in a container whose kernel refuses keyrings: each process holds the keys it unlocked.
     case embeddedWithoutKeyring
+    /// Behind a socket, with the daemon's own server in this process.
+    case daemon
+
+    /// One for each way in which a request is carried.
+    package static let carriers: [KeychainHost] = [.embedded, .daemon]
 }
 
 /// A keychain of its own for the length of a test.
@@ -16,22 +21,38 @@ package struct TestKeychain: Sendable {
     package let directory: URL
     package let clock: TestClock
     package let engine: Engine
+    /// The engine itself, or the way to it through a daemon's socket.
+    package let handler: any RequestHandler
+    private let daemon: InProcessDaemon?
 
     package init(directory: URL, clock: TestClock, engine: Engine) {
+        self.init(directory: directory, clock: clock, engine: engine, daemon: nil)
+    }
+
+    fileprivate init(directory: URL, clock: TestClock, engine: Engine, daemon: InProcessDaemon?) {
         self.directory = directory
         self.clock = clock
         self.engine = engine
+        self.daemon = daemon
+        handler = daemon?.carrier ?? engine
+    }
+
+    /// To be called when the test is over.
+    fileprivate func end() {
+        daemon?.stop()
+        // Otherwise keys of a store that is no more would stay in the user's keyring.
+        engine.withdrawKeys()
     }
 
     package var configuration: EngineConfiguration { .test(in: directory, clock: clock) }
 
     /// Runs `body` as a caller with these groups.
     package func asCaller<R>(groups: [String], _ body: () throws -> R) rethrows -> R {
-        try Connection.$override.withValue(Connection(engine: engine, caller: Caller(groups: groups)), operation: body)
+        try Connection.$override.withValue(Connection(engine: handler, caller: Caller(groups: groups)), operation: body)
     }
 
     package func asCaller<R>(groups: [String], _ body: () async throws -> R) async rethrows -> R {
-        let connection = Connection(engine: engine, caller: Caller(groups: groups))
+        let connection = Connection(engine: handler, caller: Caller(groups: groups))
         return try await Connection.$override.withValue(connection, operation: body)
     }
 }
@@ -57,15 +78,15 @@ extension EngineConfiguration {
 
 extension TestKeychain {
     /// Sets the first passcode and brings every row under the new keys.
-    package func setPasscode(_ passcode: String) throws { try engine.setPasscode(passcode) }
+    package func setPasscode(_ passcode: String) throws { try handler.setPasscode(passcode) }
 
     package func lock(_ request: LockRequest = .withGrace) throws {
-        _ = try engine.handle(.lock(request), from: .owner)
+        _ = try handler.handle(.lock(request), from: .owner)
     }
 
-    package func unlock(_ passcode: String) throws { _ = try engine.handle(.unlock(.of(passcode)), from: .owner) }
+    package func unlock(_ passcode: String) throws { _ = try handler.handle(.unlock(.of(passcode)), from: .owner) }
 
-    package var lockStatus: LockStatus { get throws { try engine.lockStatus() } }
+    package var lockStatus: LockStatus { get throws { try handler.lockStatus() } }
 
     /// What a restart of the system does: the kernel's keyring is empty, the boot clock begins anew.
     package func restart() {
@@ -74,7 +95,7 @@ extension TestKeychain {
     }
 }
 
-extension Engine {
+extension RequestHandler {
     package func setPasscode(_ passcode: String) throws {
         try finishRekey(after: try handle(.passcode(.set(.of(passcode))), from: .owner))
     }
@@ -114,8 +135,7 @@ package func withKeychain<R>(
 ) throws -> R {
     try withTemporaryDirectory { directory in
         let keychain = try makeKeychain(host, in: directory)
-        // Otherwise keys of a store that is no more would stay in the user's keyring.
-        defer { keychain.engine.withdrawKeys() }
+        defer { keychain.end() }
         return try keychain.asCaller(groups: groups) { try body(keychain) }
     }
 }
@@ -128,7 +148,7 @@ package func withKeychain<R>(
     let result: Result<R, any Error>
     do {
         let keychain = try makeKeychain(host, in: directory)
-        defer { keychain.engine.withdrawKeys() }
+        defer { keychain.end() }
         result = .success(try await keychain.asCaller(groups: groups) { try await body(keychain) })
     } catch {
         result = .failure(error)
@@ -166,6 +186,10 @@ package func makeTemporaryDirectory() throws -> URL {
 
 private func makeKeychain(_ host: KeychainHost, in directory: URL) throws -> TestKeychain {
     let clock = TestClock()
-    let engine = try Engine(.test(in: directory, clock: clock, usesKeyring: host == .embedded))
-    return TestKeychain(directory: directory, clock: clock, engine: engine)
+    var configuration = EngineConfiguration.test(in: directory, clock: clock, usesKeyring: host == .embedded)
+    if host == .daemon { configuration.host = .user }
+    let engine = try Engine(configuration)
+    guard host == .daemon else { return TestKeychain(directory: directory, clock: clock, engine: engine) }
+    let daemon = try InProcessDaemon(engine, in: directory)
+    return TestKeychain(directory: directory, clock: clock, engine: engine, daemon: daemon)
 }

@@ -19,7 +19,7 @@ struct KeychainCommand: ParsableCommand {
         subcommands: [
             DemoCommand.self, StatusCommand.self, DoctorCommand.self, AddCommand.self, GetCommand.self,
             FindCommand.self, UpdateCommand.self, DeleteCommand.self, PasscodeCommand.self, LockCommand.self,
-            UnlockCommand.self, WatchCommand.self, ExportCommand.self, ImportCommand.self,
+            UnlockCommand.self, WatchCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,
         ])
 
     /// The one way out: every failure of every command becomes an exit status here.

@@ -102,7 +102,7 @@ struct T16BadInputTests {
     @Test("T16.11 A dictionary of two hundred keys is refused", arguments: KeychainHost.allCases)
     func tooManyKeys(host: KeychainHost) throws {
         func unknown(_ count: Int) -> Item {
-            Item(uniqueKeysWithValues: (0..<count).map { (CFString(string: "m_Foo\($0)"), 1) })
+            Item(uniqueKeysWithValues: (0..<count).map { (CFString(string: "m_Foo\($0)"), 1 as Any) })
         }
         try harmless(
             host,

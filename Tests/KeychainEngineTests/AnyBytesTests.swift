@@ -10,39 +10,41 @@ import Testing
 @Suite struct AnyBytesTests {
     private static let classes: [ItemClass] = [.genericPassword, .internetPassword, .certificate, .key]
 
-    @Test("Any values of all attributes come back, and each of them finds the item", arguments: classes)
-    func attributes(itemClass: ItemClass) throws {
+    @Test(
+        "Any values of all attributes come back, and each of them finds the item", arguments: classes,
+        KeychainHost.carriers)
+    func attributes(itemClass: ItemClass, host: KeychainHost) throws {
         var source = AnyBytes()
         let seed = source.generator.seed
-        try withKeychain(groups: ["G"]) { keychain in
+        try withKeychain(host, groups: ["G"]) { keychain in
             for number in 0..<60 {
                 let comment: Comment = "seed \(seed), item \(number) of \(itemClass)"
                 let request = request(itemClass, &source)
                 let added: FoundItem
                 do {
-                    added = try keychain.engine.add(request)
+                    added = try keychain.handler.add(request)
                 } catch let error as KeychainError where error.code == .duplicateItem {
                     // Two draws of the same few values; then the other one is there.
                     continue
                 }
-                try expect(request.attributes, request.secret, for: added, in: keychain.engine, comment)
+                try expect(request.attributes, request.secret, for: added, in: keychain.handler, comment)
                 var changes = ItemChanges()
                 let other = self.request(itemClass, &source)
                 changes.attributes = other.attributes
                 changes.secret = other.secret
                 do {
-                    _ = try keychain.engine.handle(
+                    _ = try keychain.handler.handle(
                         .update(UpdateRequest(exact(added), changes: changes)), from: caller)
                 } catch let error as KeychainError where error.code == .duplicateItem { continue }
-                try expect(other.attributes, other.secret ?? request.secret, for: added, in: keychain.engine, comment)
+                try expect(other.attributes, other.secret ?? request.secret, for: added, in: keychain.handler, comment)
             }
-            #expect(try keychain.engine.findings().isEmpty, "seed \(seed)")
+            #expect(try keychain.handler.findings().isEmpty, "seed \(seed)")
         }
     }
 
-    @Test("Every odd text and every odd bytes are values of their own")
-    func everyOddValue() throws {
-        try withKeychain(groups: ["G"]) { keychain in
+    @Test("Every odd text and every odd bytes are values of their own", arguments: KeychainHost.carriers)
+    func everyOddValue(host: KeychainHost) throws {
+        try withKeychain(host, groups: ["G"]) { keychain in
             let values =
                 AnyBytes.oddTexts.map { AttributeValue.text($0) } + AnyBytes.oddBytes.map { AttributeValue.data($0) }
             // A text and the data of its bytes are one value to a search.
@@ -52,14 +54,14 @@ import Testing
                 var request = AddRequest(.genericPassword)
                 request.attributes = [.account: value, .label: value, .service: .text("\(number)")]
                 request.secret = .of("\(number)")
-                try keychain.engine.add(request)
-                try keychain.engine.add(request.with(.service, value))
+                try keychain.handler.add(request)
+                try keychain.handler.add(request.with(.service, value))
             }
             for (number, value) in distinct.enumerated() {
                 for attributes: AttributeSet in [
                     [.account: value, .service: .text("\(number)")], [.label: value, .service: value],
                 ] {
-                    let found = try keychain.engine.find(.password(attributes, limit: .all))
+                    let found = try keychain.handler.find(.password(attributes, limit: .all))
                     #expect(found.count == 1 && found[0].secret?.copyData() == Data("\(number)".utf8), "\(number)")
                     #expect(found.first?.attributes[.account]?.isIdentical(to: value) == true, "\(number)")
                 }
@@ -67,25 +69,25 @@ import Testing
         }
     }
 
-    @Test("Texts that look alike are different accounts")
-    func canonicallyEquivalent() throws {
-        try withKeychain(groups: ["G"]) { keychain in
+    @Test("Texts that look alike are different accounts", arguments: KeychainHost.carriers)
+    func canonicallyEquivalent(host: KeychainHost) throws {
+        try withKeychain(host, groups: ["G"]) { keychain in
             let spellings = ["\u{e9}", "e\u{301}"]
             // The control: to Swift they are equal.
             #expect(spellings[0] == spellings[1])
             for spelling in spellings {
-                try keychain.engine.add(.password(spelling, secret: "\(spelling.utf8.count)"))
+                try keychain.handler.add(.password(spelling, secret: "\(spelling.utf8.count)"))
             }
             for spelling in spellings {
-                #expect(try keychain.engine.secret(of: spelling) == "\(spelling.utf8.count)")
+                #expect(try keychain.handler.secret(of: spelling) == "\(spelling.utf8.count)")
             }
-            #expect(try keychain.engine.find(.password(limit: .all)).count == 2)
+            #expect(try keychain.handler.find(.password(limit: .all)).count == 2)
         }
     }
 
-    @Test("Groups whose names look alike are different groups", arguments: [false, true])
-    func groupsThatLookAlike(warm: Bool) throws {
-        try withKeychain { keychain in
+    @Test("Groups whose names look alike are different groups", arguments: [false, true], KeychainHost.carriers)
+    func groupsThatLookAlike(warm: Bool, host: KeychainHost) throws {
+        try withKeychain(host) { keychain in
             let engine = keychain.engine
             let callers = ["caf\u{e9}", "cafe\u{301}"].map { Caller(groups: [$0]) }
             #expect(callers[0] != callers[1])
@@ -111,61 +113,61 @@ import Testing
         }
     }
 
-    @Test("A reference, a group and a date find exactly the item", arguments: [0, 1, 2])
-    func otherWays(round: Int) throws {
+    @Test("A reference, a group and a date find exactly the item", arguments: [0, 1, 2], KeychainHost.carriers)
+    func otherWays(round: Int, host: KeychainHost) throws {
         var source = AnyBytes()
         let group = "group \(source.text())"
-        try withKeychain { keychain in
+        try withKeychain(host) { keychain in
             let owner = Caller(groups: ["other", group])
             var request = AddRequest.password("ann")
             request.accessGroup = group
-            let added = try keychain.engine.add(request, as: owner)
+            let added = try keychain.handler.add(request, as: owner)
             #expect(added.accessGroup.utf8.elementsEqual(group.utf8), "seed \(source.generator.seed)")
             var query = ItemQuery.password()
             query.accessGroup = group
             query.created = added.created
-            let found = try keychain.engine.find(query, as: owner)
+            let found = try keychain.handler.find(query, as: owner)
             #expect(found.map(\.identifier) == [added.identifier], "seed \(source.generator.seed)")
             #expect(found[0].accessGroup.utf8.elementsEqual(group.utf8))
         }
     }
 
-    @Test("Secrets of any size up to 20 MB come back", arguments: [1, 2, 5, 7, 10, 15, 20])
-    func largeSecrets(megabytes: Int) throws {
+    @Test("Secrets of any size up to 20 MB come back", arguments: [1, 2, 5, 7, 10, 15, 20], KeychainHost.carriers)
+    func largeSecrets(megabytes: Int, host: KeychainHost) throws {
         var generator = SeededGenerator()
         let block = generator.bytes(1 << 16) + Data([0, 0x0a, 0xff])
         var secret = Data(capacity: megabytes << 20)
         while secret.count < megabytes << 20 { secret.append(block) }
-        try withKeychain(groups: ["G"]) { keychain in
+        try withKeychain(host, groups: ["G"]) { keychain in
             var request = AddRequest.password("ann", secret: nil)
             request.secret = SecretBytes(copying: secret)
-            try keychain.engine.add(request)
-            let found = try keychain.engine.find(.password()).first?.secret?.copyData()
+            try keychain.handler.add(request)
+            let found = try keychain.handler.find(.password()).first?.secret?.copyData()
             #expect(found == secret, "seed \(generator.seed)")
         }
     }
 
-    @Test("A label of a megabyte comes back and is searched for", arguments: [1 << 20, 5 << 20])
-    func largeLabel(size: Int) throws {
+    @Test("A label of a megabyte comes back and is searched for", arguments: [1 << 20, 5 << 20], KeychainHost.carriers)
+    func largeLabel(size: Int, host: KeychainHost) throws {
         var source = AnyBytes()
         let bytes = source.generator.bytes(size)
         let text = String(repeating: "e\u{301}\u{0}", count: size / 4)
-        try withKeychain(groups: ["G"]) { keychain in
+        try withKeychain(host, groups: ["G"]) { keychain in
             for label: AttributeValue in [.data(bytes), .text(text)] {
-                try keychain.engine.add(.password("\(label.isData)").with(.label, label))
-                let found = try keychain.engine.find(.password([.label: label]))
+                try keychain.handler.add(.password("\(label.isData)").with(.label, label))
+                let found = try keychain.handler.find(.password([.label: label]))
                 #expect(found.count == 1 && found[0].attributes[.label]?.isIdentical(to: label) == true)
             }
             // One byte less is another label.
             #expect(throws: KeychainError.self) {
-                try keychain.engine.find(.password([.label: .data(bytes.dropLast())]))
+                try keychain.handler.find(.password([.label: .data(bytes.dropLast())]))
             }
             var changes = ItemChanges()
             changes.attributes = [.label: .data(bytes.dropFirst())]
             let query = ItemQuery.password([.label: .data(bytes)])
-            _ = try keychain.engine.handle(.update(UpdateRequest(query, changes: changes)), from: caller)
-            #expect(throws: KeychainError.self) { try keychain.engine.find(query) }
-            #expect(try keychain.engine.find(.password(changes.attributes)).count == 1)
+            _ = try keychain.handler.handle(.update(UpdateRequest(query, changes: changes)), from: caller)
+            #expect(throws: KeychainError.self) { try keychain.handler.find(query) }
+            #expect(try keychain.handler.find(.password(changes.attributes)).count == 1)
         }
     }
 }
@@ -191,7 +193,8 @@ extension AnyBytesTests {
     }
 
     private func expect(
-        _ attributes: AttributeSet, _ secret: SecretBytes?, for item: FoundItem, in engine: Engine, _ comment: Comment
+        _ attributes: AttributeSet, _ secret: SecretBytes?, for item: FoundItem, in engine: any RequestHandler,
+        _ comment: Comment
     ) throws {
         let found = try #require(try engine.find(exact(item)).first, comment)
         #expect(found.secret?.copyData() == secret?.copyData(), comment)

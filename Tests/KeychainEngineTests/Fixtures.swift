@@ -30,7 +30,7 @@ extension ItemQuery {
     }
 }
 
-extension Engine {
+extension RequestHandler {
     @discardableResult
     func add(_ request: AddRequest, as caller: Caller = caller) throws(KeychainError) -> FoundItem {
         guard case .added(let item) = try handle(.add(request), from: caller) else { throw wrongReply }

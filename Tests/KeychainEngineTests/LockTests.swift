@@ -18,9 +18,9 @@ let hasKeyring = KernelKeyring.ofUser != nil
         _ body: (TestKeychain) throws -> Void
     ) throws {
         try withKeychain(host) { keychain in
-            try keychain.engine.add(.password("a"))
+            try keychain.handler.add(.password("a"))
             try keychain.setPasscode("1234")
-            _ = try keychain.engine.handle(.passcode(.setPolicy(policy, passcode: .of("1234"))), from: caller)
+            _ = try keychain.handler.handle(.passcode(.setPolicy(policy, passcode: .of("1234"))), from: caller)
             try body(keychain)
         }
     }
@@ -34,21 +34,21 @@ let hasKeyring = KernelKeyring.ofUser != nil
         try withPasscode(host, policy: PasscodePolicy(idleLimit: 600)) { keychain throws in
             keychain.clock.advance(by: 590)
             #expect(try isLocked(keychain) == false)
-            #expect(try keychain.engine.secret(of: "a") == "secret")
+            #expect(try keychain.handler.secret(of: "a") == "secret")
             keychain.clock.advance(by: 590)
-            #expect(try keychain.engine.secret(of: "a") == "secret")
+            #expect(try keychain.handler.secret(of: "a") == "secret")
             keychain.clock.advance(by: 601)
             #expect(try isLocked(keychain))
-            let error = #expect(throws: KeychainError.self) { try keychain.engine.secret(of: "a") }
+            let error = #expect(throws: KeychainError.self) { try keychain.handler.secret(of: "a") }
             #expect(error?.code == .interactionNotAllowed)
             try keychain.unlock("1234")
-            #expect(try keychain.engine.secret(of: "a") == "secret")
+            #expect(try keychain.handler.secret(of: "a") == "secret")
         }
     }
 
-    @Test("Asking for the state is no use of the keys")
-    func askingIsNoUse() throws {
-        try withPasscode(policy: PasscodePolicy(idleLimit: 100)) { keychain throws in
+    @Test("Asking for the state is no use of the keys", arguments: KeychainHost.allCases)
+    func askingIsNoUse(host: KeychainHost) throws {
+        try withPasscode(host, policy: PasscodePolicy(idleLimit: 100)) { keychain throws in
             for _ in 0..<3 {
                 keychain.clock.advance(by: 40)
                 _ = try keychain.lockStatus
@@ -57,9 +57,9 @@ let hasKeyring = KernelKeyring.ofUser != nil
         }
     }
 
-    @Test("Without a limit a store does not lock itself")
-    func noLimit() throws {
-        try withPasscode { keychain throws in
+    @Test("Without a limit a store does not lock itself", arguments: KeychainHost.allCases)
+    func noLimit(host: KeychainHost) throws {
+        try withPasscode(host) { keychain throws in
             keychain.clock.advance(by: 10 * 24 * 3600)
             #expect(try isLocked(keychain) == false)
         }
@@ -71,7 +71,7 @@ let hasKeyring = KernelKeyring.ofUser != nil
     func lease() throws {
         try withPasscode { keychain throws in
             #expect(try keychain.lockStatus.isWatched == false)
-            _ = try keychain.engine.handle(.renewLease, from: caller)
+            _ = try keychain.handler.handle(.renewLease, from: caller)
             #expect(try keychain.lockStatus.isWatched)
             if KernelKeyring.ofUser != nil {
                 let seconds = try #require(try keychain.secondsUntilKernelDropsKeys())
@@ -82,10 +82,12 @@ let hasKeyring = KernelKeyring.ofUser != nil
         }
     }
 
-    @Test("Where there is no keyring, the end of the watcher locks too")
-    func leaseWithoutKeyring() throws {
-        try withPasscode(.embeddedWithoutKeyring) { keychain throws in
-            _ = try keychain.engine.handle(.renewLease, from: caller)
+    @Test(
+        "Where there is no keyring, the end of the watcher locks too",
+        arguments: [KeychainHost.embeddedWithoutKeyring, .daemon])
+    func leaseWithoutKeyring(host: KeychainHost) throws {
+        try withPasscode(host) { keychain throws in
+            _ = try keychain.handler.handle(.renewLease, from: caller)
             keychain.clock.advance(by: 59)
             #expect(try isLocked(keychain) == false)
             keychain.clock.advance(by: 2)
@@ -93,15 +95,15 @@ let hasKeyring = KernelKeyring.ofUser != nil
         }
     }
 
-    @Test("A watcher locks a store that nobody has used for the idle limit")
-    func watcherAndIdle() throws {
-        try withPasscode(policy: PasscodePolicy(idleLimit: 30)) { keychain throws in
+    @Test("A watcher locks a store that nobody has used for the idle limit", arguments: KeychainHost.allCases)
+    func watcherAndIdle(host: KeychainHost) throws {
+        try withPasscode(host, policy: PasscodePolicy(idleLimit: 30)) { keychain throws in
             let epoch = try keychain.lockStatus.epoch
             keychain.clock.advance(by: 31)
-            _ = try keychain.engine.handle(.renewLease, from: caller)
+            _ = try keychain.handler.handle(.renewLease, from: caller)
             #expect(try isLocked(keychain))
             #expect(try keychain.lockStatus.epoch != epoch)
-            if let keyring = KernelKeyring.ofUser {
+            if host == .embedded, let keyring = KernelKeyring.ofUser {
                 #expect(keyring.find(try keychain.blobName()) == nil)
             }
         }
@@ -109,9 +111,11 @@ let hasKeyring = KernelKeyring.ofUser != nil
 
     // MARK: Grace
 
-    @Test("A call in progress at a lock may go on for ten seconds, and not at all after one that is for now")
-    func grace() throws {
-        try withPasscode { keychain throws in
+    @Test(
+        "A call in progress at a lock may go on for ten seconds, and not at all after one that is for now",
+        arguments: KeychainHost.allCases)
+    func grace(host: KeychainHost) throws {
+        try withPasscode(host) { keychain throws in
             for (request, isRefusedAtOnce) in [(LockRequest.withGrace, false), (.now, true)] {
                 try keychain.unlock("1234")
                 let session = try keychain.engine.keys.begin()
@@ -128,15 +132,15 @@ let hasKeyring = KernelKeyring.ofUser != nil
                     keychain.clock.advance(by: 1.1)
                     #expect(throws: KeychainError.self) { try session.requireWithinGrace() }
                 }
-                #expect(throws: KeychainError.self) { try keychain.engine.secret(of: "a") }
+                #expect(throws: KeychainError.self) { try keychain.handler.secret(of: "a") }
             }
         }
     }
 
-    @Test("A long search is refused in its midst when the store is locked for now")
-    func longSearch() throws {
-        try withPasscode { keychain throws in
-            for number in 0..<200 { try keychain.engine.add(.password("\(number)")) }
+    @Test("A long search is refused in its midst when the store is locked for now", arguments: KeychainHost.allCases)
+    func longSearch(host: KeychainHost) throws {
+        try withPasscode(host) { keychain throws in
+            for number in 0..<200 { try keychain.handler.add(.password("\(number)")) }
             let items = try keychain.engine.items()
             var seen = 0
             let error = #expect(throws: KeychainError.self) {
@@ -157,30 +161,30 @@ let hasKeyring = KernelKeyring.ofUser != nil
 
     // MARK: Deleting while locked
 
-    @Test("A locked item is deleted by nothing that does not mean it")
-    func deletesNothingElse() throws {
-        try withPasscode { keychain throws in
-            let item = try keychain.engine.add(.password("b"))
+    @Test("A locked item is deleted by nothing that does not mean it", arguments: KeychainHost.allCases)
+    func deletesNothingElse(host: KeychainHost) throws {
+        try withPasscode(host) { keychain throws in
+            let item = try keychain.handler.add(.password("b"))
             var synchronized = AddRequest.password("c")
             synchronized.synchronizable = true
-            try keychain.engine.add(synchronized)
+            try keychain.handler.add(synchronized)
             try keychain.lock()
             // By reference, and an attribute that is another.
             var query = ItemQuery.password([.account: .text("other")])
             query.persistentReference = item.persistentReference
             let other = #expect(throws: KeychainError.self) {
-                try keychain.engine.handle(.delete(query), from: caller)
+                try keychain.handler.handle(.delete(query), from: caller)
             }
             #expect(other?.code == .itemNotFound)
             // As the owner, whose search is not told apart by synchronizability: what is uncertain is refused.
             let uncertain = #expect(throws: KeychainError.self) {
-                try keychain.engine.handle(.delete(.password(limit: .all)), from: .owner)
+                try keychain.handler.handle(.delete(.password(limit: .all)), from: .owner)
             }
             #expect(uncertain?.code == .interactionNotAllowed)
             try keychain.unlock("1234")
             var everything = ItemQuery.password(limit: .all)
             everything.synchronizable = .any
-            #expect(try keychain.engine.find(everything).count == 3)
+            #expect(try keychain.handler.find(everything).count == 3)
         }
     }
 
@@ -234,7 +238,7 @@ let hasKeyring = KernelKeyring.ofUser != nil
     @Test("After a lock a writer still waits for another one")
     func waitsAfterLock() throws {
         try withPasscode { keychain throws in
-            try keychain.engine.add(.password("b"))
+            try keychain.handler.add(.password("b"))
             try keychain.lock()
             try keychain.unlock("1234")
             let isHeld = DispatchSemaphore(value: 0)
@@ -247,15 +251,15 @@ let hasKeyring = KernelKeyring.ofUser != nil
             }
             thread.start()
             isHeld.wait()
-            try keychain.engine.add(.password("c"))
+            try keychain.handler.add(.password("c"))
         }
     }
 
     // MARK: Races
 
-    @Test("A lock while a passcode is being checked wins")
-    func lockDuringUnlock() throws {
-        try withPasscode { keychain throws in
+    @Test("A lock while a passcode is being checked wins", arguments: KeychainHost.allCases)
+    func lockDuringUnlock(host: KeychainHost) throws {
+        try withPasscode(host) { keychain throws in
             try keychain.lock()
             let keys = keychain.engine.keys
             let bag = try keys.requirePasscode()
@@ -281,17 +285,19 @@ let hasKeyring = KernelKeyring.ofUser != nil
         }
     }
 
-    @Test("The epoch changes with every lock and unlock, and whoever waits for that is told")
-    func epoch() throws {
-        try withPasscode { keychain throws in
+    @Test(
+        "The epoch changes with every lock and unlock, and whoever waits for that is told",
+        arguments: KeychainHost.allCases)
+    func epoch(host: KeychainHost) throws {
+        try withPasscode(host) { keychain throws in
             let first = try keychain.lockStatus.epoch
-            #expect(try keychain.engine.waitForLockChange(since: first, timeout: .zero) == first)
+            #expect(try keychain.handler.waitForLockChange(since: first, timeout: .zero) == first)
             try keychain.lock()
-            let second = try keychain.engine.waitForLockChange(since: first, timeout: .seconds(60))
+            let second = try keychain.handler.waitForLockChange(since: first, timeout: .seconds(60))
             #expect(second != first)
             let thread = Thread { try? keychain.unlock("1234") }
             thread.start()
-            #expect(try keychain.engine.waitForLockChange(since: second, timeout: .seconds(60)) != second)
+            #expect(try keychain.handler.waitForLockChange(since: second, timeout: .seconds(60)) != second)
         }
     }
 
@@ -310,14 +316,14 @@ let hasKeyring = KernelKeyring.ofUser != nil
                 try keyring.put(forged, as: name, lifetime: nil)
                 keys.forgetSnapshot()
                 #expect(try isLocked(keychain))
-                let error = #expect(throws: KeychainError.self) { try keychain.engine.secret(of: "a") }
+                let error = #expect(throws: KeychainError.self) { try keychain.handler.secret(of: "a") }
                 #expect(error?.code == .interactionNotAllowed)
             }
             try keyring.put(sealed, as: name, lifetime: nil)
             keys.forgetSnapshot()
-            #expect(try keychain.engine.secret(of: "a") == "secret")
+            #expect(try keychain.handler.secret(of: "a") == "secret")
             // Under another keybag it opens nothing.
-            try keychain.engine.changePasscode(from: "1234", to: "5678")
+            try keychain.handler.changePasscode(from: "1234", to: "5678")
             name = try keychain.blobName()
             try keyring.put(sealed, as: name, lifetime: nil)
             keys.forgetSnapshot()
@@ -346,11 +352,11 @@ let hasKeyring = KernelKeyring.ofUser != nil
             try keychain.lock()
             #expect(keyring.find(locked) == nil)
             #expect(keyring.find(open) != nil)
-            try keychain.engine.changePasscode(from: "1234", to: "5678")
+            try keychain.handler.changePasscode(from: "1234", to: "5678")
             #expect(keyring.find(open) == nil)
             let changed = try keychain.blobName(.afterFirstUnlock)
             #expect(keyring.find(changed) != nil)
-            _ = try keychain.engine.handle(.passcode(.remove(old: .of("5678"))), from: caller)
+            _ = try keychain.handler.handle(.passcode(.remove(old: .of("5678"))), from: caller)
             #expect(keyring.find(changed) == nil)
         }
     }

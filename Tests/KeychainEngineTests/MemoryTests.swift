@@ -23,7 +23,7 @@ import Testing
             if !usesKeyring { try #require(try client.ask("unlock 1234") == "0") }
             for account in Self.accounts { try #require(try client.ask("get \(account)") == "secret") }
             try #require(try client.ask("add new") == "0")
-            try body(keychain, client, try StoreNeedles(keychain, passcode: "1234").keys)
+            try body(keychain, client, try StoreNeedles(keychain.directory, passcode: "1234").keys)
         }
     }
 
@@ -81,7 +81,7 @@ import Testing
             #expect(try client.ask("delete item-2") == "0")
             #expect(try client.ask("check") == "0")
             #expect(try client.ask("change 1234 5678") == "0")
-            let later = try StoreNeedles(keychain, passcode: "5678").keys
+            let later = try StoreNeedles(keychain.directory, passcode: "5678").keys
             // The halves of rows keep their keys; everything above them is new.
             for (name, key) in needles where name.hasPrefix("class") || name.hasPrefix("row") {
                 #expect(later[name] != key, "\(name)")

@@ -45,15 +45,17 @@ import Testing
         #expect(scanner.traces(in: Data(text.utf8).dropLast()).isEmpty)
     }
 
-    @Test("In the files, the logs and the errors of a store there is no value, at any step of its life")
-    func steps() throws {
+    @Test(
+        "In the files, the logs and the errors of a store there is no value, at any step of its life",
+        arguments: KeychainHost.carriers)
+    func steps(host: KeychainHost) throws {
         LogCapture.begin()
         let scanner = TraceScanner(texts: work.needles)
         let errorScanner = TraceScanner(texts: work.secretNeedles)
-        try withKeychain { keychain in
+        try withKeychain(host) { keychain in
             for step in NeedleWork.Step.allCases {
                 if step == .damaged { try damage(keychain) }
-                let errors = try work.perform(step, on: keychain.engine)
+                let errors = try work.perform(step, on: keychain.handler)
                 #expect(try scanner.traces(below: keychain.directory) == [:], "after \(step)")
                 #expect(errorScanner.traces(in: errors.joined()).isEmpty, "errors of \(step)")
                 if step == .refused {

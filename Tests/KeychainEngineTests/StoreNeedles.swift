@@ -12,9 +12,13 @@ struct StoreNeedles {
 
     /// The class and file keys of the tier that is there while unlocked, what the passcode becomes, and for each row of
     /// that tier the key that wraps its halves and the keys of both halves.
-    init(_ keychain: TestKeychain, passcode: String) throws {
-        let bag = try keychain.keybag
-        let deviceKey = try keychain.deviceKey
+    ///
+    /// - Parameter directory: Where `store` and `device` are.
+    init(_ directory: URL, passcode: String) throws {
+        let deviceKeyBytes = try Data(contentsOf: directory.appendingPathComponent("device/device-key"))
+        let deviceKey = try KeyMaterial { $0.copyBytes(from: deviceKeyBytes) }
+        let bag = try Keybag(
+            decoding: try Data(contentsOf: directory.appendingPathComponent("store/keybag")), deviceKey: deviceKey)
         let parameters = try #require(bag.passcode)
         let derived = try PasscodeKey(.of(passcode), parameters, storeID: bag.storeID, deviceKey: deviceKey)
         keys["passcode key"] = derived.key.withUnsafeBytes { Data($0) }
@@ -22,11 +26,11 @@ struct StoreNeedles {
         for (name, generation) in unwrapped.names {
             keys["class key \(name.number)"] = unwrapped.withKey(name, generation: generation) { Data($0) }
         }
-        for row in try Self.rows(keychain) { try add(row, unwrapped) }
+        for row in try Self.rows(directory) { try add(row, unwrapped) }
     }
 
-    private static func rows(_ keychain: TestKeychain) throws -> [GRDB.Row] {
-        let queue = try DatabaseQueue(path: keychain.directory.appendingPathComponent("store/keychain.db").path)
+    private static func rows(_ directory: URL) throws -> [GRDB.Row] {
+        let queue = try DatabaseQueue(path: directory.appendingPathComponent("store/keychain.db").path)
         let rows = try queue.read {
             try GRDB.Row.fetchAll($0, sql: "SELECT id, uuid, access, generation, metadata_key, secret_key FROM item")
         }

@@ -4,6 +4,7 @@ import KeychainTestSupport
 import Testing
 
 @testable import Keychain
+@testable import KeychainPlaces
 
 @Suite struct StoreLocationTests {
     private func location(

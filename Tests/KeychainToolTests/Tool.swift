@@ -6,6 +6,8 @@ import KeychainTestSupport
 /// The real command, run as a process on a home directory of its own.
 struct Tool {
     let home: URL
+    /// Of its environment, besides those of every test.
+    var variables: [String: String] = [:]
 
     struct Outcome {
         var status: Int32
@@ -32,7 +34,7 @@ struct Tool {
             "HOME": home.path, "XDG_DATA_HOME": home.appendingPathComponent("data").path,
             "XDG_STATE_HOME": home.appendingPathComponent("state").path,
             "TMPDIR": temporaryDirectory.path, "PATH": "/usr/bin:/bin",
-        ]
+        ].merging(variables) { $1 }
     }
 
     @discardableResult

@@ -1,9 +1,8 @@
 import Foundation
+import KeychainLogin
 import KeychainModel
 import Synchronization
 import Testing
-
-@testable import KeychainTool
 
 /// A keychain that writes down what its watcher asks of it, and fails when a test wants it to.
 private final class RecordingStore: WatchedStore, Sendable {
@@ -53,7 +52,7 @@ private struct RunningWatcher {
         let stop = fcntl(stopping.fileHandleForReading.fileDescriptor, F_DUPFD_CLOEXEC, 0)
         Thread.detachNewThread {
             do {
-                let login = try LoginManager(SystemBus(address: address), sessionID: sessionID)
+                let login = try LoginManager(SystemBus(address: address), .ownSession(id: sessionID))
                 let log = Watcher.Log(
                     event: { journal.write("say: \($0)") }, trouble: { journal.write("trouble: \($0)") })
                 let watcher = Watcher(store, login, stop: OpenDescriptor(stop), interval: interval, log: log)
@@ -263,7 +262,7 @@ private func withWatcher(
     func lostBus() throws {
         try withWatcher { logind, watcher in
             logind.bus.stop()
-            try watcher.journal.wait(for: "end: ToolFailure")
+            try watcher.journal.wait(for: "end: BusFailure")
             #expect(watcher.locks == ["lock now"])
         }
     }
@@ -272,7 +271,7 @@ private func withWatcher(
     func lostLogind() throws {
         try withWatcher { logind, watcher in
             logind.stop()
-            try watcher.journal.wait(for: "end: ToolFailure")
+            try watcher.journal.wait(for: "end: BusFailure")
             #expect(watcher.locks == ["lock now"])
         }
     }

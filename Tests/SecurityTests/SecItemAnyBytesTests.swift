@@ -12,11 +12,13 @@ import Testing
         [kSecAttrAccount, kSecAttrService, kSecAttrLabel, kSecAttrComment, kSecAttrDescription, kSecAttrGeneric]
     }
 
-    @Test("Any text and any data of a generic password come back, and each of them finds it")
-    func values() throws {
+    @Test(
+        "Any text and any data of a generic password come back, and each of them finds it",
+        arguments: KeychainHost.carriers)
+    func values(host: KeychainHost) throws {
         var source = AnyBytes()
         let seed = source.generator.seed
-        try withKeychain { _ in
+        try withKeychain(host) { _ in
             for number in 0..<60 {
                 var item: [CFString: Any] = [kSecClass: kSecClassGenericPassword]
                 for attribute in Self.passwordAttributes { item[attribute] = value(&source) }
@@ -36,9 +38,10 @@ import Testing
         }
     }
 
-    @Test("Every odd text and every odd bytes come back as the type they were given in")
-    func everyOddValue() throws {
-        try withKeychain { _ in
+    @Test(
+        "Every odd text and every odd bytes come back as the type they were given in", arguments: KeychainHost.carriers)
+    func everyOddValue(host: KeychainHost) throws {
+        try withKeychain(host) { _ in
             let values: [Any] = AnyBytes.oddTexts.map { $0 as Any } + AnyBytes.oddBytes.map { $0 as Any }
             for (number, value) in values.enumerated() {
                 let item: [CFString: Any] = [
@@ -52,9 +55,9 @@ import Testing
         }
     }
 
-    @Test("Texts that look alike are different items")
-    func canonicallyEquivalent() throws {
-        try withKeychain { _ in
+    @Test("Texts that look alike are different items", arguments: KeychainHost.carriers)
+    func canonicallyEquivalent(host: KeychainHost) throws {
+        try withKeychain(host) { _ in
             for spelling in ["\u{e9}", "e\u{301}"] {
                 let item: [CFString: Any] = [
                     kSecClass: kSecClassGenericPassword, kSecAttrAccount: spelling,
@@ -69,8 +72,8 @@ import Testing
         }
     }
 
-    @Test("A label and a generic attribute of a megabyte come back")
-    func large() throws {
+    @Test("A label and a generic attribute of a megabyte come back", arguments: KeychainHost.carriers)
+    func large(host: KeychainHost) throws {
         var generator = SeededGenerator()
         let item: [CFString: Any] = [
             kSecClass: kSecClassGenericPassword, kSecAttrAccount: "a",
@@ -78,7 +81,7 @@ import Testing
             kSecAttrGeneric: generator.bytes(1 << 20),
         ]
         let secret = generator.bytes(1 << 20)
-        try withKeychain { _ in
+        try withKeychain(host) { _ in
             #expect(SecItemAdd(item.merging([kSecValueData: secret]) { $1 } as CFDictionary, nil) == errSecSuccess)
             try expect(item, secret, generator.seed, 0)
         }

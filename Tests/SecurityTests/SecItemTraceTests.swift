@@ -22,11 +22,13 @@ import Testing
         ]) { $1 }
     }
 
-    @Test("No value of SecItem calls, done and refused, is in a file or in the text of an error")
-    func calls() throws {
+    @Test(
+        "No value of SecItem calls, done and refused, is in a file or in the text of an error",
+        arguments: KeychainHost.carriers)
+    func calls(host: KeychainHost) throws {
         let scanner = TraceScanner(texts: work.needles)
         let errorScanner = TraceScanner(texts: work.secretNeedles)
-        try withKeychain(groups: [work.text("group")]) { keychain in
+        try withKeychain(host, groups: [work.text("group")]) { keychain in
             var texts: [String] = []
             func step(_ expected: OSStatus, _ status: OSStatus, _ title: String) throws {
                 #expect(status == expected, "\(title)")

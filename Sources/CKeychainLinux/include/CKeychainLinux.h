@@ -13,6 +13,11 @@ void ckeychain_erase(void *_Nullable bytes, size_t count);
 /// `*is_locked` tells whether the lock was granted. The caller releases with `ckeychain_release_pages`.
 int ckeychain_map_pages(size_t count, void *_Nullable *_Nonnull pages, int *_Nonnull is_locked);
 
+/// The same in memory that the kernel takes out of its own reach (memfd_secret(2)), so that neither a debugger nor root
+/// reads it through the kernel: nothing of it is ever in swap, in a core dump or in a hibernation image, and while there
+/// is any the machine cannot hibernate. Not there for a forked child. ENOSYS, EPERM or ENOMEM where there is none.
+int ckeychain_map_secret_pages(size_t count, void *_Nullable *_Nonnull pages);
+
 /// Erases and unmaps what `ckeychain_map_pages` returned.
 void ckeychain_release_pages(void *_Nonnull pages, size_t count);
 
@@ -69,6 +74,83 @@ int ckeychain_lock_byte(int descriptor, int64_t offset);
 
 /// Gives a file another name in the same directory, unless there is something of that name: EEXIST.
 int ckeychain_rename_to_free_name(const char *_Nonnull from, const char *_Nonnull to);
+
+/// Connects to the program that listens at a path (unix(7)): ENAMETOOLONG if it has more than 107 bytes.
+int ckeychain_connect(const char *_Nonnull path, int *_Nonnull descriptor);
+
+/// Starts a thread that takes no signals and ends with `body`. EAGAIN: the user may have no more threads. Its name has
+/// at most 15 bytes.
+int ckeychain_start_thread(const char *_Nonnull name, size_t stack, void (*_Nonnull body)(void *_Nullable context),
+                           void *_Nullable context);
+
+/// Opens a descriptor that is readable from one call of `ckeychain_set_event` to the next of `ckeychain_clear_event`
+/// (eventfd(2)). The caller closes it.
+int ckeychain_open_event(int *_Nonnull descriptor);
+
+void ckeychain_set_event(int descriptor);
+
+void ckeychain_clear_event(int descriptor);
+
+// Both ends of a local socket (unix(7)), as the end that listens sees them.
+
+/// A process and whose rights it has, in the namespaces of this process.
+typedef struct {
+    int32_t pid;
+    uint32_t uid;
+    uint32_t gid;
+} ckeychain_process;
+
+/// Who sent what was received.
+typedef struct {
+    ckeychain_process process;
+    /// 0: the kernel did not say.
+    int is_known;
+    /// Whether there was more beside the bytes than who sent them: descriptors, which were closed.
+    int sent_more;
+} ckeychain_sender;
+
+/// The process at the other end of a socket: the one that connected it, as it was then, or the one that began to listen.
+/// Its pid is 0 if it cannot be seen from here.
+int ckeychain_peer(int socket, ckeychain_process *_Nonnull peer);
+
+/// Opens a descriptor of the process that connected a socket (pidfd_open(2)): ENOPROTOOPT before Linux 6.5, ESRCH or
+/// EINVAL if it has ended. The caller closes it.
+int ckeychain_peer_descriptor(int socket, int *_Nonnull descriptor);
+
+/// Opens a descriptor of the process that has this number now. The caller closes it.
+int ckeychain_open_process(int32_t pid, int *_Nonnull descriptor);
+
+/// The supplementary groups of the process that connected a socket: ERANGE if there are more than fit.
+int ckeychain_peer_groups(int socket, uint32_t *_Nonnull groups, size_t capacity, size_t *_Nonnull count);
+
+/// What a security module calls the process that connected a socket: ENOPROTOOPT if none does. Ends with a zero.
+int ckeychain_peer_label(int socket, char *_Nonnull label, size_t capacity);
+
+/// From now on the kernel says of everything received here who sent it, and hands over no descriptors. What a socket
+/// that listens is told holds for those accepted from it.
+int ckeychain_want_senders(int socket);
+
+/// Receives what there is, up to `capacity` bytes of one sender; `*count` of 0 means that the other end is closed.
+/// `waits` of 0: EAGAIN if there is nothing yet.
+int ckeychain_receive(int socket, void *_Nonnull bytes, size_t capacity, int waits, size_t *_Nonnull count,
+                      ckeychain_sender *_Nonnull sender);
+
+/// The next connection that waits at a listening socket. The caller closes it.
+int ckeychain_accept(int listener, int *_Nonnull socket);
+
+/// Makes a socket at a path and listens there; accepting from it never waits. ENAMETOOLONG: a path has at most 107
+/// bytes. The caller closes it and removes the file.
+int ckeychain_listen(const char *_Nonnull path, int *_Nonnull listener);
+
+/// Whether a descriptor is a local stream socket that listens.
+int ckeychain_is_listener(int descriptor, int *_Nonnull is_listener);
+
+/// Sends a datagram to a local socket: a path, or a name of the kernel's own if it begins with "@".
+int ckeychain_datagram(const char *_Nonnull name, const void *_Nonnull bytes, size_t count);
+
+/// Keeps other processes of the user from reading this one's memory, and the kernel from writing it to a core file
+/// (PR_SET_DUMPABLE).
+int ckeychain_hide_process(void);
 
 /// 1 if the kernel started this program with raised privilege (AT_SECURE in its auxiliary vector),
 /// so that nothing inherited from the environment may be believed.

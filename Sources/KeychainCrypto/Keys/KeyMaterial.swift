@@ -10,8 +10,7 @@ package final class KeyMaterial: Sendable {
 
     private let memory: KeyMemory
 
-    /// Whether the kernel granted the lock against swapping.
-    package var isLocked: Bool { memory.isLocked }
+    package var memoryKind: KeyMemoryKind { memory.kind }
 
     /// - Throws: `.allocation` if no memory can be mapped, or whatever `fill` throws.
     package init(filling fill: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> Void) throws(KeychainError) {

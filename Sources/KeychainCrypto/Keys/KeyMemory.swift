@@ -2,8 +2,8 @@ internal import CKeychainLinux
 internal import KeychainModel
 internal import Synchronization
 
-/// A piece of memory for keys: out of core dumps, out of swap where the system allows, wiped in a forked child, and
-/// erased on release.
+/// A piece of memory for keys: out of core dumps, out of swap where the system allows, wiped in a forked child or not
+/// there, and erased on release.
 ///
 /// Pieces come from pages that are kept, because mapping and locking a page costs more than a look-up's cryptography.
 final class KeyMemory: @unchecked Sendable {  // its owner writes before it shares
@@ -11,18 +11,28 @@ final class KeyMemory: @unchecked Sendable {  // its owner writes before it shar
     static let byteCount = 512
 
     let bytes: UnsafeMutableRawBufferPointer
-    /// Whether the kernel granted the lock against swapping.
-    let isLocked: Bool
+    let kind: KeyMemoryKind
 
     /// - Throws: `.allocation` if no memory can be mapped.
     init() throws(KeychainError) {
-        (bytes, isLocked) = try Pool.shared.take()
+        (bytes, kind) = try Pool.shared.take()
     }
 
     deinit {
         ckeychain_erase(bytes.baseAddress, bytes.count)
-        Pool.shared.give(bytes, isLocked)
+        Pool.shared.give(bytes, kind)
     }
+}
+
+/// Where the keys of this process are.
+package enum KeyMemoryPolicy {
+    fileprivate static let wantsSecretMemory = Atomic(false)
+
+    /// From now on keys go into memory that the kernel itself cannot read, where it has such.
+    ///
+    /// To be called by a daemon before its first key. Not by programs: while any process has such memory the machine
+    /// cannot hibernate, and a forked child that touches it crashes.
+    package static func useSecretMemory() { wantsSecretMemory.store(true, ordering: .relaxed) }
 }
 
 extension KeyMemory {
@@ -32,29 +42,39 @@ extension KeyMemory {
 
         private struct Piece: @unchecked Sendable {  // unused memory
             var bytes: UnsafeMutableRawBufferPointer
-            var isLocked: Bool
+            var kind: KeyMemoryKind
         }
         private let idle = Mutex<[Piece]>([])
 
-        func take() throws(KeychainError) -> (UnsafeMutableRawBufferPointer, Bool) {
-            if let piece = idle.withLock({ $0.popLast() }) { return (piece.bytes, piece.isLocked) }
-            var mapped: UnsafeMutableRawPointer?
-            var locked: CInt = 0
-            let failure = ckeychain_map_pages(Self.pageSize, &mapped, &locked)
-            guard failure == 0, let mapped else {
-                throw KeychainError(.allocation, message: "no memory for keys could be mapped (errno \(failure))")
-            }
+        func take() throws(KeychainError) -> (UnsafeMutableRawBufferPointer, KeyMemoryKind) {
+            if let piece = idle.withLock({ $0.popLast() }) { return (piece.bytes, piece.kind) }
+            let (mapped, kind) = try map()
             let pieces = stride(from: 0, to: Self.pageSize, by: KeyMemory.byteCount).map { offset in
                 Piece(
                     bytes: UnsafeMutableRawBufferPointer(start: mapped + offset, count: KeyMemory.byteCount),
-                    isLocked: locked != 0)
+                    kind: kind)
             }
             idle.withLock { $0 += pieces.dropFirst() }
-            return (pieces[0].bytes, pieces[0].isLocked)
+            return (pieces[0].bytes, kind)
         }
 
-        func give(_ bytes: UnsafeMutableRawBufferPointer, _ isLocked: Bool) {
-            let piece = Piece(bytes: bytes, isLocked: isLocked)
+        private func map() throws(KeychainError) -> (UnsafeMutableRawPointer, KeyMemoryKind) {
+            var mapped: UnsafeMutableRawPointer?
+            if KeyMemoryPolicy.wantsSecretMemory.load(ordering: .relaxed),
+                ckeychain_map_secret_pages(Self.pageSize, &mapped) == 0, let mapped
+            {
+                return (mapped, .secret)
+            }
+            var isLocked: CInt = 0
+            let failure = ckeychain_map_pages(Self.pageSize, &mapped, &isLocked)
+            guard failure == 0, let mapped else {
+                throw KeychainError(.allocation, message: "no memory for keys could be mapped (errno \(failure))")
+            }
+            return (mapped, isLocked != 0 ? .locked : .ordinary)
+        }
+
+        func give(_ bytes: UnsafeMutableRawBufferPointer, _ kind: KeyMemoryKind) {
+            let piece = Piece(bytes: bytes, kind: kind)
             idle.withLock { $0.append(piece) }
         }
     }

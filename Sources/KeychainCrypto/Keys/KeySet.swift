@@ -14,7 +14,7 @@ package final class KeySet: @unchecked Sendable {  // its maker fills it before 
 
     package init() throws(KeychainError) { memory = try KeyMemory() }
 
-    package var isLocked: Bool { memory.isLocked }
+    package var memoryKind: KeyMemoryKind { memory.kind }
 
     private var records: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: memory.bytes[..<(count * Self.recordByteCount)])

@@ -29,7 +29,7 @@ extension ItemOperations {
                         ? "run 'keychain passcode set', which goes on with it first"
                         : "run 'keychain unlock', which goes on with it"))
         }
-        if !keys.snapshot.isMemoryLocked {
+        if keys.snapshot.memoryKind == .ordinary {
             findings.append(
                 StoreFinding(
                     .note, "the keys are in memory that can be swapped out",

@@ -16,14 +16,14 @@ extension ItemOperations {
     ) throws -> [FoundItem] {
         let query = request.query
         let maximum = query.limit.maximum
-        var items: [FoundItem] = []
-        guard maximum > 0 else { return items }
+        var found = FoundItems(most: configuration.mostBytesInAnswer)
+        guard maximum > 0 else { return [] }
         try forEachMatch(of: query, in: scope, on: connection, wantsSecrets: request.wantsSecrets) { row in
             guard try mayRead(row, query.authenticationUI) else { return true }
-            items.append(FoundItem(row))
-            return items.count < maximum
+            try found.append(FoundItem(row))
+            return found.items.count < maximum
         }
-        return items
+        return found.items
     }
 
     /// Whether a row is part of the answer. Nobody can be asked for consent yet, so a constrained one never is.

@@ -14,7 +14,7 @@ extension ItemOperations {
         let query = request.query
         let policy = AccessPolicy(caller: caller)
         let maximum = query.limit.maximum
-        var items: [FoundItem] = []
+        var found = FoundItems(most: configuration.mostBytesInAnswer)
         try read { connection in
             let search = try IdentitySearch(query, scope: policy.scopeForReading, wantsSecrets: request.wantsSecrets)
             guard maximum > 0 else { return }
@@ -22,12 +22,12 @@ extension ItemOperations {
                 guard try mayRead(identity.certificate, query.authenticationUI),
                     try mayRead(identity.key, query.authenticationUI)
                 else { return true }
-                items.append(FoundItem(identity))
-                return items.count < maximum
+                try found.append(FoundItem(identity))
+                return found.items.count < maximum
             }
         }
-        guard !items.isEmpty else { throw KeychainError(notFound: query) }
-        return items
+        guard !found.items.isEmpty else { throw KeychainError(notFound: query) }
+        return found.items
     }
 
     /// Applies the same changes to the certificate and to the key of every identity found.

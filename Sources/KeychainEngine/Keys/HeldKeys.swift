@@ -5,9 +5,9 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import Synchronization
 
-/// Unlocked keys in this process, for where the kernel refuses keyrings.
+/// Unlocked keys in this process: a daemon's, and everybody's where the kernel refuses keyrings.
 ///
-/// A thread waits for the lock that any other process may announce, and erases them then: the next call may be hours
+/// In the second case a thread waits for the lock that any other process may announce, and erases them then: the next call may be hours
 /// away.
 final class HeldKeys: Sendable {
     private struct State {
@@ -30,7 +30,9 @@ final class HeldKeys: Sendable {
     private static let known = Mutex<[Place: Reference]>([:])
 
     /// The keys of a store in this process, whichever of its engines unlocked it.
-    static func of(_ storeID: UUID, _ directory: URL, _ lockState: LockStateFile, _ clock: any Clock) -> HeldKeys {
+    static func of(
+        _ storeID: UUID, _ directory: URL, _ lockState: any LockStateKeeper, _ clock: any Clock
+    ) -> HeldKeys {
         let place = Place(storeID: storeID, directory: directory.standardizedFileURL.path)
         return known.withLock { known in
             if let keys = known[place]?.keys { return keys }
@@ -42,10 +44,11 @@ final class HeldKeys: Sendable {
     }
 
     private let state = Mutex(State())
-    private let lockState: LockStateFile
+    private let lockState: any LockStateKeeper
     private let clock: any Clock
 
-    private init(_ lockState: LockStateFile, _ clock: any Clock) {
+    /// Those of a process that has the store alone.
+    init(_ lockState: any LockStateKeeper, _ clock: any Clock) {
         self.lockState = lockState
         self.clock = clock
     }
@@ -71,11 +74,19 @@ final class HeldKeys: Sendable {
             state.epoch = record.epoch
             state.time = clock.sinceBoot
             state.idleLimit = idleLimit
-            if state.isWatching { return }
+            if state.isWatching || !lockState.isShared { return }
             state.isWatching = true
             let thread = Thread { [weak self] in HeldKeys.watch { self } }
             thread.name = "keychain-lock"
             thread.start()
+        }
+    }
+
+    /// When what is unlocked has to be locked for want of use or of a watcher; nil: never, or nothing is.
+    func end(idleLimit: Int?) -> UInt64? {
+        state.withLock { state in
+            guard state.whenUnlocked != nil else { return nil }
+            return lockState.read()?.end(unlockedAt: state.time, idleLimit: idleLimit)
         }
     }
 
@@ -140,7 +151,7 @@ final class HeldKeys: Sendable {
     }
 
     /// - Returns: what to wait on, and the epoch that was judged; nil if there is nothing left to watch over.
-    private func look() -> (LockStateFile, UInt64)? {
+    private func look() -> (any LockStateKeeper, UInt64)? {
         lockState.reopen()
         return state.withLock { state in
             let epoch = judge(&state)

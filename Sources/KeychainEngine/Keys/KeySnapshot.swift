@@ -41,6 +41,9 @@ final class KeySnapshot: Sendable {
         newestGeneration = bag.keyGeneration
     }
 
-    /// Whether what is kept is in memory that cannot be swapped out.
-    var isMemoryLocked: Bool { always.isLocked && (afterFirstUnlock?.isLocked ?? true) }
+    /// What the memory is that keys are kept in: the worst there is.
+    var memoryKind: KeyMemoryKind {
+        let kinds = [always.memoryKind, afterFirstUnlock?.memoryKind].compactMap(\.self)
+        return KeyMemoryKind.allCases.last { kinds.contains($0) } ?? .ordinary
+    }
 }

@@ -41,6 +41,7 @@ extension KeyStore {
             record.lockedAt = record.epoch
             // Again, now that no unlock and no change of the keybag can be under way.
             removeBlobs(of: [.whenUnlocked])
+            held.release(alsoAfterFirstUnlock: false)
         }
         _ = try bag.get()
     }
@@ -69,10 +70,27 @@ extension KeyStore {
         let failed = bag.passcode == nil ? (failures: 0, wait: 0) : try attempts.status()
         return LockStatus(
             state: try lockState(session), hasPasscode: bag.passcode != nil,
-            keyPlace: keyring == nil ? .process : .keyring, isWatched: record.isWatched(configuration.clock.sinceBoot),
+            keyPlace: keyPlace, isWatched: isWatchedHere || record.isWatched(configuration.clock.sinceBoot),
             idleLimit: bag.policy.idleLimit, erasesAfterTenFailures: bag.policy.erasesAfterTenFailures,
             failedAttempts: failed.failures, secondsUntilNextAttempt: failed.wait, isRekeying: bag.isRekeying,
             epoch: record.epoch)
+    }
+
+    private var keyPlace: LockStatus.KeyPlace {
+        if configuration.host == .user { return .daemon }
+        return keyring == nil ? .process : .keyring
+    }
+
+    /// Locks what has gone unused for too long, or whose watcher is gone, if this process holds the keys.
+    ///
+    /// - Returns: when to look again, if nothing happens before; nil: nothing will be due.
+    func lockIfDue() throws(KeychainError) -> Duration? {
+        let bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
+        guard bag.passcode != nil, let end = held.end(idleLimit: bag.policy.idleLimit) else { return nil }
+        let now = configuration.clock.sinceBoot
+        guard end < now else { return .nanoseconds(Int64(clamping: end - now + 1_000_000)) }
+        try lock(.withGrace)
+        return nil
     }
 
     /// Asks without counting as a use of the keys.
@@ -158,15 +176,16 @@ extension KeyStore {
                 throw error
             }
             published = record
-        }
-        // From here on other processes look for the new ones. Whoever is killed before this leaves the former ones to
-        // the next lock, which takes all there are.
-        removeBlobs(of: KeyTier.behindPasscode, exceptOf: bag.generation)
-        if keyring == nil, let published {
+        } then: {
+            // Whoever is told of the new epoch finds them here, and a lock that comes after it takes them.
+            guard keyring == nil, let published else { return }
             held.hold(
                 keys, tiers: tiers.filter { $0 != .whenUnlocked || !wasLocked }, record: published,
                 idleLimit: bag.policy.idleLimit)
         }
+        // From here on other processes look for the new ones. Whoever is killed before this leaves the former ones to
+        // the next lock, which takes all there are.
+        removeBlobs(of: KeyTier.behindPasscode, exceptOf: bag.generation)
         return !wasLocked
     }
 

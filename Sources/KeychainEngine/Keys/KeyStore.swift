@@ -9,7 +9,7 @@ final class KeyStore: Sendable {
     let configuration: EngineConfiguration
     let deviceKey: KeyMaterial
     let keybagFile: KeybagFile
-    let state: LockStateFile
+    let state: any LockStateKeeper
     let attempts: AttemptCounter
     /// nil: every process holds the keys it unlocked itself.
     let keyring: KernelKeyring?
@@ -17,18 +17,35 @@ final class KeyStore: Sendable {
 
     private let snapshot: Mutex<KeySnapshot?>
 
-    init(_ configuration: EngineConfiguration, keybagFile: KeybagFile, deviceKey: KeyMaterial) throws(KeychainError) {
+    /// Something in this process locks the store with the session.
+    private let hasWatcher = Atomic(false)
+
+    /// - Parameter signal: Is given after each change of the lock, if this process has the store alone.
+    init(
+        _ configuration: EngineConfiguration, keybagFile: KeybagFile, deviceKey: KeyMaterial,
+        signal: ChangeSignal = ChangeSignal()
+    ) throws(KeychainError) {
         let bag = try keybagFile.load(deviceKey: deviceKey)
         storeID = bag.storeID
         self.configuration = configuration
         self.deviceKey = deviceKey
         self.keybagFile = keybagFile
-        state = LockStateFile(configuration.storeDirectory.appendingPathComponent("lock-state"), configuration.files)
+        state =
+            configuration.host == .user
+            ? LockStateMemory(signal)
+            : LockStateFile(configuration.storeDirectory.appendingPathComponent("lock-state"), configuration.files)
         attempts = AttemptCounter(configuration, storeID: bag.storeID, deviceKey: deviceKey)
-        keyring = configuration.usesKeyring ? KernelKeyring.ofUser : nil
-        held = HeldKeys.of(bag.storeID, configuration.storeDirectory, state, configuration.clock)
+        keyring = configuration.usesKeyring && configuration.host == .embedded ? KernelKeyring.ofUser : nil
+        held =
+            configuration.host == .user
+            ? HeldKeys(state, configuration.clock)
+            : HeldKeys.of(bag.storeID, configuration.storeDirectory, state, configuration.clock)
         snapshot = Mutex(nil)
     }
+
+    var isWatchedHere: Bool { hasWatcher.load(ordering: .relaxed) }
+
+    func setWatched(_ isWatched: Bool) { hasWatcher.store(isWatched, ordering: .relaxed) }
 
     /// Runs `body` while no other process makes the store, changes its keybag or tries a passcode.
     func withStoreLock<R>(_ body: () throws -> R) throws -> R {
@@ -37,8 +54,16 @@ final class KeyStore: Sendable {
             // A keybag that was not put in place may be one that opens without the passcode.
             keybagFile.removeLeftover()
             attempts.removeLeftover()
+            // It may have changed hands while this waited: its keys are somebody else's to change, or to unlock.
+            try requireOurs()
             return try body()
         }
+    }
+
+    private func requireOurs() throws(KeychainError) {
+        guard try HostMark(configuration).read() != configuration.host else { return }
+        throw configuration.host == .embedded
+            ? .belongsToDaemon(configuration.storeDirectory) : .wasGivenUp(configuration.storeDirectory)
     }
 
     // MARK: Operations
@@ -76,6 +101,8 @@ final class KeyStore: Sendable {
 
     /// Looks at the keybag and at what is unlocked.
     private func look(_ record: LockRecord) throws(KeychainError) -> KeySnapshot {
+        // A daemon that has the store is asked by nobody else to give it up.
+        if configuration.host == .embedded { try requireOurs() }
         let bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
         let keys = try KeybagFile.usable { () throws(KeychainError) in try bag.unwrap(deviceKey: deviceKey) }
         guard bag.passcode != nil else {
@@ -209,6 +236,13 @@ extension LockRecord {
     func isIdle(limit: Int?, now: UInt64) -> Bool {
         guard let limit else { return false }
         return now > lastUse && now - lastUse > UInt64(limit) * 1_000_000_000
+    }
+
+    /// When keys that were unlocked at some time will have gone unused for too long, or a watcher that promised since to
+    /// be there will be overdue; nil: never.
+    func end(unlockedAt time: UInt64, idleLimit: Int?) -> UInt64? {
+        let idle = idleLimit.map { lastUse &+ UInt64($0) * 1_000_000_000 }
+        return [idle, watchedUntil > time ? watchedUntil : nil].compactMap(\.self).min()
     }
 
     private func seconds(from now: UInt64, to end: UInt64) -> Int {

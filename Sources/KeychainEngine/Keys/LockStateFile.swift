@@ -8,10 +8,11 @@ internal import Synchronization
 ///
 /// It holds no secret, and whoever can write it can also read the store's files as their owner. It need not survive a
 /// crash of the system, which locks every store anyhow, so nothing is forced to the disk.
-final class LockStateFile: Sendable {
+final class LockStateFile: LockStateKeeper {
     let url: URL
     private let files: any FileSystem
     private let descriptor = Mutex<Int32>(-1)
+    let isShared = true
 
     init(_ url: URL, _ files: any FileSystem) {
         self.url = url
@@ -78,7 +79,9 @@ final class LockStateFile: Sendable {
     /// Changes the record while no other process does, and runs `change` under that lock.
     ///
     /// - Throws: `.notAvailable` if the file cannot be written, or what `change` throws; then nothing is written.
-    func update(_ change: (inout LockRecord) throws(KeychainError) -> Void) throws(KeychainError) {
+    func update(
+        _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
+    ) throws(KeychainError) {
         let file = files.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
         // Closing gives up the lock.
@@ -97,6 +100,7 @@ final class LockStateFile: Sendable {
             return files.write(UnsafeRawBufferPointer(bytes), to: file, at: 0)
         }
         guard written == LockRecord.byteCount else { throw AtomicFile.fileError("write", url, errno) }
+        follow()
     }
 
     /// One word alone, so that using a key does not wait for anybody.

@@ -34,24 +34,31 @@ package struct StoreRepair {
         defer { KeyTraces.erase() }
         do {
             try PrivateDirectory.check(configuration.storeDirectory)
-            // Before any of its files is opened and closed beside SQLite.
-            guard !OpenStores.contains(configuration.storeDirectory) else {
-                throw KeychainError(.notAvailable, message: "this program has the keychain open itself")
-            }
-            try requireOnlyOurFiles()
-            try requireKnownVersion()
-            let keys = try openKeys()
-            let wasLocked = try keys.begin().set(of: .whenUnlocked) == nil
-            if wasLocked { try keys.unlock(try passcode()) }
-            // As it was found.
-            defer { if wasLocked { lockAgain(keys) } }
-            return try keys.withStoreLock {
-                try withStoreClosed {
-                    try exchange { directory in try save(into: directory, keys, progress) }
-                }
-            }
+            var configuration = configuration
+            configuration.host = try HostMark(configuration).read()
+            return try StoreRepair(configuration).save(passcode, progress)
         } catch {
             throw KeychainError(engineFailure: error)
+        }
+    }
+
+    /// As the store's own host, whichever it is: a daemon that runs has the database open.
+    private func save(_ passcode: () throws -> SecretBytes, _ progress: (Int, Int) -> Void) throws -> RepairReport {
+        // Before any of its files is opened and closed beside SQLite.
+        guard !OpenStores.contains(configuration.storeDirectory) else {
+            throw KeychainError(.notAvailable, message: "this program has the keychain open itself")
+        }
+        try requireOnlyOurFiles()
+        try requireKnownVersion()
+        let keys = try openKeys()
+        let wasLocked = try keys.begin().set(of: .whenUnlocked) == nil
+        if wasLocked { try keys.unlock(try passcode()) }
+        // As it was found.
+        defer { if wasLocked { lockAgain(keys) } }
+        return try keys.withStoreLock {
+            try withStoreClosed {
+                try exchange { directory in try save(into: directory, keys, progress) }
+            }
         }
     }
 
@@ -82,8 +89,8 @@ package struct StoreRepair {
     private func requireOnlyOurFiles() throws {
         let ours: Set = [
             "keychain.db", "keychain.db-wal", "keychain.db-shm", "keychain.db-journal", "keybag", "attempts",
-            "lock-state",
-            "store.lock", "write.lock", "keybag.new", "attempts.new", "keychain.db.new",
+            "lock-state", "host", "daemon.lock", "store.lock", "write.lock", "keybag.new", "attempts.new", "host.new",
+            "keychain.db.new",
         ]
         let names = try FileManager.default.contentsOfDirectory(atPath: configuration.storeDirectory.path)
         let others = names.filter { !ours.contains($0) && !$0.hasPrefix("keychain.db.new-") }.sorted()
@@ -156,7 +163,7 @@ package struct StoreRepair {
 
     /// What belongs to the store besides the database: its keys, and the count of wrong passcodes.
     private func copyFiles(to directory: URL) throws {
-        for name in ["keybag", "attempts", "lock-state"] {
+        for name in ["keybag", "attempts", "lock-state", "host"] {
             guard let source = try FileBytes(file(name)) else { continue }
             guard let bytes = source.bytes(at: 0, count: source.count) else {
                 throw AtomicFile.fileError("read", file(name), errno)

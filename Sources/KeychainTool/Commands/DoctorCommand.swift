@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Keychain
 internal import KeychainModel
+internal import KeychainPlaces
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -60,15 +61,15 @@ struct Diagnosis {
     var isHealthy: Bool { findings.allSatisfy { $0.severity == .note } }
 
     init(_ session: KeychainSession) {
-        storePath = session.location.storeDirectory.path
-        let inspection = FileInspection(session.location)
-        var findings = inspection.findings
-        switch StorePresence(session.location) {
+        storePath = session.location?.storeDirectory.path ?? session.host.place
+        let inspection = session.location.map { FileInspection($0) }
+        var findings = inspection?.findings ?? []
+        switch session.presence {
         case .absent:
             findings.append(StoreFinding(.note, "there is no keychain here yet", advice: "the first 'add' makes it"))
         case .incomplete(let missing):
             findings.append(Self.incomplete(missing))
-        case .present where inspection.lacksDeviceKey: break
+        case .present where inspection?.lacksDeviceKey == true: break
         case .present:
             do throws(KeychainError) {
                 let count = try Self.announce(session)
@@ -80,7 +81,7 @@ struct Diagnosis {
             } catch  where error.code == .interactionNotAllowed {
                 findings.append(Self.locked)
             } catch {
-                findings.append(Self.unusable(error))
+                findings.append(Self.unusable(error, session.host))
             }
         }
         self.findings = findings.sorted { $0.severity.rank > $1.severity.rank }
@@ -113,12 +114,18 @@ struct Diagnosis {
             advice: "run 'keychain unlock' and then 'keychain doctor' again")
     }
 
-    private static func unusable(_ error: KeychainError) -> StoreFinding {
-        StoreFinding(
+    private static func unusable(_ error: KeychainError, _ host: ChosenHost) -> StoreFinding {
+        var (advice, isRepairable) = ("", error.tellsOfDamage)
+        if case .daemon = host, error.code == .notAvailable {
+            // Whether the store is damaged nobody can tell while it is the daemon's and the daemon does not have it.
+            isRepairable = true
+            advice = "; stop keychaind before that"
+        }
+        return StoreFinding(
             .damage, "the keychain cannot be used (status \(error.code.status)): \(error.message)",
             advice: "nothing was changed. Mend what the message names and run 'keychain doctor' again; if the database "
-                + "itself is damaged, 'keychain doctor --repair' saves what can be read",
-            isRepairable: error.tellsOfDamage)
+                + "itself is damaged, 'keychain doctor --repair' saves what can be read" + advice,
+            isRepairable: isRepairable)
     }
 
     var text: String {

@@ -33,7 +33,7 @@ struct ImportCommand: ParsableCommand {
         let content = try ImportCheck(input, key)
         let session = try KeychainSession(store)
         var report = ImportReport(isDryRun: dryRun, summary: content.summary)
-        if dryRun && StorePresence(session.location) == .absent {
+        if dryRun && session.presence == .absent {
             // As into an empty one, which is not made for that.
             report.outcomes = [.added: content.summary.items - content.refused, .refused: content.refused]
         } else {

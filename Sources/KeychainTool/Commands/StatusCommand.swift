@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Keychain
 internal import KeychainModel
+internal import KeychainPlaces
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,20 +15,26 @@ struct StatusCommand: ParsableCommand {
     func run() throws {
         let session = try KeychainSession(store)
         let report = StatusReport(
-            location: session.location, status: try Self.status(of: session),
-            identity: try session.connection.identity())
+            host: session.host, daemon: try Self.daemon(of: session),
+            status: try Self.status(of: session), identity: try session.connection.identity())
         try Console.write(json ? report.json.text + "\n" : report.text)
+    }
+
+    /// nil: the engine would be in this process. Nothing is opened to find out: that would make a store.
+    private static func daemon(of session: KeychainSession) throws -> DaemonWelcome? {
+        guard case .daemon = session.host else { return nil }
+        return try session.connection.daemon()
     }
 
     /// nil: there is no store.
     private static func status(of session: KeychainSession) throws -> StoreStatus? {
-        switch StorePresence(session.location) {
+        switch session.presence {
         case .absent: return nil
         case .incomplete(let missing):
             throw KeychainError(
                 .notAvailable,
-                message: "the keychain in \(session.location.storeDirectory.path) is not whole: its file \(missing) is "
-                    + "missing; run 'keychain doctor'")
+                message: "the keychain in \(session.host.place) is not whole: its file \(missing) is missing; run "
+                    + "'keychain doctor'")
         case .present:
             guard case .status(let status) = try session.connection.perform(.status) else {
                 throw KeychainError.unexpectedReply
@@ -39,21 +46,36 @@ struct StatusCommand: ParsableCommand {
 
 /// What `status` says, in words and for scripts.
 struct StatusReport {
-    var location: StoreLocation
+    var host: ChosenHost
+    /// nil: the engine is in this process.
+    var daemon: DaemonWelcome?
     /// nil: there is no store yet.
     var status: StoreStatus?
     var identity: CallerIdentity
 
-    private static let hostWarning =
-        "the keychain runs inside each program that uses it. Access groups keep honest programs apart; any program "
-        + "of this user can name any group, and read the store's files and the device key."
-
-    /// Where a new store would get its key from, if there is none yet.
-    private var deviceKey: DeviceKeyOrigin {
-        status?.deviceKey ?? .file(location.deviceKeyDirectory.appendingPathComponent("device-key").path)
+    /// What keeps programs apart, and what does not.
+    private var hostLimit: String {
+        daemon == nil
+            ? "the keychain runs inside each program that uses it. Access groups keep honest programs apart; any program "
+                + "of this user can name any group, and read the store's files and the device key."
+            : "all programs of this user share its access groups: these keep honest programs apart, and any program can "
+                + "name any group. Keys are in the daemon's memory, which no other program of this user can read; the "
+                + "store's files and the device key belong to this user."
     }
 
-    private var storePath: String { location.storeDirectory.path }
+    /// Where a new store would get its key from, if there is none yet.
+    private var deviceKey: DeviceKeyOrigin? {
+        if let status { return status.deviceKey }
+        guard case .embedded(let location) = host else { return nil }
+        return .file(location.deviceKeyDirectory.appendingPathComponent("device-key").path)
+    }
+
+    private var storePath: String { status?.storePath ?? host.place }
+
+    private var hostInWords: String {
+        guard let daemon, case .daemon(let address) = host else { return "embedded" }
+        return "keychaind \(daemon.release), process \(daemon.processID), at \(address.path)"
+    }
 
     // MARK: Words
 
@@ -66,13 +88,15 @@ struct StatusReport {
             let counts = ItemClass.stored.map { $0.counted(status.itemCounts[$0] ?? 0) }
             lines.add("Items", counts.joined(separator: ", "))
             lines.add("On disk", ByteCount.text(status.bytesOnDisk))
-            lines.add("Keys", status.isKeyMemoryLocked ? "in locked memory" : "in memory that can be swapped out")
+            lines.add("Keys", status.keyMemory.inWords)
         }
         if let status { LockReport(status: status.lock).add(to: &lines) }
-        lines.add("Device key", deviceKey.inWords)
-        lines.add("", "Limit: " + deviceKey.limit)
-        lines.add("Host", "embedded")
-        lines.add("", "Limit: " + Self.hostWarning)
+        if let deviceKey {
+            lines.add("Device key", deviceKey.inWords)
+            lines.add("", "Limit: " + deviceKey.limit)
+        }
+        lines.add("Host", hostInWords)
+        lines.add("", "Limit: " + hostLimit)
         lines.add("Acting as", "the owner of the store: this command reaches the items of every access group")
         lines.add("Groups", groups)
         return lines.text
@@ -106,13 +130,15 @@ struct StatusReport {
             members += [
                 ("storeID", .string(status.storeID.uuidString.lowercased())),
                 ("schemaVersion", .number(Int64(status.schemaVersion))), ("items", .object(counts)),
-                ("bytesOnDisk", .number(status.bytesOnDisk)), ("keyMemoryLocked", .boolean(status.isKeyMemoryLocked)),
+                ("bytesOnDisk", .number(status.bytesOnDisk)),
+                ("keyMemoryLocked", .boolean(status.keyMemory != .ordinary)),
+                ("keyMemory", .string(status.keyMemory.rawValue)),
                 ("lock", LockReport(status: status.lock).json),
             ]
         }
+        if let deviceKey { members.append(("deviceKey", deviceKey.json)) }
+        members += hostMembers
         members += [
-            ("deviceKey", deviceKey.json),
-            ("host", .string("embedded")),
             (
                 "identity",
                 .object([
@@ -120,9 +146,23 @@ struct StatusReport {
                     ("groups", .array(identity.caller.groups.map(JSONValue.string))),
                     ("source", .string(sourceName)),
                 ])
-            ),
+            )
         ]
         return .object(members)
+    }
+
+    private var hostMembers: [(key: String, value: JSONValue)] {
+        guard let daemon, case .daemon(let address) = host else { return [("host", .string("embedded"))] }
+        return [
+            ("host", .string(address.name)),
+            (
+                "daemon",
+                .object([
+                    ("socket", .string(address.path)), ("processID", .number(Int64(daemon.processID))),
+                    ("release", .string(daemon.release)),
+                ])
+            ),
+        ]
     }
 
     private var sourceName: String {
@@ -132,6 +172,16 @@ struct StatusReport {
         case .entitlementsFile: "entitlements-file"
         case .bundleIdentifier: "bundle-identifier"
         case .executableName: "executable-name"
+        }
+    }
+}
+
+extension KeyMemoryKind {
+    fileprivate var inWords: String {
+        switch self {
+        case .secret: "in memory that the kernel itself does not read"
+        case .locked: "in locked memory"
+        case .ordinary: "in memory that can be swapped out"
         }
     }
 }

@@ -19,7 +19,7 @@ struct UnlockCommand: ParsableCommand {
         let (session, _) = try KeychainSession.withPasscode(store)
         let status = try session.connection.unlock(passcode, report: renewal.report)
         renewal.end()
-        guard status.keyPlace == .keyring else { throw KeychainError.unlockedForNobody }
+        guard status.keyPlace != .process else { throw KeychainError.unlockedForNobody }
         status.noteIfUnwatched()
     }
 }

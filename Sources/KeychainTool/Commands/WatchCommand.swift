@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import CKeychainBus
 internal import Foundation
+internal import Keychain
+internal import KeychainLogin
 internal import KeychainModel
 
 struct WatchCommand: ParsableCommand {
@@ -17,14 +19,23 @@ struct WatchCommand: ParsableCommand {
     @Flag(help: "Say only what fails.") var quiet = false
 
     func run() throws {
+        if case .daemon = try ChosenHost(store.configuration) {
+            Console.note("keychaind has the keychain and locks it with the session: there is nothing to watch")
+            return
+        }
         // First: opening a store may start a thread, which would take the signals.
         let signals = try StopSignals()
-        let login = try LoginManager.connect(sessionID: ProcessInfo.processInfo.environment["XDG_SESSION_ID"])
+        let login = try LoginManager.connect(
+            .ownSession(id: ProcessInfo.processInfo.environment["XDG_SESSION_ID"]))
         var log = Watcher.Log(event: Console.complain, trouble: Console.complain)
         if quiet { log.event = { _ in } }
         let watcher = Watcher(
             WatchedKeychain(store), login, stop: signals.descriptor, interval: .seconds(20), log: log)
-        try watcher.run(isReady: Self.announceReadiness)
+        do {
+            try watcher.run(isReady: Self.announceReadiness)
+        } catch is BusFailure {
+            throw ToolFailure(message: "stopped watching: start 'keychain watch' again")
+        }
     }
 
     /// Tells the service manager, if one started this process and waits for it.

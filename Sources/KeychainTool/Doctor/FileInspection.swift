@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import Keychain
 internal import KeychainModel
+internal import KeychainPlaces
 
 /// Looks at a store from outside: who owns its files, who else may touch them, where the device key is.
 struct FileInspection {
@@ -11,7 +12,7 @@ struct FileInspection {
 
     init(_ location: StoreLocation) {
         let store = location.storeDirectory
-        let names = ["keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag", "lock-state", "attempts"]
+        let names = ["keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag", "lock-state", "attempts", "host"]
         inspect(store, with: names.map { store.appendingPathComponent($0) })
         inspectSiblings(of: store)
         // Whoever starts the service looks after its credentials, and opening them says what is wrong.

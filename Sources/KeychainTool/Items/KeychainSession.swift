@@ -1,15 +1,16 @@
 internal import Foundation
 internal import Keychain
 internal import KeychainModel
+internal import KeychainPlaces
 
 /// A connection to one keychain, as its owner, and the requests that commands make of it.
 struct KeychainSession {
-    let location: StoreLocation
+    let host: ChosenHost
     let connection: Connection
 
     init(_ options: StoreOptions) throws(KeychainError) {
         let configuration = options.configuration
-        location = try StoreLocation(configuration)
+        host = try ChosenHost(configuration)
         connection = Connection(configuration, authority: .owner)
     }
 
@@ -18,11 +19,34 @@ struct KeychainSession {
     /// - Throws: `.itemNotFound` if there is no store yet.
     static func existing(_ options: StoreOptions) throws(KeychainError) -> KeychainSession {
         let session = try KeychainSession(options)
-        guard StorePresence(session.location) != .absent else {
-            throw KeychainError(
-                .itemNotFound, message: "there is no keychain in \(session.location.storeDirectory.path) yet")
+        guard session.presence != .absent else {
+            throw KeychainError(.itemNotFound, message: "there is no keychain in \(session.host.place) yet")
         }
         return session
+    }
+
+    /// What there is of the store, as far as it is this process that opens it. A daemon has a store, or says why not.
+    var presence: StorePresence {
+        switch host {
+        case .embedded(let location): StorePresence(location)
+        case .daemon: .present
+        }
+    }
+
+    /// Where the store's files are; nil: a daemon has it and does not say, or keeps the device key elsewhere.
+    var location: StoreLocation? {
+        switch host {
+        case .embedded(let location): return location
+        case .daemon:
+            // What keeps the daemon from answering is told by whatever is asked of it next.
+            guard case .status(let status)? = try? connection.perform(.status),
+                case .file(let deviceKey) = status.deviceKey
+            else { return nil }
+            var configuration = KeychainConfiguration()
+            configuration.storeDirectory = URL(fileURLWithPath: status.storePath, isDirectory: true)
+            configuration.deviceKeyDirectory = URL(fileURLWithPath: deviceKey).deletingLastPathComponent()
+            return try? StoreLocation(configuration)
+        }
     }
 
     // MARK: Finding

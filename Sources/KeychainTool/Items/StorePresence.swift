@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import Keychain
 internal import KeychainModel
+internal import KeychainPlaces
 
 /// What there is at a store's place, seen from outside and without making anything.
 enum StorePresence: Equatable {

@@ -38,6 +38,7 @@ struct LockReport {
     private var placeInWords: String {
         switch status.keyPlace {
         case .keyring: "serves every program of this user: the keys are in the kernel's keyring"
+        case .daemon: "serves every program of this user: the keys are in keychaind's memory, until it ends"
         case .process:
             "serves only the program that does it: the kernel refuses its keyring here, so each keeps the keys itself"
         }

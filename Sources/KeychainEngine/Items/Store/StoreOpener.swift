@@ -19,16 +19,22 @@ struct StoreOpener {
         deviceKeyProvider = configuration.deviceKeyProvider
     }
 
-    func open() throws(KeychainError) -> (store: ItemStore, keys: KeyStore) {
+    /// - Parameter signal: Is given after each change of the lock, if this process has the store alone.
+    /// - Returns: with the store the lock that a daemon keeps for as long as it has it.
+    func open(
+        _ signal: ChangeSignal = ChangeSignal()
+    ) throws(KeychainError) -> (store: ItemStore, keys: KeyStore, daemonLock: DaemonLock?) {
         do {
             try PrivateDirectory.create(configuration.storeDirectory, configuration.files)
+            let daemonLock = try takePossession()
             let mark = try OpenStores.mark(configuration.storeDirectory) { () throws(KeychainError) in
                 try LogInspection(database.url).requireIntact()
             }
             if !keybagFile.exists { try withStoreLock { try makeStore() } }
-            let keys = try KeyStore(configuration, keybagFile: keybagFile, deviceKey: try deviceKeyProvider.load())
+            let keys = try KeyStore(
+                configuration, keybagFile: keybagFile, deviceKey: try deviceKeyProvider.load(), signal: signal)
             let reader = try openReader(of: keys)
-            return (try openStore(keys, reader, mark), keys)
+            return (try openStore(keys, reader, mark), keys, daemonLock)
         } catch {
             throw KeychainError(engineFailure: error)
         }
@@ -40,11 +46,40 @@ struct StoreOpener {
         return try LockFile.withLock(lock, configuration.files, body)
     }
 
+    // MARK: Whose store it is
+
+    /// - Returns: nil for a program that opens the store for itself.
+    private func takePossession() throws -> DaemonLock? {
+        guard configuration.host == .user else {
+            try requireOurs()
+            return nil
+        }
+        let lock = try DaemonLock(configuration)
+        let mark = HostMark(configuration)
+        try withStoreLock {
+            try lock.requireInPlace()
+            if try mark.read() == .user { return }
+            if keybagFile.exists { throw KeychainError.belongsToPrograms(configuration.storeDirectory) }
+            // Before there is anything: a store that is being made is nobody else's either.
+            try mark.write(.user)
+        }
+        // If who handed it over was cut short, programs may not know yet.
+        try StoreHandover(configuration).tellPrograms()
+        return lock
+    }
+
+    private func requireOurs() throws(KeychainError) {
+        guard try HostMark(configuration).read() == configuration.host else {
+            throw .belongsToDaemon(configuration.storeDirectory)
+        }
+    }
+
     // MARK: Making a store
 
     private func makeStore() throws {
-        // Another process may have made the store while this one waited.
+        // Another process may have made the store while this one waited, or handed its place to a daemon.
         if keybagFile.exists { return }
+        try requireOurs()
         try PrivateDirectory.makeDurable(configuration.storeDirectory, configuration.files)
         let storeID = try makeDatabase()
         let deviceKey = try deviceKeyProvider.loadOrCreate(randomness: configuration.randomness)

@@ -1,0 +1,134 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Keychain
+internal import KeychainModel
+internal import Security
+
+/// Our side of `compare-gnome-keyring`: what a program pays that calls `Security`, on whatever host the environment
+/// names. The same work, names and output as GnomeKeyring/libsecret-benchmark.c.
+struct CompareCommand: ParsableCommand {
+    enum Work: String, ExpressibleByArgument, CaseIterable { case fill, measure }
+
+    static let configuration = CommandConfiguration(
+        commandName: "compare", abstract: "Run by compare-gnome-keyring, on a keychain of its own.",
+        shouldDisplay: false)
+
+    @Argument(help: "fill: set a passcode and add the items. measure: on a keychain that was filled.")
+    var work: Work
+
+    @Argument(help: "Items in the keychain.")
+    var items: Int
+
+    @Option(help: "Items to add, one at a time; they are removed again.")
+    var stores = 0
+
+    @Option(help: "Secrets to look up.")
+    var lookUps = 0
+
+    @Option(help: "Searches for every tenth item with its secret.")
+    var searches = 0
+
+    func run() throws {
+        switch work {
+        case .fill:
+            _ = try Connection.current.perform(.passcode(.set(Passcodes.first)))
+            defer { lock() }
+            for number in 0..<items { _ = try ComparedItem(number).add() }
+        case .measure:
+            _ = try Connection.current.perform(.unlock(Passcodes.first))
+            defer { lock() }
+            try measure()
+        }
+    }
+
+    private func measure() throws {
+        // What the first call pays besides: opening the store, or connecting.
+        _ = try ComparedItem(0).lookUp()
+        let added = items..<items + stores
+        report("store", try added.map { try ComparedItem($0).add() })
+        for number in added { try ComparedItem(number).remove() }
+        var random = RandomNumbers()
+        report("look-up", try (0..<lookUps).map { _ in try ComparedItem(random.number(below: items)).lookUp() })
+        report("search", try (0..<searches).map { try ComparedItem($0).search(expecting: items / 10) })
+    }
+
+    private func report(_ name: String, _ times: [Double]) {
+        print(([name] + times.map { String(format: "%.1f", $0) }).joined(separator: " "))
+    }
+
+    /// The keys of a keychain that is thrown away must not stay where they are kept.
+    private func lock() {
+        do {
+            _ = try Connection.current.perform(.lock(.now))
+        } catch {
+            tell("The keychain cannot be locked: \(error)")
+        }
+    }
+}
+
+/// An item by its number; there are ten services.
+private struct ComparedItem {
+    private let account: String
+    private let service: String
+
+    private static let secret = Data("a secret of forty bytes, as in every row".utf8)
+
+    init(_ number: Int) {
+        account = String(format: "account-%07d", number)
+        service = "service-\(number % 10)"
+    }
+
+    private var name: [String: Any] {
+        [
+            kSecClass as String: kSecClassGenericPassword,
+            kSecAttrAccount as String: account,
+            kSecAttrService as String: service,
+        ]
+    }
+
+    // Each returns how long it took, in microseconds.
+
+    func add() throws -> Double {
+        var attributes = name
+        attributes[kSecAttrLabel as String] = "Label of \(account)"
+        attributes[kSecValueData as String] = Self.secret
+        let timed = Stopwatch.time { SecItemAdd(attributes as CFDictionary, nil) }
+        try require(timed.result, "SecItemAdd")
+        return timed.microseconds
+    }
+
+    func lookUp() throws -> Double {
+        var query = name
+        query[kSecReturnData as String] = true
+        var found: AnyObject?
+        let timed = Stopwatch.time { SecItemCopyMatching(query as CFDictionary, &found) }
+        try require(timed.result, "SecItemCopyMatching")
+        guard found as? Data == Self.secret else { throw BenchmarkError("a look-up gave another secret") }
+        return timed.microseconds
+    }
+
+    /// Every item of this one's service with its attributes and its secret.
+    func search(expecting count: Int) throws -> Double {
+        let query: [String: Any] = [
+            kSecClass as String: kSecClassGenericPassword,
+            kSecAttrService as String: service,
+            kSecMatchLimit as String: kSecMatchLimitAll,
+            kSecReturnAttributes as String: true,
+            kSecReturnData as String: true,
+        ]
+        var found: AnyObject?
+        let timed = Stopwatch.time { SecItemCopyMatching(query as CFDictionary, &found) }
+        try require(timed.result, "SecItemCopyMatching")
+        let items = found as? [[String: Any]] ?? []
+        guard items.count == count, items.allSatisfy({ $0[kSecValueData as String] as? Data == Self.secret }) else {
+            throw BenchmarkError("a search did not give \(count) items with their secrets")
+        }
+        return timed.microseconds
+    }
+
+    func remove() throws { try require(SecItemDelete(name as CFDictionary), "SecItemDelete") }
+
+    private func require(_ status: OSStatus, _ function: String) throws {
+        guard status == errSecSuccess else { throw BenchmarkError("\(function) gave \(status) for \(account)") }
+    }
+}

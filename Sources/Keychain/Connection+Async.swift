@@ -1,0 +1,19 @@
+package import KeychainModel
+
+extension Connection {
+    /// The same for tasks: the call blocks a thread of its own kind, never one of those that run tasks.
+    ///
+    /// A task that is cancelled meanwhile gets the answer all the same: whether the request was carried out must be
+    /// known.
+    package func performInTask(_ request: Request) async throws(KeychainError) -> Reply {
+        let result = await withTaskExecutorPreference(BlockingCalls.shared) {
+            // Non-isolated, so that it runs where the preference says.
+            await attempt(request)
+        }
+        return try result.get()
+    }
+
+    private func attempt(_ request: Request) async -> Result<Reply, KeychainError> {
+        Result { () throws(KeychainError) in try perform(request) }
+    }
+}

@@ -1,0 +1,205 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainModel
+
+/// Why there is no answer to a request.
+enum CallFailure: Error {
+    /// The daemon has not begun it, and never will.
+    case neverBegun(KeychainError)
+    /// It may have been done or not.
+    case unknownOutcome(KeychainError)
+    /// The daemon has not begun it, and would not if it were sent again.
+    case refused(KeychainError)
+}
+
+/// One connection to a daemon, used by one thread at a time: a request goes out, its answer comes back.
+final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one thread at a time
+    let caller: Caller
+    let welcome: DaemonWelcome
+    private let stream: FrameStream
+    private var lastRequest: UInt64 = 0
+    /// Whether the connection is of no more use.
+    private(set) var isOver = false
+    /// Connects, and introduces this process.
+    ///
+    /// - Throws: `.notAvailable` if nobody answers, or the daemon's own reason to refuse.
+    init(_ address: DaemonAddress, as caller: Caller) throws(KeychainError) {
+        let stream = FrameStream(try address.connect())
+        self.stream = stream
+        self.caller = caller
+        let hello = try ClientMessage.hello(ClientHello(groups: caller.groups, authority: caller.authority)).frame()
+        let answer = Self.outcome { () throws(FrameStream.Failure) in
+            try stream.send(hello)
+            return try stream.receive()
+        }
+        switch answer {
+        case .success(.welcome(let welcome)): self.welcome = welcome
+        case .success(.goodbye(let goodbye)): throw KeychainError(goodbye)
+        case .success: throw .strangeAnswer(of: address)
+        case .failure(let failure): throw failure.error(address)
+        }
+    }
+
+    private static func outcome<R>(
+        _ body: () throws(FrameStream.Failure) -> R
+    ) -> Result<R, FrameStream.Failure> {
+        Result { () throws(FrameStream.Failure) in try body() }
+    }
+
+    // MARK: Requests
+
+    /// Sends a request and waits for the whole of its answer.
+    ///
+    /// - Returns: what the daemon answered, an error too; or why nothing of that kind can be sent to it.
+    /// - Throws: if it did not answer. Then the connection is over.
+    func answer(to request: Request, _ address: DaemonAddress) throws(CallFailure) -> Result<Reply, KeychainError> {
+        lastRequest += 1
+        let frame: WireFrame
+        switch framed(.request(id: lastRequest, request)) {
+        case .success(let made): frame = made
+        case .failure(let error): return .failure(error)
+        }
+        if case .failure(let failure) = Self.outcome({ () throws(FrameStream.Failure) in try stream.send(frame) }) {
+            isOver = true
+            throw unsent(failure, address)
+        }
+        var whole: Reply?
+        while true {
+            switch Self.outcome({ () throws(FrameStream.Failure) in try stream.receive() }) {
+            case .success(.reply(lastRequest, let part, let isLast)):
+                switch joined(whole, part) {
+                case .success(let reply):
+                    if isLast { return .success(reply) }
+                    whole = reply
+                case .failure(let error):
+                    isOver = true
+                    throw .unknownOutcome(error)
+                }
+            case .success(.failure(lastRequest, let error)):
+                return .failure(error)
+            case .success(.goodbye(let goodbye)):
+                isOver = true
+                throw ended(goodbye)
+            case .success:
+                isOver = true
+                throw .unknownOutcome(.strangeAnswer(of: address))
+            case .failure(let failure):
+                isOver = true
+                throw .unknownOutcome(failure.error(address))
+            }
+        }
+    }
+
+    private func framed(_ message: ClientMessage) -> Result<WireFrame, KeychainError> {
+        Result { () throws(KeychainError) in
+            let frame = try message.frame()
+            let size = frame.header
+            guard max(size.messageCount, size.tailCount) <= WireHeader.mostBytes else {
+                throw KeychainError(
+                    .dataTooLarge,
+                    message: "a request to keychaind has at most \(WireHeader.mostBytes >> 20) MiB, and this one more")
+            }
+            return frame
+        }
+    }
+
+    private func joined(_ whole: Reply?, _ part: Reply) -> Result<Reply, KeychainError> {
+        Result { () throws(KeychainError) in
+            guard var whole else { return part }
+            try whole.append(part)
+            return whole
+        }
+    }
+
+    /// What a request that could not be sent as a whole came to.
+    private func unsent(_ failure: FrameStream.Failure, _ address: DaemonAddress) -> CallFailure {
+        // A request that is not whole is never begun: the daemon reads all of it first. Before it ended the connection
+        // it may have said why.
+        let last = Self.outcome { () throws(FrameStream.Failure) -> DaemonMessage? in
+            try stream.waitForInput(until: .now) ? try stream.receive() : nil
+        }
+        if case .success(.goodbye(let goodbye)) = last { return ended(goodbye) }
+        return .neverBegun(failure.error(address))
+    }
+
+    private func ended(_ goodbye: DaemonGoodbye) -> CallFailure {
+        let error = KeychainError(goodbye)
+        guard goodbye.lastRequest < lastRequest else { return .unknownOutcome(error) }
+        switch goodbye.reason {
+        // The same would be answered once more.
+        case .malformed, .unsupportedVersion, .refused: return .refused(error)
+        case .shuttingDown, .tooSlow, .tooManyConnections, .storeGivenUp, .noStore: return .neverBegun(error)
+        }
+    }
+
+    // MARK: Changes
+
+    /// From now on the connection only listens.
+    func subscribe(_ address: DaemonAddress) throws(KeychainError) {
+        lastRequest += 1
+        let frame = try ClientMessage.subscribe(id: lastRequest).frame()
+        if case .failure(let failure) = Self.outcome({ () throws(FrameStream.Failure) in try stream.send(frame) }) {
+            isOver = true
+            throw failure.error(address)
+        }
+    }
+
+    /// The next thing that has changed; nil if nothing does until then.
+    func nextChange(
+        until end: ContinuousClock.Instant, _ address: DaemonAddress
+    ) throws(KeychainError) -> StoreChange? {
+        let message = Self.outcome { () throws(FrameStream.Failure) -> DaemonMessage? in
+            guard try stream.waitForInput(until: end) else { return nil }
+            return try stream.receive()
+        }
+        switch message {
+        case .success(nil): return nil
+        case .success(.event(lastRequest, let change)): return change
+        case .success(.failure(lastRequest, let error)): throw error
+        case .success(.goodbye(let goodbye)):
+            isOver = true
+            throw KeychainError(goodbye)
+        case .success:
+            isOver = true
+            throw .strangeAnswer(of: address)
+        case .failure(let failure):
+            isOver = true
+            throw failure.error(address)
+        }
+    }
+}
+
+extension FrameStream.Failure {
+    fileprivate func error(_ address: DaemonAddress) -> KeychainError {
+        switch self {
+        case .closed:
+            KeychainError(.notAvailable, message: "the keychaind at \(address.path) ended: \(address.advice)")
+        case .system(let number):
+            KeychainError(
+                .notAvailable,
+                message: "the connection to keychaind failed (\(String(cString: strerror(number))))")
+        case .late:
+            KeychainError(
+                .notAvailable,
+                message: "the keychaind at \(address.path) does not answer: it may be stopped or overloaded")
+        case .malformed(let what):
+            KeychainError(
+                .notAvailable,
+                message: "the keychaind at \(address.path) sent what this program does not understand (\(what)): "
+                    + "update the older of the two")
+        }
+    }
+}
+
+extension KeychainError {
+    fileprivate init(_ goodbye: DaemonGoodbye) {
+        self.init(.notAvailable, message: goodbye.message)
+        tellsOfOtherHost = goodbye.reason == .storeGivenUp
+    }
+
+    fileprivate static func strangeAnswer(of address: DaemonAddress) -> KeychainError {
+        KeychainError(
+            .notAvailable,
+            message: "what listens at \(address.path) answered something else than was asked: is it keychaind?")
+    }
+}

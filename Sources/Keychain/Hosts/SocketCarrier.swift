@@ -1,0 +1,224 @@
+internal import Foundation
+internal import Glibc
+package import KeychainModel
+internal import Synchronization
+
+/// The way to a daemon: blocking calls over a few connections, each of which has one request under way.
+///
+/// After the daemon was started anew the next call connects anew. A call is never executed twice: it is sent again only
+/// if the daemon cannot have begun it, or if doing it twice makes no difference.
+package final class SocketCarrier: RequestHandler {
+    /// So many threads of a process are served at once, the others wait. A daemon takes 64 connections from a process.
+    private static let mostConnections = 16
+    /// Kept for the next calls.
+    private static let mostIdle = 4
+    private struct State {
+        private var process = getpid()
+        var idle: [DaemonSocket] = []
+        var openCount = 0
+        var hasAnswered = false
+        /// Those that nobody waits on at the moment.
+        var subscriptions: [LockSubscription] = []
+
+        /// A forked child begins anew: its copies of its parent's connections are the parent's.
+        mutating func forgetParent() {
+            if process != getpid() { self = State() }
+        }
+    }
+
+    private let address: DaemonAddress
+    private let state = Mutex(State())
+    private let isFree = NSCondition()
+
+    init(_ address: DaemonAddress) { self.address = address }
+
+    /// The way to a daemon that this user or root runs at a path.
+    package convenience init(socketPath: String) {
+        self.init(DaemonAddress(path: socketPath, owners: [geteuid(), 0]))
+    }
+
+    package func prepareForExit() {}  // the daemon has the store
+
+    // MARK: Requests
+
+    package func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
+        var failures = Failures()
+        while true {
+            switch attempt(request, caller) {
+            case .success(let answer): return try answer.get()
+            case .failure(let failure): try failures.add(failure, to: request, mayWait: hasAnswered)
+            }
+        }
+    }
+
+    private var hasAnswered: Bool { state.withLock { $0.hasAnswered } }
+
+    private func attempt(_ request: Request, _ caller: Caller) -> Result<Result<Reply, KeychainError>, CallFailure> {
+        switch Result(catching: { () throws(KeychainError) in try take(for: caller) }) {
+        case .failure(let error): return .failure(.neverBegun(error))
+        case .success(let socket):
+            defer { give(socket) }
+            return Result { () throws(CallFailure) in try socket.answer(to: request, address) }
+        }
+    }
+
+    // MARK: Connections
+
+    private func take(for caller: Caller) throws(KeychainError) -> DaemonSocket {
+        isFree.lock()
+        var known: DaemonSocket?
+        while true {
+            let mayGoOn = state.withLock { state -> Bool in
+                state.forgetParent()
+                if let index = state.idle.lastIndex(where: { $0.caller == caller }) {
+                    known = state.idle.remove(at: index)
+                    return true
+                }
+                if state.openCount >= Self.mostConnections, !state.idle.isEmpty {
+                    state.idle.removeFirst()
+                    state.openCount -= 1
+                }
+                guard state.openCount < Self.mostConnections else { return false }
+                state.openCount += 1
+                return true
+            }
+            if mayGoOn { break }
+            isFree.wait()
+        }
+        isFree.unlock()
+        if let known { return known }
+        do throws(KeychainError) {
+            let socket = try DaemonSocket(address, as: caller)
+            state.withLock { $0.hasAnswered = true }
+            return socket
+        } catch {
+            release(1)
+            throw error
+        }
+    }
+
+    private func give(_ socket: DaemonSocket) {
+        let closed = state.withLock { state -> Int in
+            if socket.isOver {
+                // The others led to the same daemon.
+                let count = state.idle.count + 1
+                state.idle.removeAll()
+                return count
+            }
+            guard state.idle.count < Self.mostIdle else { return 1 }
+            state.idle.append(socket)
+            return 0
+        }
+        release(closed)
+    }
+
+    /// Says that connections were closed, or one is idle again.
+    private func release(_ closed: Int) {
+        isFree.lock()
+        state.withLock { $0.openCount -= closed }
+        isFree.broadcast()
+        isFree.unlock()
+    }
+
+    /// What the daemon says of itself.
+    func welcome(for caller: Caller) throws(KeychainError) -> DaemonWelcome {
+        let socket = try take(for: caller)
+        defer { give(socket) }
+        return socket.welcome
+    }
+
+    // MARK: Changes
+
+    /// Over a connection that is told of every change; it is kept between two waits, so that none is missed.
+    package func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
+        let end = ContinuousClock.now + timeout
+        var failures = Failures()
+        while true {
+            switch attemptToWait(since: epoch, until: end) {
+            case .success(let present): return present
+            case .failure(let error): try failures.add(.neverBegun(error), to: .lockStatus, mayWait: hasAnswered)
+            }
+        }
+    }
+
+    private func attemptToWait(
+        since epoch: UInt64, until end: ContinuousClock.Instant
+    ) -> Result<UInt64, KeychainError> {
+        let former = state.withLock { state in
+            state.forgetParent()
+            return state.subscriptions.popLast()
+        }
+        return Result { () throws(KeychainError) in
+            do throws(KeychainError) {
+                let subscription = try subscription(former)
+                let present = try subscription.epoch(otherThan: epoch, until: end)
+                state.withLock {
+                    $0.hasAnswered = true
+                    if $0.subscriptions.count < Self.mostIdle { $0.subscriptions.append(subscription) }
+                }
+                return present
+            } catch {
+                // The others led to the same daemon.
+                state.withLock { $0.subscriptions.removeAll() }
+                throw error
+            }
+        }
+    }
+
+    /// - Parameter former: One that nobody waits on; nil: there is none.
+    private func subscription(_ former: LockSubscription?) throws(KeychainError) -> LockSubscription {
+        if let former { return former }
+        return try LockSubscription(address)
+    }
+}
+
+/// What became of the attempts to have one request done, and whether there may be another.
+private struct Failures {
+    /// How long a daemon that had answered before may take to come back.
+    private static let restart = Duration.seconds(3)
+
+    private var end: ContinuousClock.Instant?
+    private var unknownCount = 0
+
+    /// Returns if the request may be sent once more.
+    ///
+    /// - Parameter mayWait: Whether the daemon had answered before, so that it is probably being started anew.
+    mutating func add(_ failure: CallFailure, to request: Request, mayWait: Bool) throws(KeychainError) {
+        switch failure {
+        case .refused(let error): throw error
+        case .unknownOutcome(let error):
+            guard request.mayBeRepeated else { throw .unknownOutcome(error) }
+            unknownCount += 1
+            // It may be this very request that ends the daemon.
+            guard unknownCount < 3 else { throw error }
+        case .neverBegun(let error):
+            guard mayWait, !error.tellsOfOtherHost else { throw error }
+            let isFirst = end == nil
+            let last = end ?? .now + Self.restart
+            guard ContinuousClock.now < last else { throw error }
+            end = last
+            // The connection may just have been an old one.
+            if !isFirst { usleep(20_000) }
+        }
+    }
+}
+
+extension Request {
+    /// Whether it makes no difference how often it is done: it only reads, or the second time finds it done.
+    var mayBeRepeated: Bool {
+        switch self {
+        case .find, .status, .check, .lockStatus, .exportItems, .lock, .renewLease: true
+        case .importItems(let request): request.isDryRun
+        case .add, .update, .delete, .unlock, .passcode, .rekeyStep, .giveUpStore: false
+        }
+    }
+}
+
+extension KeychainError {
+    fileprivate static func unknownOutcome(_ error: KeychainError) -> KeychainError {
+        KeychainError(
+            .notAvailable,
+            message: "\(error.message). Whether the request was carried out is not known: look before you repeat it",
+            cause: error)
+    }
+}

@@ -1,0 +1,164 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainLogin
+internal import KeychainModel
+internal import Logging
+
+/// One client, served by the thread that calls ``serve()``: its requests are answered in their order.
+final class ClientConnection {
+    let socket: OpenDescriptor
+    let services: Services
+    private let sender: FrameSender
+    /// The highest id of a request that was begun.
+    private var lastRequest: UInt64 = 0
+
+    init(_ socket: OpenDescriptor, _ services: Services) {
+        self.socket = socket
+        self.services = services
+        sender = FrameSender(socket.number, limit: services.limits.sendTime)
+    }
+
+    /// Returns when the connection is of no more use.
+    func serve() {
+        do throws(ConnectionEnd) {
+            let peer = try PeerIdentity(of: socket.number)
+            let receiver = try FrameReceiver(socket.number, peer, services.limits, services.budget)
+            let hello = try greeting(receiver)
+            let engine = try openStore()
+            try send(.welcome(services.welcome))
+            let caller = Caller(groups: hello.groups, authority: hello.authority, evidence: peer.evidence)
+            try serve(caller, engine, receiver)
+        } catch {
+            finish(error)
+        }
+    }
+
+    func send(_ message: DaemonMessage) throws(ConnectionEnd) { try sender.send(message.frame()) }
+
+    // MARK: Beginning and end
+
+    private func greeting(_ receiver: FrameReceiver) throws(ConnectionEnd) -> ClientHello {
+        let limits = services.limits
+        let frame = try receiver.next(mostBytes: limits.helloBytes, within: limits.helloTime)
+        let hello: ClientHello
+        switch frame.content {
+        case .success(.hello(let said)): hello = said
+        case .failure(.unreadable(let text)): throw .malformed(text)
+        default: throw .malformed("the first message of a connection is a hello")
+        }
+        guard hello.version == ClientHello.currentVersion else {
+            throw .goodbye(
+                .unsupportedVersion,
+                "this keychaind speaks version \(ClientHello.currentVersion) of the protocol, and the program "
+                    + "version \(hello.version): update the older of the two")
+        }
+        return hello
+    }
+
+    private func openStore() throws(ConnectionEnd) -> any ChangeSource {
+        do throws(KeychainError) {
+            return try services.store.engine()
+        } catch {
+            throw .goodbye(.noStore, error.message)
+        }
+    }
+
+    /// Says why it ends, if there is somebody to hear it, and logs what a client should not have done.
+    private func finish(_ end: ConnectionEnd) {
+        // The end of the daemon looks like one of the client's: nothing more can be received.
+        if case .gone = end, var goodbye = services.ending {
+            goodbye.lastRequest = lastRequest
+            return sender.sendAtOnce(.goodbye(goodbye))
+        }
+        switch end {
+        case .gone: return
+        case .unread: services.log("a client that does not read its answers was cut off", socket)
+        case .goodbye(let reason, let message):
+            sender.sendAtOnce(.goodbye(DaemonGoodbye(reason, message, lastRequest: lastRequest)))
+            if reason != .noStore { services.log("a client was cut off: \(message)", socket) }
+        }
+    }
+
+    // MARK: Requests
+
+    private func serve(
+        _ caller: Caller, _ engine: any ChangeSource, _ receiver: FrameReceiver
+    ) throws(ConnectionEnd) {
+        let limits = services.limits
+        var rate = RateLimit(perSecond: limits.requestsPerSecond, burst: limits.burst, now: .now)
+        while true {
+            let frame = try receiver.next()
+            if let delay = rate.take(at: .now) { usleep(UInt32(delay / .microseconds(1))) }
+            // What is there already when the daemon is to end is not begun.
+            if services.ending != nil { throw .gone }
+            switch frame.content {
+            case .success(.request(let id, let request)):
+                try carryOut(request, id, caller, engine, frame)
+            case .success(.subscribe(let id)):
+                try begin(id)
+                try tellChanges(id, caller, engine)
+            case .success(.hello): throw .malformed("a connection has one hello")
+            case .failure(.badRequest(let id, let error)):
+                try begin(id)
+                try send(.failure(id: id, error))
+            case .failure(.unreadable(let text)): throw .malformed(text)
+            }
+        }
+    }
+
+    private func begin(_ id: UInt64) throws(ConnectionEnd) {
+        guard id > lastRequest else {
+            throw .malformed("the ids of requests grow from 1, and \(id) came after \(lastRequest)")
+        }
+        lastRequest = id
+    }
+
+    private func carryOut(
+        _ request: Request, _ id: UInt64, _ caller: Caller, _ engine: any ChangeSource, _ frame: ReceivedFrame
+    ) throws(ConnectionEnd) {
+        let former = lastRequest
+        try begin(id)
+        let work = WorkGate.Work(request, byteCount: frame.byteCount)
+        // The memory of a large frame is taken as long as the request that came with it, and the place of a large
+        // request until its answer, which may be large too, is taken by the client.
+        let result = try withExtendedLifetime(frame.share) { () throws(ConnectionEnd) in
+            try services.gate.pass(work) { () throws(ConnectionEnd) in
+                let result = Result { () throws(KeychainError) in try engine.handle(request, from: caller) }
+                if work == .large { try finish(id, former, result) }
+                return result
+            }
+        }
+        if work != .large { try finish(id, former, result) }
+        if case .giveUpStore = request, case .success = result { services.askForEnd(.storeGivenUp) }
+    }
+
+    private func finish(
+        _ id: UInt64, _ former: UInt64, _ result: Result<Reply, KeychainError>
+    ) throws(ConnectionEnd) {
+        if case .failure(let error) = result, error.tellsOfOtherHost {
+            // Nothing was done, and the client may ask for it where the store is now.
+            lastRequest = former
+            services.askForEnd(.storeGivenUp)
+            throw .gone
+        }
+        try answer(id, result)
+    }
+
+    private func answer(_ id: UInt64, _ result: Result<Reply, KeychainError>) throws(ConnectionEnd) {
+        switch result {
+        case .success(let reply):
+            let end = ContinuousClock.now + services.limits.answerTime
+            try DaemonMessage.forEachFrame(of: reply, id: id) { (frame) throws(ConnectionEnd) in
+                guard ContinuousClock.now < end else { throw .unread }
+                try sender.send(frame)
+            }
+        case .failure(let error): try send(.failure(id: id, error))
+        }
+    }
+}
+
+extension ReceivedFrame {
+    fileprivate var content: Result<ClientMessage, WireFlaw> {
+        Result { () throws(WireFlaw) in try ClientMessage(message: message, tail: tail) }
+    }
+}

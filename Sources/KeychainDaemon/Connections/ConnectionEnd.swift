@@ -1,0 +1,12 @@
+internal import KeychainModel
+
+/// Why a connection ends.
+enum ConnectionEnd: Error {
+    /// The client is gone, or as good as gone: there is nobody to tell anything.
+    case gone
+    /// The client does not read what it is sent. Nothing can be said in the midst of an answer.
+    case unread
+    case goodbye(DaemonGoodbye.Reason, String)
+
+    static func malformed(_ what: String) -> ConnectionEnd { .goodbye(.malformed, what) }
+}

@@ -1,0 +1,176 @@
+internal import CKeychainLinux
+internal import Foundation
+internal import Glibc
+internal import KeychainModel
+
+/// What a client sent in one piece.
+struct ReceivedFrame {
+    var message: Data
+    /// nil: there was none.
+    var tail: SecretBytes?
+    /// The memory that a large one takes, for as long as it is needed.
+    var share: MemoryBudget.Share?
+
+    var byteCount: Int { WireHeader.byteCount + message.count + (tail?.count ?? 0) }
+}
+
+/// Takes frames from a connection, for the one thread that serves it.
+final class FrameReceiver {
+    private typealias Instant = SuspendingClock.Instant
+
+    private let socket: Int32
+    private let peer: PeerIdentity
+    private let limits: Limits
+    private let budget: MemoryBudget
+    /// Erased as it is read, since most frames are in it whole: not swapped where the system allows it, in no core file.
+    private let buffer: UnsafeMutableRawBufferPointer
+    /// How much of the buffer's beginning was received and not read yet.
+    private var filled = 0
+
+    /// - Throws: `.goodbye` if there is no memory for a buffer.
+    init(_ socket: Int32, _ peer: PeerIdentity, _ limits: Limits, _ budget: MemoryBudget) throws(ConnectionEnd) {
+        var pages: UnsafeMutableRawPointer?
+        var isLocked: Int32 = 0
+        guard ckeychain_map_pages(limits.bufferBytes, &pages, &isLocked) == 0, let pages else {
+            throw .goodbye(.tooManyConnections, "there is no memory for another connection")
+        }
+        buffer = UnsafeMutableRawBufferPointer(start: pages, count: limits.bufferBytes)
+        self.socket = socket
+        self.peer = peer
+        self.limits = limits
+        self.budget = budget
+    }
+
+    deinit { ckeychain_release_pages(buffer.baseAddress!, buffer.count) }
+
+    /// The next frame. Every byte of it comes from the process that made the connection.
+    ///
+    /// - Parameters:
+    ///   - mostBytes: Of message and tail together.
+    ///   - limit: How long it may take until the frame is there. nil: it may begin at any time.
+    /// - Throws: `.gone` also if the client closes the connection, between two frames or within one.
+    func next(
+        mostBytes: Int = .max, within limit: Duration? = nil
+    ) throws(ConnectionEnd) -> ReceivedFrame {
+        var deadline = limit.map { SuspendingClock.now + $0 }
+        if filled == 0 { filled = try receive(into: buffer, until: deadline) }
+        // Read from the clock only if it may be needed: most frames come at once.
+        if filled < WireHeader.byteCount || filled < frameBytes {
+            deadline = deadline ?? .now + limits.frameTime
+            try fill(to: WireHeader.byteCount, until: deadline)
+        }
+        let header = WireHeader(UnsafeRawBufferPointer(buffer))
+        try check(header, mostBytes)
+        let frame =
+            frameBytes <= buffer.count
+            ? try small(header, until: deadline) : try large(header)
+        guard peer.isAlive else { throw .gone }
+        return frame
+    }
+
+    /// Of the frame whose header is in the buffer.
+    private var frameBytes: Int {
+        let header = WireHeader(UnsafeRawBufferPointer(buffer))
+        return WireHeader.byteCount + header.messageCount + header.tailCount
+    }
+
+    private func check(_ header: WireHeader, _ mostBytes: Int) throws(ConnectionEnd) {
+        guard header.messageCount <= limits.messageBytes, header.tailCount <= limits.tailBytes,
+            header.messageCount + header.tailCount <= mostBytes
+        else {
+            throw .malformed(
+                "a message of \(header.messageCount) bytes with \(header.tailCount) bytes of secrets is too large here")
+        }
+        guard header.messageCount > 0 else { throw .malformed("a message has at least one byte") }
+    }
+
+    private func small(_ header: WireHeader, until deadline: Instant?) throws(ConnectionEnd) -> ReceivedFrame {
+        let end = frameBytes
+        try fill(to: end, until: deadline)
+        let bytes = UnsafeRawBufferPointer(buffer)[WireHeader.byteCount..<end]
+        let message = Data(bytes.prefix(header.messageCount))
+        let tail = bytes.dropFirst(header.messageCount)
+        defer { consume(end) }
+        return ReceivedFrame(
+            message: message,
+            tail: tail.isEmpty ? nil : SecretBytes(copying: UnsafeRawBufferPointer(rebasing: tail)))
+    }
+
+    /// Each part is read to where it stays.
+    private func large(_ header: WireHeader) throws(ConnectionEnd) -> ReceivedFrame {
+        guard let share = budget.take(frameBytes, within: limits.memoryTime) else {
+            throw .goodbye(.tooSlow, "there is no memory for a message of this size at present: try again later")
+        }
+        let deadline = SuspendingClock.now + limits.frameTime
+        consume(WireHeader.byteCount)
+        var end: ConnectionEnd?
+        func fill(_ target: UnsafeMutableRawBufferPointer) {
+            do throws(ConnectionEnd) {
+                if end == nil { try take(into: target, until: deadline) }
+            } catch {
+                end = error
+            }
+        }
+        var message = Data(count: header.messageCount)
+        message.withUnsafeMutableBytes { fill($0) }
+        let tail = header.tailCount == 0 ? nil : SecretBytes(count: header.tailCount) { fill($0) }
+        if let end { throw end }
+        return ReceivedFrame(message: message, tail: tail, share: share)
+    }
+
+    // MARK: Bytes
+
+    /// Receives until so much is in the buffer.
+    private func fill(to count: Int, until deadline: Instant?) throws(ConnectionEnd) {
+        while filled < count {
+            filled += try receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]), until: deadline)
+        }
+    }
+
+    /// Fills `target` with what is in the buffer and what comes after it.
+    private func take(into target: UnsafeMutableRawBufferPointer, until deadline: Instant) throws(ConnectionEnd) {
+        let known = min(filled, target.count)
+        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<known]))
+        consume(known)
+        var rest = target[known...]
+        while !rest.isEmpty {
+            rest = rest.dropFirst(
+                try receive(into: UnsafeMutableRawBufferPointer(rebasing: rest), until: deadline))
+        }
+    }
+
+    /// Forgets the beginning of the buffer.
+    private func consume(_ count: Int) {
+        let start = buffer.baseAddress!
+        memmove(start, start + count, filled - count)
+        ckeychain_erase(start + (filled - count), count)
+        filled -= count
+    }
+
+    /// Receives at least one byte.
+    ///
+    /// - Parameter deadline: nil: whenever it comes.
+    private func receive(
+        into target: UnsafeMutableRawBufferPointer, until deadline: Instant?
+    ) throws(ConnectionEnd) -> Int {
+        var count = 0
+        var sender = ckeychain_sender()
+        while true {
+            let failure = ckeychain_receive(
+                socket, target.baseAddress!, target.count, deadline == nil ? 1 : 0, &count, &sender)
+            if failure == 0 { break }
+            guard failure == EAGAIN || failure == EINTR, let deadline else { throw .gone }
+            try wait(until: deadline)
+        }
+        guard count > 0 else { throw .gone }
+        try peer.require(sender)
+        return count
+    }
+
+    private func wait(until deadline: Instant) throws(ConnectionEnd) {
+        let left = SuspendingClock.now.duration(to: deadline) / .milliseconds(1)
+        guard left > 0 else { throw .goodbye(.tooSlow, "a message must be sent whole at once, and this one was not") }
+        var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        _ = poll(&waiting, 1, Int32(left.rounded(.up)))
+    }
+}

@@ -1,0 +1,26 @@
+/// A bucket of tokens: as many requests as a second's share, and after a pause a burst (token bucket).
+///
+/// Who comes too early is told how long to wait; nothing is refused.
+struct RateLimit {
+    let perSecond: Double
+    let burst: Double
+    private var tokens: Double
+    private var last: SuspendingClock.Instant
+
+    init(perSecond: Double, burst: Double, now: SuspendingClock.Instant) {
+        self.perSecond = perSecond
+        self.burst = burst
+        tokens = burst
+        last = now
+    }
+
+    /// Takes a token.
+    ///
+    /// - Returns: how long to wait before it counts; nil: not at all.
+    mutating func take(at now: SuspendingClock.Instant) -> Duration? {
+        tokens = min(burst, tokens + perSecond * (last.duration(to: now) / .seconds(1)))
+        last = now
+        tokens -= 1
+        return tokens < 0 ? .seconds(-tokens / perSecond) : nil
+    }
+}

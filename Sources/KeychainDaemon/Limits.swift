@@ -1,0 +1,88 @@
+internal import KeychainModel
+
+/// What a client may take of the daemon, so that one that is broken or hostile is a nuisance to itself alone.
+package struct Limits: Sendable {
+    // MARK: Connections
+
+    /// Each costs a thread, two descriptors and some 40 KiB; a desktop session with every program connected has about
+    /// a hundred.
+    package var connections = 512
+    /// A program that serves many users at once has a connection for each of its threads.
+    package var connectionsPerProcess = 64
+
+    // MARK: Size
+
+    package var messageBytes = WireHeader.mostBytes
+    package var tailBytes = WireHeader.mostBytes
+    /// The first message has only names of groups.
+    package var helloBytes = 1 << 20
+    /// What a frame may have to be read into the connection's own buffer. Larger ones take memory of their own.
+    package var bufferBytes = 8 << 10
+    /// What all frames that are larger than that may have together. At least one frame of the greatest size must fit.
+    package var largeFrameBytes = 256 << 20
+
+    /// What the items of one answer may have together: a quarter of a million small ones, or two of the largest. With
+    /// ``largeAtOnce`` it bounds what answers take of memory.
+    package static let answerBytes = 192 << 20
+
+    // MARK: Time
+
+    /// From the connection to its whole first message, which a client sends at once.
+    package var helloTime = Duration.seconds(5)
+    /// From a frame's first byte to its last: 80 MiB take about 0.1 s, on a machine that swaps some seconds.
+    package var frameTime = Duration.seconds(10)
+    /// How long nothing of an answer may be taken by the client.
+    package var sendTime = Duration.seconds(10)
+    /// From the first byte of an answer to the beginning of its last part: it is in memory until then.
+    package var answerTime = Duration.seconds(60)
+    /// How long a large frame waits for memory that others use.
+    package var memoryTime = Duration.seconds(5)
+    /// How long the end of the daemon waits for requests in progress. The longest ordinary one checks a passcode (a
+    /// third of a second); a step of a renewal of keys takes about as long.
+    package var stopTime = Duration.seconds(5)
+
+    /// After so long without a connection the daemon asks to be ended, unless its end would lock something; nil: never.
+    /// For a daemon that systemd starts again.
+    package var idleTime: Duration?
+
+    // MARK: Rate
+
+    /// Requests a second of one connection: about what it can have answered anyway.
+    package var requestsPerSecond = 20_000.0
+    /// Requests that may come at once after a pause: two seconds' worth.
+    package var burst = 40_000.0
+
+    // MARK: Work at once
+
+    /// Searches for single items. They wait for nothing but the processor; the engine keeps eight readers open.
+    package var readsAtOnce = 8
+    /// Writes wait for the disk, and those that wait together share one commit.
+    package var writesAtOnce = 128
+    /// Requests that go through many rows or have much data, each of which may have hundreds of megabytes in memory.
+    package var largeAtOnce = 3
+    /// Each takes 128 MiB and a processor for a third of a second (scrypt).
+    package var passcodesAtOnce = 1
+
+    // MARK: Threads
+
+    /// See ``WorkerThread``.
+    package var stackBytes = 512 << 10
+
+    package init() {}
+
+    // MARK: Descriptors
+
+    /// Of a connection: its socket, its process and an event.
+    private static let descriptorsPerConnection = 3
+    /// Of everything else: the store's readers and writer, files that are written, the bus.
+    private static let otherDescriptors = 256
+
+    /// How many this process may have to have.
+    package var descriptors: Int { connections * Self.descriptorsPerConnection + Self.otherDescriptors }
+
+    /// Takes fewer connections, so that these are enough.
+    package mutating func fit(descriptors: Int) {
+        let possible = (descriptors - Self.otherDescriptors) / Self.descriptorsPerConnection
+        connections = min(connections, max(1, possible))
+    }
+}

@@ -1,0 +1,30 @@
+internal import CKeychainLinux
+internal import Glibc
+internal import KeychainLogin
+package import KeychainModel
+
+/// The signals that ask the daemon to end, taken from a descriptor: none comes in the midst of something.
+package struct EndSignals: Sendable {
+    /// Readable when one has come.
+    let descriptor: OpenDescriptor
+
+    /// To be made while the process has one thread: another would still take them.
+    package init() throws(KeychainError) {
+        // Those that whoever started it has it ignore, as nohup(1) does, stay ignored.
+        let heeded = [SIGTERM, SIGINT, SIGHUP].filter { !Self.isIgnored($0) }
+        var number: Int32 = -1
+        let failure = ckeychain_hold_signals(heeded, heeded.count, &number)
+        guard failure == 0 else {
+            throw KeychainError(
+                .notAvailable, message: "cannot wait for signals (\(String(cString: strerror(failure))))")
+        }
+        descriptor = OpenDescriptor(number)
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+}

@@ -1,0 +1,82 @@
+internal import Foundation
+internal import KeychainModel
+internal import Logging
+
+/// The thread that waits for changes of the store and for what is due: it locks away what was not used for too long, and
+/// wakes subscribers. While nothing happens and nothing is due it sleeps.
+final class Housekeeper: Sendable {
+    /// Many changes in a row are told at most this often.
+    private static let pause = Duration.milliseconds(5)
+    /// After a failure, which is likely to be there still.
+    private static let retryInterval = Duration.seconds(5)
+
+    private let engine: any ChangeSource
+    private let subscribers: Subscribers
+    private let logger: Logger
+    private let end = EndFlag()
+
+    init(_ engine: any ChangeSource, _ subscribers: Subscribers, _ logger: Logger) {
+        self.engine = engine
+        self.subscribers = subscribers
+        self.logger = logger
+    }
+
+    func start() throws(KeychainError) {
+        try WorkerThread.start("housekeeper") { [self] in run() }
+    }
+
+    func stop() {
+        end.set()
+        engine.stopWaiting()
+    }
+
+    private func run() {
+        var lastFailure: String?
+        while !end.isSet {
+            do throws(KeychainError) {
+                try watch()
+            } catch {
+                // The message stays the same for as long as the failure does.
+                if error.message != lastFailure {
+                    logger.error("the store is not looked after", metadata: ["reason": "\(error.message)"])
+                }
+                lastFailure = error.message
+                end.wait(for: Self.retryInterval)
+            }
+        }
+    }
+
+    private func watch() throws(KeychainError) {
+        var position = try engine.position()
+        while !end.isSet {
+            // Also before the first wait: until the position was known, changes went unnoticed.
+            subscribers.wake()
+            end.wait(for: Self.pause)
+            let due = try engine.lockIfDue()
+            position = try engine.waitForChange(after: position, timeout: due)
+        }
+    }
+}
+
+/// Whether something is to end, for a thread that waits for it.
+final class EndFlag: @unchecked Sendable {  // what varies is behind the condition
+    private let condition = NSCondition()
+    private var value = false
+
+    var isSet: Bool { condition.withLock { value } }
+
+    func set() {
+        condition.withLock {
+            value = true
+            condition.broadcast()
+        }
+    }
+
+    /// Returns when it is set, or the time is over.
+    func wait(for time: Duration) {
+        let end = Date(timeIntervalSinceNow: time / .seconds(1))
+        condition.withLock {
+            while !value, condition.wait(until: end) {}
+        }
+    }
+}

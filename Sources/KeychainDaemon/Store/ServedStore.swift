@@ -1,0 +1,106 @@
+internal import Foundation
+package import KeychainModel
+package import Logging
+internal import Synchronization
+
+/// The store of a daemon, with those who look after it. It is opened at the daemon's start, and if that fails again with
+/// each client that asks for it, who is told why there is none.
+package final class ServedStore: Sendable {
+    private struct State {
+        var open: OpenStore?
+        var lastFailure: String?
+    }
+
+    private struct OpenStore {
+        let engine: any ChangeSource
+        let housekeeper: Housekeeper
+        /// nil: none is wanted.
+        let watch: SessionWatch?
+    }
+
+    let subscribers = Subscribers()
+    private let manager: ServiceManager?
+    private let watchesSessions: Bool
+    private let logger: Logger
+    private let openEngine: @Sendable () throws(KeychainError) -> any ChangeSource
+    private let state = Mutex(State())
+    /// Held while the store is being opened.
+    private let turn = NSLock()
+
+    /// - Parameters:
+    ///   - manager: Is told how the store is.
+    ///   - watchesSessions: Whether it is locked with the user's sessions and the system's sleep.
+    package init(
+        manager: ServiceManager? = nil, watchesSessions: Bool = false, logger: Logger,
+        openEngine: @escaping @Sendable () throws(KeychainError) -> any ChangeSource
+    ) {
+        self.manager = manager
+        self.watchesSessions = watchesSessions
+        self.logger = logger
+        self.openEngine = openEngine
+    }
+
+    /// The engine, which is opened if it is not.
+    @discardableResult
+    package func engine() throws(KeychainError) -> any ChangeSource {
+        if let engine = engineIfOpen { return engine }
+        // Not under the lock of the state: opening may wait for another process, and who only looks does not.
+        turn.lock()
+        defer { turn.unlock() }
+        if let engine = engineIfOpen { return engine }
+        let opened = Result { () throws(KeychainError) in try open() }
+        switch opened {
+        case .success(let open):
+            state.withLock { $0 = State(open: open) }
+            logger.info("the store is open")
+            manager?.tell(status: "Serving the keychain")
+        case .failure(let error): note(error)
+        }
+        return try opened.get().engine
+    }
+
+    /// Everybody who asks has the same answer until somebody does something about it: said once.
+    private func note(_ error: KeychainError) {
+        let former = state.withLock { state in
+            defer { state.lastFailure = error.message }
+            return state.lastFailure
+        }
+        if former == error.message { return }
+        logger.error("the store cannot be opened: \(error.message)")
+        manager?.tell(status: "There is no store: \(error.message)")
+    }
+
+    private func open() throws(KeychainError) -> OpenStore {
+        let engine = try openEngine()
+        let housekeeper = Housekeeper(engine, subscribers, logger)
+        let watch = watchesSessions ? try SessionWatch(engine, logger) : nil
+        try housekeeper.start()
+        do throws(KeychainError) {
+            try watch?.start()
+        } catch {
+            // It would keep the engine, and with it the store from being opened again.
+            housekeeper.stop()
+            throw error
+        }
+        return OpenStore(engine: engine, housekeeper: housekeeper, watch: watch)
+    }
+
+    /// The engine, if it is open.
+    package var engineIfOpen: (any ChangeSource)? { state.withLock { $0.open?.engine } }
+
+    /// Whether keys are in this process's memory that only a passcode would bring back.
+    var hasKeysToLose: Bool {
+        guard let engine = engineIfOpen else { return false }
+        let reply = Result { () throws(KeychainError) in try engine.handle(.lockStatus, from: Caller(groups: [])) }
+        guard case .success(.lockStatus(let status)) = reply else { return true }
+        return status.hasPasscode && status.state != .neverUnlocked
+    }
+
+    /// To be called when no request is under way any more, and none will come.
+    package func close() {
+        guard let open = state.withLock({ $0.open }) else { return }
+        open.watch?.stop()
+        open.housekeeper.stop()
+        open.engine.prepareForExit()
+    }
+}

@@ -1,0 +1,22 @@
+internal import KeychainModel
+internal import Synchronization
+
+/// The connections that are told of changes. Each looks for itself what has changed, once it is woken.
+final class Subscribers: Sendable {
+    private let events = Mutex<[ObjectIdentifier: EventDescriptor]>([:])
+
+    var count: Int { events.withLock { $0.count } }
+
+    /// Runs `body` with an event that is set after each change.
+    func withEvent<R, E: Error>(
+        _ event: EventDescriptor, _ body: () throws(E) -> R
+    ) throws(E) -> R {
+        events.withLock { $0[ObjectIdentifier(event)] = event }
+        defer { events.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(event)) } }
+        return try body()
+    }
+
+    func wake() {
+        for event in events.withLock({ Array($0.values) }) { event.set() }
+    }
+}

@@ -1,0 +1,94 @@
+internal import Glibc
+internal import KeychainCrypto
+internal import KeychainEngine
+internal import KeychainLogin
+package import KeychainModel
+package import KeychainPlaces
+package import Logging
+
+/// `keychaind --user`: serves the store of one user from the start of the process to its end.
+package struct UserDaemon {
+    private let socket: ListeningSocket
+    private let manager: ServiceManager
+    private let store: ServedStore
+    private let server: SocketServer
+    private let watchdog: Watchdog
+    private let signals: EndSignals
+    private let request: EndRequest
+
+    /// - Parameters:
+    ///   - socket: Is removed at the end.
+    ///   - signals: Ask for it.
+    ///   - release: Of the software, for clients to show.
+    ///   - allowsHibernation: Whether keys are in memory that is locked but within the kernel's reach: it does not
+    ///     hibernate while there is any other.
+    package init(
+        at location: StoreLocation, socket: ListeningSocket, manager: ServiceManager, signals: EndSignals,
+        limits: Limits,
+        release: String, allowsHibernation: Bool, logger: Logger
+    ) throws(KeychainError) {
+        if !allowsHibernation { KeyMemoryPolicy.useSecretMemory() }
+        let request = try EndRequest()
+        store = ServedStore(manager: manager, watchesSessions: true, logger: logger) { () throws(KeychainError) in
+            try Engine(EngineConfiguration(servedAt: location))
+        }
+        server = try SocketServer(
+            listener: socket.descriptor, store: store, limits: limits, release: release, logger: logger,
+            end: { request.set($0) })
+        watchdog = Watchdog(manager, store)
+        self.socket = socket
+        self.manager = manager
+        self.signals = signals
+        self.request = request
+    }
+
+    /// Serves until the process is asked to end, or the store goes back to the programs themselves.
+    ///
+    /// - Throws: a `KeychainError` if there is no store, unless a service manager started the daemon: then it stays, so
+    ///   that clients and the manager are told why, and tries again with each client.
+    package func run() throws(KeychainError) {
+        try start()
+        manager.tellReady()
+        let goodbye = waitForEnd()
+        manager.tellStopping()
+        stop(goodbye)
+    }
+
+    private func waitForEnd() -> DaemonGoodbye {
+        var waiting = [signals.descriptor, request.event.descriptor].map {
+            pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0)
+        }
+        while poll(&waiting, 2, -1) < 0 {}
+        return request.goodbye ?? .shuttingDown
+    }
+
+    private func start() throws(KeychainError) {
+        do throws(KeychainError) {
+            try store.engine()
+        } catch {
+            guard manager.isThere || socket.isActivated else {
+                socket.remove()
+                throw error
+            }
+        }
+        try server.start()
+        try watchdog.start()
+    }
+
+    private func stop(_ goodbye: DaemonGoodbye) {
+        socket.remove()
+        server.stop(goodbye)
+        watchdog.stop()
+        store.close()
+    }
+}
+
+extension EngineConfiguration {
+    /// As a daemon has it: unlocked keys are in its own memory.
+    fileprivate init(servedAt location: StoreLocation) {
+        self.init(storeDirectory: location.storeDirectory, deviceKeyDirectory: location.deviceKeyDirectory)
+        deviceKeyCredential = location.deviceKeyCredential
+        host = .user
+        mostBytesInAnswer = Limits.answerBytes
+    }
+}

@@ -1,0 +1,98 @@
+internal import KeychainModel
+internal import Synchronization
+
+/// Which items have changed, by class and access group, and in which order: what subscribers are told.
+///
+/// It knows what was done through this engine, and nothing that other processes did.
+final class ChangeFeed: Sendable {
+    /// Beyond so many groups all of them count as one.
+    private static let mostTopics = 4_096
+
+    fileprivate struct Topic {
+        var itemClass: ItemClass
+        var group: String
+    }
+
+    private struct State {
+        var revision: UInt64 = 0
+        /// When something in a group has changed last.
+        var topics: [Topic: UInt64] = [:]
+        /// The same for changes that may have been in any group.
+        var anywhere: [ItemClass: UInt64] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let signal: ChangeSignal
+
+    init(_ signal: ChangeSignal) { self.signal = signal }
+
+    var revision: UInt64 { state.withLock { $0.revision } }
+
+    /// - Parameter groups: nil: any group may be among those concerned.
+    func note(_ classes: [ItemClass], in groups: [String]?) {
+        state.withLock { state in
+            state.revision += 1
+            for itemClass in classes {
+                guard let groups, state.topics.count + groups.count <= Self.mostTopics else {
+                    state.topics = state.topics.filter { $0.key.itemClass != itemClass }
+                    state.anywhere[itemClass] = state.revision
+                    continue
+                }
+                for group in groups { state.topics[Topic(itemClass: itemClass, group: group)] = state.revision }
+            }
+        }
+        signal.give()
+    }
+
+    /// What a caller may know of what came after a revision, and the revision up to which that goes.
+    func changes(after revision: UInt64, for caller: Caller) -> (changes: [StoreChange], revision: UInt64) {
+        state.withLock { state in
+            var changed = state.topics.filter { $0.value > revision }.map(\.key)
+            for (itemClass, latest) in state.anywhere where latest > revision {
+                changed += caller.groups.map { Topic(itemClass: itemClass, group: $0) }
+                // The owner's groups are all there are, which nobody can list.
+                if caller.authority == .owner { changed.append(Topic(itemClass: itemClass, group: "")) }
+            }
+            let visible = Set(changed).filter { caller.authority == .owner || caller.groups.containsGroup($0.group) }
+            return (visible.map { .items($0.itemClass, accessGroup: $0.group) }, state.revision)
+        }
+    }
+}
+
+extension ChangeFeed.Topic: Hashable {
+    static func == (a: Self, b: Self) -> Bool { a.itemClass == b.itemClass && a.group.isSameGroup(as: b.group) }
+
+    /// Names with the same bytes are equal to Swift too, so its own hash will do.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(itemClass)
+        hasher.combine(group)
+    }
+}
+
+// MARK: - Requests
+
+extension ChangeFeed {
+    /// Notes what a request that was carried out may have changed. Of locked items nobody knows the group, so it is all
+    /// groups that the caller could mean.
+    func note(_ request: Request, _ reply: Reply, from caller: Caller) {
+        switch (request, reply) {
+        case (_, .added(let item)): note([item.itemClass], in: [item.accessGroup])
+        case (.update(let request), _):
+            note(request.query.storedClasses, in: groups(request.query, caller, request.changes.accessGroup))
+        case (.delete(let query), _): note(query.storedClasses, in: groups(query, caller))
+        case (.importItems(let request), _) where !request.isDryRun: note(ItemClass.stored, in: nil)
+        case (.passcode(.remove), _): note(ItemClass.stored, in: nil)
+        default: break
+        }
+    }
+
+    private func groups(_ query: ItemQuery, _ caller: Caller, _ target: String? = nil) -> [String]? {
+        if let group = query.accessGroup { return [group] + [target].compactMap(\.self) }
+        return caller.authority == .owner ? nil : caller.groups + [target].compactMap(\.self)
+    }
+}
+
+extension ItemQuery {
+    /// An identity is a certificate and a key.
+    fileprivate var storedClasses: [ItemClass] { itemClass == .identity ? [.certificate, .key] : [itemClass] }
+}

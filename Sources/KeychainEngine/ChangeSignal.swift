@@ -1,0 +1,37 @@
+internal import Foundation
+
+/// Wakes threads that wait for something to change.
+final class ChangeSignal: @unchecked Sendable {  // what varies is behind the condition
+    private let condition = NSCondition()
+    private var hasStopped = false
+
+    /// To be called after the change.
+    func give() {
+        condition.lock()
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// Ends every wait, now and from now on.
+    func stop() {
+        condition.lock()
+        hasStopped = true
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// Returns when `isTrue`, which is asked after each change, or when the time is over; nil: no limit.
+    func wait(until end: ContinuousClock.Instant?, _ isTrue: () -> Bool) {
+        condition.lock()
+        defer { condition.unlock() }
+        while !hasStopped && !isTrue() {
+            guard let end else {
+                condition.wait()
+                continue
+            }
+            let left = ContinuousClock.now.duration(to: end) / .seconds(1)
+            guard left > 0 else { return }
+            _ = condition.wait(until: Date(timeIntervalSinceNow: left))
+        }
+    }
+}

@@ -1,0 +1,35 @@
+internal import KeychainCrypto
+package import KeychainModel
+
+/// What a daemon needs beyond answers. It has the store alone, so all changes are its own.
+extension Engine: ChangeSource {
+    package func position() throws(KeychainError) -> ChangePosition {
+        ChangePosition(epoch: keys.state.read()?.epoch ?? 0, revision: changes.revision)
+    }
+
+    package func waitForChange(
+        after position: ChangePosition, timeout: Duration?
+    ) throws(KeychainError) -> ChangePosition {
+        signal.wait(until: timeout.map { .now + $0 }) {
+            keys.state.read()?.epoch ?? 0 != position.epoch || changes.revision != position.revision
+        }
+        return try self.position()
+    }
+
+    package func stopWaiting() { signal.stop() }
+
+    package func changes(
+        after position: ChangePosition, for caller: Caller
+    ) throws(KeychainError) -> (changes: [StoreChange], position: ChangePosition) {
+        let items = changes.changes(after: position.revision, for: caller)
+        var told = items.changes
+        // The status first: an epoch that begins meanwhile is told with the next look.
+        let status = try keys.status()
+        if status.epoch != position.epoch { told.insert(.lock(status), at: 0) }
+        return (told, ChangePosition(epoch: status.epoch, revision: items.revision))
+    }
+
+    package func lockIfDue() throws(KeychainError) -> Duration? { try keys.lockIfDue() }
+
+    package func setWatched(_ isWatched: Bool) { keys.setWatched(isWatched) }
+}

@@ -1,0 +1,36 @@
+internal import KeychainModel
+
+/// Keeps what those who use a store tell each other about its lock.
+protocol LockStateKeeper: AnyObject, Sendable {
+    /// Whether other processes may change it. If not, nobody has to look after keys that they may have locked.
+    var isShared: Bool { get }
+
+    /// nil: nobody can tell, and every operation looks for itself.
+    func read() -> LockRecord?
+
+    /// The same, with a first record if there is none yet.
+    func readOrMake() -> LockRecord?
+
+    /// For the case that another keeper took this one's place.
+    func reopen()
+
+    /// Changes the record while nobody else does, and runs `change` meanwhile.
+    ///
+    /// - Parameter follow: Run when the record is changed, and before anybody else may change it or is woken for it.
+    /// - Throws: `.notAvailable` if it cannot be kept, or what `change` throws; then nothing is changed.
+    func update(
+        _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
+    ) throws(KeychainError)
+
+    /// One word alone, so that using a key does not wait for anybody.
+    func noteUse(at time: UInt64)
+
+    /// Waits until the record has another epoch than `epoch`, or the time is over.
+    func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64
+}
+
+extension LockStateKeeper {
+    func update(_ change: (inout LockRecord) throws(KeychainError) -> Void) throws(KeychainError) {
+        try update(change, then: {})
+    }
+}

@@ -1,0 +1,47 @@
+internal import Foundation
+internal import KeychainModel
+internal import Synchronization
+
+/// The lock of a store that one process alone opens: nobody else has to be told of it, or can tell anything.
+final class LockStateMemory: LockStateKeeper {
+    private let record = Mutex(LockRecord())
+    /// Held while a change is being made, which may take as long as a file takes to be replaced.
+    private let turn = NSLock()
+    private let signal: ChangeSignal
+
+    /// - Parameter signal: Is given after each change of the epoch.
+    init(_ signal: ChangeSignal) { self.signal = signal }
+
+    let isShared = false
+
+    func read() -> LockRecord? { record.withLock { $0 } }
+
+    func readOrMake() -> LockRecord? { read() }
+
+    func reopen() {}  // nobody takes its place
+
+    func update(
+        _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
+    ) throws(KeychainError) {
+        turn.lock()
+        defer { turn.unlock() }
+        var changed = record.withLock { $0 }
+        try change(&changed)
+        let final = changed
+        record.withLock { record in
+            // A use that was noted meanwhile counts.
+            let lastUse = max(record.lastUse, final.lastUse)
+            record = final
+            record.lastUse = lastUse
+        }
+        follow()
+        signal.give()
+    }
+
+    func noteUse(at time: UInt64) { record.withLock { $0.lastUse = time } }
+
+    func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
+        signal.wait(until: .now + timeout) { record.withLock { $0.epoch } != epoch }
+        return record.withLock { $0.epoch }
+    }
+}

@@ -1,0 +1,10 @@
+internal import Glibc
+
+/// A descriptor that is closed when nobody has it any more.
+package final class OpenDescriptor: Sendable {
+    package let number: Int32
+
+    package init(_ number: Int32) { self.number = number }
+
+    deinit { close(number) }
+}

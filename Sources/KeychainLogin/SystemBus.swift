@@ -1,0 +1,136 @@
+internal import CKeychainBus
+internal import Glibc
+
+/// What kept a call or the bus itself from working.
+package struct BusFailure: Error {
+    /// The error's name on the bus; empty if it arose before there was one.
+    var name = ""
+    package var text: String
+    /// An errno value, with which libsystemd says the same more coarsely.
+    package var number: Int32
+
+    init(_ text: String, number: Int32) {
+        self.text = text
+        self.number = number
+    }
+
+    fileprivate init(_ failure: ckeychain_bus_failure) {
+        name = withUnsafeBytes(of: failure.name, Self.text)
+        text = withUnsafeBytes(of: failure.text, Self.text)
+        number = failure.number
+    }
+
+    private static func text(_ characters: UnsafeRawBufferPointer) -> String {
+        String(decoding: characters.prefix { $0 != 0 }, as: UTF8.self)
+    }
+}
+
+/// A method of an object on the bus. All that are called here take strings.
+struct BusMethod {
+    var destination: String
+    var path: String
+    var interface: String
+    var member: String
+}
+
+/// A connection to a message bus, through libsystemd, which is loaded at run time. It belongs to one thread.
+package final class SystemBus {
+    private let connection: OpaquePointer
+
+    /// - address: nil for the system's bus; `DBUS_SYSTEM_BUS_ADDRESS` can name another.
+    /// - Throws: `ELIBACC` if libsystemd cannot be loaded.
+    package init(address: String? = nil) throws(BusFailure) {
+        var opened: OpaquePointer?
+        try Self.check { ckeychain_bus_load(&$0) }
+        try Self.check { ckeychain_bus_open(address, &opened, &$0) }
+        connection = opened!  // there was no failure
+    }
+
+    deinit { ckeychain_bus_close(connection) }
+
+    /// Calls a method and waits for its reply.
+    func call(_ method: BusMethod, _ arguments: [String] = []) throws(BusFailure) -> BusMessage {
+        var reply: OpaquePointer?
+        var strings = arguments.map { UnsafePointer(strdup($0)) }
+        defer { for string in strings { free(UnsafeMutablePointer(mutating: string)) } }
+        strings.append(nil)
+        try Self.check { failure in
+            ckeychain_bus_call(
+                connection, method.destination, method.path, method.interface, method.member, strings, &reply, &failure)
+        }
+        return BusMessage(reply!)  // there was no failure
+    }
+
+    /// The next message that has come; nil: none so far.
+    func receive() throws(BusFailure) -> BusMessage? {
+        var message: OpaquePointer?
+        try Self.check { ckeychain_bus_receive(connection, &message, &$0) }
+        return message.map(BusMessage.init)
+    }
+
+    /// What a poll has to look at before something can be received, and for how many milliseconds at most (-1: no
+    /// limit).
+    func wait() throws(BusFailure) -> (descriptor: pollfd, timeout: Int32) {
+        var wait = ckeychain_bus_wait()
+        try Self.check { ckeychain_bus_get_wait(connection, &wait, &$0) }
+        return (pollfd(fd: wait.descriptor, events: wait.events, revents: 0), wait.timeout)
+    }
+
+    private static func check(_ body: (inout ckeychain_bus_failure) -> Int32) throws(BusFailure) {
+        var failure = ckeychain_bus_failure()
+        if body(&failure) < 0 { throw BusFailure(failure) }
+    }
+}
+
+/// A message that came over the bus.
+final class BusMessage {
+    enum Value {
+        case text(String)
+        case number(Int64)
+        case descriptor(OpenDescriptor)
+    }
+
+    private let message: OpaquePointer
+
+    fileprivate init(_ message: OpaquePointer) { self.message = message }
+
+    deinit { ckeychain_bus_release(message) }
+
+    /// The connection it comes from, which the bus vouches for.
+    var sender: String? { ckeychain_bus_sender(message).map { String(cString: $0) } }
+    var path: String? { ckeychain_bus_path(message).map { String(cString: $0) } }
+    var interface: String? { ckeychain_bus_interface(message).map { String(cString: $0) } }
+    var member: String? { ckeychain_bus_member(message).map { String(cString: $0) } }
+
+    /// Every basic value, those within arrays, structures and variants as if they stood by themselves. To be asked
+    /// for once.
+    func values() throws(BusFailure) -> [Value] {
+        var values: [Value] = []
+        while true {
+            var value = ckeychain_bus_value()
+            let result = ckeychain_bus_next_value(message, &value)
+            if result < 0 { throw BusFailure("a message cannot be read", number: -result) }
+            if result == 0 { return values }
+            values.append(try Self.value(value))
+        }
+    }
+
+    private static func value(_ value: ckeychain_bus_value) throws(BusFailure) -> Value {
+        if let text = value.text { return .text(String(cString: text)) }
+        guard value.type == CChar(UInt8(ascii: "h")) else { return .number(value.number) }
+        // The message's own goes when the message goes.
+        let copy = fcntl(Int32(value.number), F_DUPFD_CLOEXEC, 0)
+        if copy < 0 { throw BusFailure("a descriptor cannot be kept", number: errno) }
+        return .descriptor(OpenDescriptor(copy))
+    }
+}
+
+extension BusMessage.Value {
+    var text: String? {
+        if case .text(let text) = self { text } else { nil }
+    }
+
+    var number: Int64? {
+        if case .number(let number) = self { number } else { nil }
+    }
+}

@@ -1,0 +1,81 @@
+internal import Foundation
+
+// Exports and imports.
+
+extension WireExportItems {
+    init(_ request: ExportRequest) {
+        self.init()
+        if let group = request.accessGroup { accessGroup = group }
+        start = request.start
+    }
+}
+
+extension ExportRequest {
+    init(_ wire: WireExportItems) {
+        self.init(accessGroup: wire.hasAccessGroup ? wire.accessGroup : nil, start: wire.start)
+    }
+}
+
+extension WireImportItems {
+    init(_ request: ImportRequest, _ secrets: inout [SecretBytes]) {
+        self.init()
+        items = request.items.map { WireItem($0, &secrets) }
+        dryRun = request.isDryRun
+    }
+}
+
+extension ImportRequest {
+    init(_ wire: WireImportItems, _ tail: inout WireTail) throws(KeychainError) {
+        self.init(try [FoundItem](wire.items, &tail), isDryRun: wire.dryRun)
+    }
+}
+
+extension WireExported {
+    /// All but the items.
+    init(_ part: ExportedPart) {
+        self.init()
+        leftOutThisDeviceOnly = Int64(part.leftOut.thisDeviceOnly)
+        leftOutConstrained = Int64(part.leftOut.constrained)
+        leftOutOfTokens = Int64(part.leftOut.ofTokens)
+        leftOutUnreadable = Int64(part.leftOut.unreadable)
+        if let row = part.next { next = row }
+    }
+}
+
+extension ExportedPart {
+    init(_ wire: WireExported, _ items: [WireItem], _ tail: inout WireTail) throws(KeychainError) {
+        self.init()
+        self.items = try [FoundItem](items, &tail)
+        leftOut.thisDeviceOnly = try Int(wireCount: wire.leftOutThisDeviceOnly)
+        leftOut.constrained = try Int(wireCount: wire.leftOutConstrained)
+        leftOut.ofTokens = try Int(wireCount: wire.leftOutOfTokens)
+        leftOut.unreadable = try Int(wireCount: wire.leftOutUnreadable)
+        next = wire.hasNext ? wire.next : nil
+    }
+}
+
+extension WireImportOutcomes.Outcome {
+    init(_ outcome: ImportOutcome) {
+        self =
+            switch outcome {
+            case .added: .added
+            case .replaced: .replaced
+            case .kept: .kept
+            case .unchanged: .unchanged
+            case .refused: .refused
+            }
+    }
+}
+
+extension ImportOutcome {
+    init(_ wire: WireImportOutcomes.Outcome) throws(KeychainError) {
+        switch wire {
+        case .added: self = .added
+        case .replaced: self = .replaced
+        case .kept: self = .kept
+        case .unchanged: self = .unchanged
+        case .refused: self = .refused
+        case .unspecified, .UNRECOGNIZED: throw .unknown("outcome of an import", wire.rawValue)
+        }
+    }
+}

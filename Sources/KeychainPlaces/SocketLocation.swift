@@ -1,0 +1,14 @@
+package import Foundation
+internal import Glibc
+package import KeychainModel
+
+/// Where the user's daemon listens.
+package enum SocketLocation {
+    /// `$XDG_RUNTIME_DIR/keychain/socket`; without that variable the directory is the one that logind makes for a user.
+    package static func ofUser(_ environment: Environment) throws(KeychainError) -> URL {
+        let runtime =
+            try environment.directory("XDG_RUNTIME_DIR")
+            ?? URL(fileURLWithPath: "/run/user/\(geteuid())", isDirectory: true)
+        return runtime.appendingPathComponent("keychain").appendingPathComponent("socket")
+    }
+}

@@ -1,0 +1,35 @@
+internal import CKeychainLinux
+internal import Foundation
+internal import Keychain
+internal import KeychainDaemon
+internal import KeychainLogin
+internal import KeychainModel
+internal import Logging
+
+/// A daemon's server in this process, with a way to it over its socket.
+final class InProcessDaemon: Sendable {
+    let carrier: SocketCarrier
+    private let server: SocketServer
+    private let store: ServedStore
+
+    /// - Parameter directory: Where its socket is.
+    init(_ engine: any ChangeSource, in directory: URL) throws {
+        let path = directory.appendingPathComponent("socket").path
+        var listener: Int32 = -1
+        let failure = ckeychain_listen(path, &listener)
+        guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EIO) }
+        var logger = Logger(label: "keychain.test.daemon")
+        // Only what no test means to happen.
+        logger.logLevel = .error
+        store = ServedStore(logger: logger) { engine }
+        server = try SocketServer(
+            listener: OpenDescriptor(listener), store: store, release: "test", logger: logger)
+        try server.start()
+        carrier = SocketCarrier(socketPath: path)
+    }
+
+    func stop() {
+        server.stop()
+        store.close()
+    }
+}

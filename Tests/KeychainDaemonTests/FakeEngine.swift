@@ -1,0 +1,80 @@
+import Foundation
+import KeychainModel
+
+/// An engine whose answers a test makes, and whose changes it tells of.
+final class FakeEngine: ChangeSource, Sendable {
+    typealias Answer = @Sendable (Request, Caller) throws(KeychainError) -> Reply
+
+    private struct State: Sendable {
+        var told: [StoreChange] = []
+        var isStopped = false
+        var due: Duration?
+        var lockCheckCount = 0
+    }
+
+    private let answer: Answer
+    private let state = Observed(State())
+
+    init(_ answer: @escaping Answer = { _, _ throws(KeychainError) in .done }) { self.answer = answer }
+
+    func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
+        if case .lockStatus = request { return .lockStatus(.unlocked(epoch: 1)) }
+        return try answer(request, caller)
+    }
+
+    func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 { epoch }
+
+    func prepareForExit() {}
+
+    // MARK: Changes
+
+    func tell(_ changes: StoreChange...) { state.update { $0.told += changes } }
+
+    /// When the housekeeper is to look again.
+    func set(due: Duration?) { state.update { $0.due = due } }
+
+    /// How often it has looked.
+    var lockCheckCount: Int { state.value.lockCheckCount }
+
+    func position() throws(KeychainError) -> ChangePosition { position(in: state.value) }
+
+    private func position(in state: State) -> ChangePosition {
+        ChangePosition(epoch: 1, revision: UInt64(state.told.count))
+    }
+
+    func waitForChange(
+        after position: ChangePosition, timeout: Duration?
+    ) throws(KeychainError) -> ChangePosition {
+        state.wait(for: timeout) { $0.isStopped || $0.told.count > position.revision }
+        return self.position(in: state.value)
+    }
+
+    func stopWaiting() { state.update { $0.isStopped = true } }
+
+    func changes(
+        after position: ChangePosition, for caller: Caller
+    ) throws(KeychainError) -> (changes: [StoreChange], position: ChangePosition) {
+        let present = state.value
+        let changes = present.told[Int(position.revision)...].filter { change in
+            guard case .items(_, let group) = change else { return true }
+            return caller.groups.containsGroup(group)
+        }
+        return (changes, self.position(in: present))
+    }
+
+    func lockIfDue() throws(KeychainError) -> Duration? {
+        state.update { $0.lockCheckCount += 1 }
+        return state.value.due
+    }
+
+    func setWatched(_ isWatched: Bool) {}
+}
+
+extension LockStatus {
+    static func unlocked(epoch: UInt64) -> LockStatus {
+        LockStatus(
+            state: .unlocked, hasPasscode: true, keyPlace: .process, isWatched: false, idleLimit: nil,
+            erasesAfterTenFailures: false, failedAttempts: 0, secondsUntilNextAttempt: 0, isRekeying: false,
+            epoch: epoch)
+    }
+}

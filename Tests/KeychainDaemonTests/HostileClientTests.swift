@@ -1,0 +1,215 @@
+import CKeychainTestSupport
+import Foundation
+import KeychainModel
+import KeychainTestSupport
+import Testing
+
+@testable import KeychainDaemon
+
+/// Short, so that tests are.
+private var impatient: Limits {
+    var limits = Limits()
+    limits.helloTime = .milliseconds(300)
+    limits.frameTime = .milliseconds(150)
+    limits.sendTime = .milliseconds(150)
+    limits.memoryTime = .milliseconds(50)
+    limits.messageBytes = 1 << 20
+    limits.tailBytes = 1 << 20
+    limits.largeFrameBytes = 3 << 20
+    return limits
+}
+
+@Suite struct HostileClientTests {
+    /// A frame that has this header, and more bytes than it says.
+    private static func frame(_ messageCount: UInt32, _ tailCount: UInt32, _ bytes: [UInt8] = []) -> [UInt8] {
+        withUnsafeBytes(of: messageCount.bigEndian, Array.init) + withUnsafeBytes(of: tailCount.bigEndian, Array.init)
+            + bytes
+    }
+
+    @Test(
+        "Frames that are none end the connection, and no other",
+        arguments: [
+            frame(0, 0), frame(0, 5, [1, 2, 3, 4, 5]), frame(.max, 0), frame(1, .max), frame(1 << 20 + 1, 0),
+            frame(1, 1 << 20 + 1), frame(3, 0, [0xff, 0xff, 0xff]), frame(1, 1, [0, 0]),
+            frame(9, 0, Array("anything!".utf8)), Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8),
+        ])
+    func malformed(bytes: [UInt8]) throws {
+        try withServer(FakeEngine(), limits: impatient) { server throws in
+            for isGreeted in [false, true] {
+                let client = isGreeted ? try server.connect() : try TestClient(server.path)
+                try client.send(bytes: bytes)
+                #expect(try client.goodbye().reason == .malformed)
+            }
+            #expect(try server.serves())
+            #expect(server.hasLogged("\(getpid())"))
+        }
+    }
+
+    @Test("Frames of every length and random bytes end in an answer or a goodbye")
+    func random() throws {
+        var generator = SeededGenerator(seed: 5)
+        try withServer(FakeEngine(), limits: impatient) { server throws in
+            for length in 0..<400 {
+                let client = try server.connect()
+                let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) }
+                let tail = UInt32(length % 7)
+                try client.send(bytes: Self.frame(UInt32(length), tail, bytes + Array(repeating: 7, count: Int(tail))))
+                switch try client.receive() {
+                case .goodbye(let goodbye): #expect(goodbye.reason == .malformed)
+                case .failure, .event: break
+                case let other: Issue.record("an answer to nothing: \(other)")
+                }
+            }
+            #expect(try server.serves())
+        }
+    }
+
+    @Test("A valid frame with one byte changed is answered, or ends in a goodbye")
+    func flipped() throws {
+        var generator = SeededGenerator(seed: 6)
+        let whole = try TestClient.bytes(of: ClientMessage.request(id: 1, .add(secret: .of("secret"))).frame())
+        try withServer(FakeEngine(), limits: impatient) { server throws in
+            for index in WireHeader.byteCount..<whole.count {
+                var bytes = whole
+                bytes[index] ^= UInt8.random(in: 1...255, using: &generator)
+                let client = try server.connect()
+                try client.send(bytes: bytes)
+                _ = try client.receive()
+            }
+            #expect(try server.serves())
+        }
+    }
+
+    @Test("A frame that comes a byte at a time is cut off", arguments: [false, true])
+    func dribble(isGreeted: Bool) throws {
+        try withServer(FakeEngine(), limits: impatient) { server throws in
+            let client = isGreeted ? try server.connect() : try TestClient(server.path)
+            let bytes = try TestClient.bytes(of: .hello(ClientHello(groups: ["G"], authority: .groups)))
+            for byte in bytes {
+                // Cut off in the midst of it.
+                guard (try? client.send(bytes: [byte])) != nil else { break }
+                usleep(50_000)
+            }
+            #expect(try client.goodbye().reason == .tooSlow)
+            #expect(try server.serves())
+        }
+    }
+
+    @Test("A large frame that stops in its midst is cut off, and its memory is there for others")
+    func half() throws {
+        try withServer(FakeEngine(), limits: impatient) { server throws in
+            let clients = try (0..<3).map { _ in
+                let client = try server.connect()
+                try client.send(bytes: Self.frame(1 << 20, 0, Array(repeating: 1, count: 1000)))
+                return client
+            }
+            for client in clients { #expect(try client.goodbye().reason == .tooSlow) }
+            let secret = SecretBytes(count: 1 << 20) { _ in }
+            guard case .done = try server.connect().ask(.add(secret: secret)) else {
+                Issue.record("another answer")
+                return
+            }
+        }
+    }
+
+    @Test("A large frame waits for memory for a while only, and small ones not at all")
+    func memory() throws {
+        let gate = Gate()
+        let engine = FakeEngine { request, _ throws(KeychainError) in
+            if case .add(let request) = request, (request.secret?.count ?? 0) > 10_000 { gate.wait() }
+            return .done
+        }
+        try withServer(engine, limits: impatient) { server throws in
+            let secret = SecretBytes(count: 1 << 20) { _ in }
+            let busy = try (0..<2).map { _ in
+                let client = try server.connect()
+                return (client, try client.begin(.add(secret: secret)))
+            }
+            gate.awaitArrival(of: 2)
+            let late = try server.connect()
+            // It may be closed before all is sent.
+            _ = try? late.begin(.add(secret: secret))
+            let goodbye = try late.goodbye()
+            #expect(goodbye.reason == .tooSlow)
+            #expect(goodbye.lastRequest == 0, "it was not begun, so it may be sent again")
+            try server.connect().ask(.add(secret: .of("small")))
+            gate.open()
+            for (client, id) in busy { _ = try client.answer(to: id) }
+        }
+    }
+
+    @Test("Who never reads the answers is cut off")
+    func neverReads() throws {
+        let engine = FakeEngine { _, _ throws(KeychainError) in .added(.password(SecretBytes(count: 1 << 20) { _ in }))
+        }
+        try withServer(engine, limits: impatient) { server throws in
+            let client = try server.connect()
+            try client.begin(.add(secret: .of("s")))
+            #expect(server.hasLogged("does not read its answers"))
+            #expect(throws: TestClient.Closed.self) { while true { _ = try client.receive() } }
+            #expect(try server.serves())
+        }
+    }
+
+    @Test("Descriptors that a message brings never arrive")
+    func descriptors() throws {
+        try withServer(FakeEngine(), limits: impatient) { server throws in
+            let client = try server.connect()
+            let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+            let bytes = try TestClient.bytes(of: .request(id: 1, .status))
+            let failure = ckeychain_test_send_descriptors(client.descriptor, bytes, bytes.count, STDIN_FILENO, 50)
+            // Since Linux 6.16 they are not even sent.
+            if failure == 0 { #expect(try client.goodbye().reason == .malformed) } else { #expect(failure == EPERM) }
+            // Other tests open some at the same time; these would be fifty.
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 50)
+            #expect(try server.serves())
+        }
+    }
+
+    // MARK: Numbers
+
+    @Test("More connections of one process than it may have are refused, until one is closed")
+    func perProcess() throws {
+        var limits = Limits()
+        limits.connectionsPerProcess = 3
+        try withServer(FakeEngine(), limits: limits) { server throws in
+            var clients = try (0..<3).map { _ in try server.connect() }
+            let refused = try TestClient(server.path)
+            let goodbye = try refused.goodbye()
+            #expect(goodbye.reason == .tooManyConnections)
+            #expect(goodbye.message.contains("3 connections"))
+            clients.removeLast()
+            // The server learns of the end a moment later.
+            let isServed = (0..<1000).contains { _ in
+                usleep(1_000)
+                return (try? server.connect()) != nil
+            }
+            #expect(isServed)
+            #expect(clients.count == 2)
+        }
+    }
+
+    @Test("More connections in all than there may be are refused")
+    func inAll() throws {
+        var limits = Limits()
+        limits.connections = 2
+        try withServer(FakeEngine(), limits: limits) { server throws in
+            let clients = try (0..<2).map { _ in try server.connect() }
+            #expect(try TestClient(server.path).goodbye().reason == .tooManyConnections)
+            for client in clients { try client.ask(.rekeyStep) }
+        }
+    }
+
+    @Test("Two hundred clients at once are all served")
+    func many() throws {
+        var limits = Limits()
+        limits.connectionsPerProcess = 300
+        try withServer(FakeEngine(), limits: limits) { server throws in
+            let clients = try (0..<200).map { _ in try server.connect() }
+            for _ in 0..<5 {
+                let ids = try clients.map { try $0.begin(.find) }
+                for (client, id) in zip(clients, ids) { _ = try client.answer(to: id) }
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import KeychainTestSupport
+import Testing
+
+/// A real daemon under load, and killed, by the executable KeychainDaemonProbe. `Scripts/torture-daemon` does it at
+/// length.
+@Suite(.serialized) struct ProbeTests {
+    /// What it prints, and how it ends.
+    private func probe(_ arguments: String...) throws -> (text: String, status: Int32) {
+        let process = Process()
+        process.executableURL = DaemonProcess.executable.deletingLastPathComponent()
+            .appendingPathComponent("KeychainDaemonProbe")
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        return (text, process.terminationStatus)
+    }
+
+    @Test("Under many clients, some of them hostile or killed, every answer is right and nothing acknowledged is lost")
+    func load() throws {
+        let (text, status) = try probe(
+            "load", DaemonProcess.executable.path, "--clients", "40", "--calls", "100", "--kills", "3")
+        #expect(status == 0, "\(text)")
+        #expect(text.contains("load clients=40 calls=4000 killed=3"), "\(text)")
+    }
+
+    @Test("A daemon that is killed again and again loses nothing acknowledged, and nothing is done twice")
+    func kills() throws {
+        let (text, status) = try probe("kills", DaemonProcess.executable.path, "10")
+        #expect(status == 0, "\(text)")
+        #expect(text.contains("kills rounds=10") && text.contains("failed=0"), "\(text)")
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import Keychain
+import KeychainModel
+import KeychainTestSupport
+import Testing
+
+/// The command with a real `keychaind` of the same user.
+@Suite struct DaemonTests {
+    /// Runs `body` with the command and a directory for sockets; a daemon that is still there afterwards is killed.
+    private func withHome(_ body: (Tool, DaemonProcess) throws -> Void) throws {
+        try withTool { tool in
+            let daemon = try DaemonOfHome(tool)
+            defer { daemon.process.kill() }
+            try body(daemon.tool, daemon.process)
+        }
+    }
+
+    private func add(_ tool: Tool, _ account: String = "a") throws {
+        let outcome = try tool.run(
+            "add", "generic", "--service", "s", "--account", account, input: Data("secret of \(account)".utf8))
+        #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+
+    private func get(_ tool: Tool, _ account: String = "a") throws -> Tool.Outcome {
+        try tool.run("get", "generic", "--service", "s", "--account", account)
+    }
+
+    @Test("A keychain goes to the daemon and comes back, with all its items and their references")
+    func migrate() throws {
+        try withHome { tool, daemon throws in
+            try add(tool)
+            let before = try tool.run("find", "--json").json as? NSArray
+            #expect(try tool.run("migrate", "--to", "user").status == 0)
+            // Nobody gets at it while there is no daemon, and the error says what to start.
+            let alone = try get(tool)
+            #expect(alone.status == 53)
+            #expect(alone.errors.contains("systemctl --user start keychaind.socket"))
+            try daemon.start()
+            #expect(try get(tool).text == "secret of a")
+            #expect(try tool.run("find", "--json").json as? NSArray == before)
+            let status = try tool.run("status", "--json").object
+            #expect(status["host"] as? String == "user")
+            #expect((status["daemon"] as? [String: Any])?["processID"] as? Int == Int(daemon.identifier))
+            try add(tool, "b")
+            #expect(try tool.run("migrate", "--to", "embedded").status == 0)
+            #expect(daemon.ending() == 0)
+            #expect(try get(tool).text == "secret of a")
+            #expect(try get(tool, "b").text == "secret of b")
+            #expect(try tool.run("status", "--json").object["host"] as? String == "embedded")
+        }
+    }
+
+    @Test("A store that belongs to the daemon is not opened by anyone else, whether the daemon runs or not")
+    func refusedEmbedded() throws {
+        try withHome { tool, daemon throws in
+            try add(tool)
+            try tool.run("migrate", "--to", "user")
+            for isRunning in [false, true] {
+                if isRunning { try daemon.start() }
+                let outcome = try tool.run("find", "--store", tool.store.path, "--device-key", tool.deviceKey.path)
+                #expect(outcome.status == 53)
+                #expect(outcome.errors.contains("keychaind"), "\(outcome.errors)")
+                let error = #expect(throws: KeychainError.self) { try tool.asApp(["G"], .lockStatus) }
+                #expect(error?.code == .notAvailable)
+            }
+        }
+    }
+
+    @Test("To hand over twice, either way, is to hand over once")
+    func repeated() throws {
+        try withHome { tool, daemon throws in
+            try add(tool)
+            for _ in 0..<2 { #expect(try tool.run("migrate", "--to", "user").status == 0) }
+            // Without a daemon it is taken back all the same.
+            for _ in 0..<2 { #expect(try tool.run("migrate", "--to", "embedded").status == 0) }
+            #expect(try get(tool).text == "secret of a")
+            // And a keychain that is not there yet is handed over too.
+            try FileManager.default.removeItem(at: tool.store)
+            #expect(try tool.run("migrate", "--to", "user").status == 0)
+            try daemon.start()
+            try add(tool)
+            #expect(try get(tool).text == "secret of a")
+        }
+    }
+
+    @Test("Passcode, lock and unlock are the daemon's, for every command after it")
+    func lock() throws {
+        try withHome { tool, daemon throws in
+            try tool.run("migrate", "--to", "user")
+            try daemon.start()
+            try add(tool)
+            #expect(try tool.run("passcode", "set", input: Data("1234\n1234\n".utf8)).status == 0)
+            #expect(try get(tool).status == 0)
+            #expect(try tool.run("lock").status == 0)
+            #expect(try get(tool).status == 36)
+            #expect(try tool.run("unlock", input: Data("wrong\n".utf8)).status == 51)
+            #expect(try tool.run("unlock", input: Data("1234\n".utf8)).status == 0)
+            #expect(try get(tool).text == "secret of a")
+            let lock = try tool.run("status", "--json").object["lock"] as? [String: Any]
+            #expect(lock?["keys"] as? String == "daemon")
+            // What was unlocked ends with the daemon.
+            daemon.kill()
+            try daemon.start()
+            #expect(try get(tool).status == 36)
+            #expect(try tool.run("unlock", input: Data("1234\n".utf8)).status == 0)
+            #expect(try get(tool).text == "secret of a")
+        }
+    }
+
+    @Test("Every other command works with the daemon as it does without")
+    func otherCommands() throws {
+        try withHome { tool, daemon throws in
+            try tool.run("migrate", "--to", "user")
+            try daemon.start()
+            try add(tool)
+            let file = tool.home.appendingPathComponent("export").path
+            #expect(try tool.run("export", file, input: Data("phrase\nphrase\n".utf8)).status == 0)
+            #expect(try tool.run("update", "generic", "--service", "s", "--set-label", "new").status == 0)
+            #expect(try tool.run("delete", "generic", "--service", "s").status == 0)
+            #expect(try get(tool).status == 44)
+            #expect(try tool.run("import", file, input: Data("phrase\n".utf8)).status == 0)
+            #expect(try get(tool).text == "secret of a")
+            let doctor = try tool.run("doctor", "--json")
+            #expect(doctor.status == 0, "\(doctor.text)")
+            #expect(doctor.object["checkedItems"] as? Int == 1)
+            let watch = try tool.run("watch")
+            #expect(watch.status == 0 && watch.errors.contains("nothing to watch"))
+        }
+    }
+
+    @Test("Large secrets and many items go through the socket whole")
+    func large() throws {
+        try withHome { tool, daemon throws in
+            try tool.run("migrate", "--to", "user")
+            try daemon.start()
+            let secret = Data((0..<(20 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+            #expect(
+                try tool.run("add", "generic", "--service", "large", "--account", "a", input: secret).status == 0)
+            #expect(try tool.run("get", "generic", "--service", "large").output == secret)
+            let app = daemon.carrier
+            for number in 0..<3_000 {
+                var request = AddRequest(.genericPassword)
+                request.attributes = [.service: .text("many"), .account: .text("\(number)")]
+                request.secret = .of("\(number)")
+                _ = try app.handle(.add(request), from: Caller(groups: ["G"]))
+            }
+            #expect(try tool.run("find", "--service", "many", "--json").objects.count == 3_000)
+        }
+    }
+}
+
+/// A `keychaind` in the home directory of a test.
+struct DaemonOfHome {
+    let tool: Tool
+    let process: DaemonProcess
+
+    init(_ tool: Tool, environment: [String: String] = [:]) throws {
+        var tool = tool
+        let runtime = tool.home.appendingPathComponent("run")
+        try FileManager.default.createDirectory(
+            at: runtime, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        tool.variables["XDG_RUNTIME_DIR"] = runtime.path
+        self.tool = tool
+        process = DaemonProcess(
+            arguments: [], socket: runtime.appendingPathComponent("keychain/socket").path,
+            environment: tool.environment.merging(environment) { $1 })
+    }
+}
