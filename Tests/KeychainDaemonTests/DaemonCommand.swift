@@ -86,6 +86,14 @@ final class DaemonCommand {
 
     func signal(_ number: Int32) { kill(pid, number) }
 
+    /// Whether SIGSTOP has reached it (proc_pid_stat(5)).
+    var isStopped: Bool {
+        get throws {
+            // The state follows the name, which may have parentheses of its own.
+            try kernelFile("stat").split(separator: ")").last?.first { $0 != " " } == "T"
+        }
+    }
+
     /// - Returns: its exit status, or the negative number of the signal that ended it.
     func end() throws -> Int32 {
         let end = ContinuousClock.now + .seconds(60)

@@ -142,7 +142,8 @@ import Testing
                 in: home, environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "100000"])
             try manager.wait(for: "WATCHDOG=1")
             daemon.signal(SIGSTOP)
-            while manager.hears("WATCHDOG=1", within: 0.02) {}
+            while try !daemon.isStopped { usleep(1_000) }
+            while manager.hears("WATCHDOG=1", within: 0) {}
             #expect(!manager.hears("WATCHDOG=1", within: 0.3))
             daemon.signal(SIGCONT)
             try manager.wait(for: "WATCHDOG=1")

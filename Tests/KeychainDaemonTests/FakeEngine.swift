@@ -36,6 +36,9 @@ final class FakeEngine: ChangeSource, Sendable {
     /// How often it has looked.
     var lockCheckCount: Int { state.value.lockCheckCount }
 
+    /// Waits until it has looked that often.
+    func waitForLockChecks(_ count: Int) -> Bool { state.wait { $0.lockCheckCount >= count } }
+
     func position() throws(KeychainError) -> ChangePosition { position(in: state.value) }
 
     private func position(in state: State) -> ChangePosition {

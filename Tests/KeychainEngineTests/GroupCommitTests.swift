@@ -220,7 +220,7 @@ import Testing
     func busy() throws {
         try withTemporaryDirectory { directory in
             var configuration = EngineConfiguration.test(in: directory)
-            configuration.busyTimeout = 0.5
+            configuration.busyTimeout = 2
             let engine = try Engine(configuration)
             try engine.add(.password("first"))
             let other = try DatabaseQueue(path: ClosedStore(directory: directory).database.path)
@@ -231,8 +231,8 @@ import Testing
                     Result { () throws(KeychainError) in try engine.add(.password("\(number)")) }
                 }
                 #expect(answers.allSatisfy { $0.code == .notAvailable && $0.message.contains("another process") })
-                // One after the other they would wait for four seconds.
-                #expect(ContinuousClock.now - start < .seconds(3))
+                // One after the other they would wait for sixteen seconds.
+                #expect(ContinuousClock.now - start < .seconds(12))
                 try database.execute(sql: "ROLLBACK")
             }
             try engine.add(.password("0"))
