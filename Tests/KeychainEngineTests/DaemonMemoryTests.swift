@@ -42,10 +42,10 @@ import Testing
             let hits = try scanner.hits(of: needles)
             #expect(hits == classKeys, "\(hits.symmetricDifference(classKeys).sorted())")
             _ = try daemon.carrier.handle(.lock(.now), from: .owner)
-            #expect(try scanner.hits(of: needles) == [])
+            #expect(try lastHits(scanner, needles) == [])
             let error = #expect(throws: KeychainError.self) { try daemon.carrier.secret(of: "item-0") }
             #expect(error?.code == .interactionNotAllowed)
-            #expect(try scanner.hits(of: needles) == [])
+            #expect(try lastHits(scanner, needles) == [])
         }
     }
 
@@ -75,13 +75,24 @@ import Testing
                 _ = try carrier.handle(.add(request), from: caller)
                 let found = try carrier.find(.password([.account: .text("size \(size)")]))
                 #expect(found.first?.secret?.copyData() == secret)
-                #expect(try scanner.hits(of: needles) == [], "\(size) bytes")
+                #expect(try lastHits(scanner, needles) == [], "\(size) bytes")
             }
             let passcode = "correct horse battery staple of \(UUID())"
             let needle = ["passcode": Data(passcode.utf8)]
             #expect(throws: KeychainError.self) { try carrier.handle(.unlock(.of(passcode)), from: .owner) }
             try carrier.changePasscode(from: "1234", to: passcode)
-            #expect(try scanner.hits(of: needle) == [])
+            #expect(try lastHits(scanner, needle) == [])
         }
+    }
+
+    /// What is found when the daemon has erased what it erases: an answer arrives a moment before it is erased where it
+    /// was sent from, and that thread may have to wait for its turn.
+    private func lastHits(_ scanner: MemoryScanner, _ needles: [String: Data]) throws -> Set<String> {
+        var hits = try scanner.hits(of: needles)
+        for _ in 0..<100 where !hits.isEmpty {
+            usleep(50_000)
+            hits = try scanner.hits(of: needles)
+        }
+        return hits
     }
 }

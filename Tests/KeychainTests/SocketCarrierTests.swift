@@ -355,11 +355,13 @@ import Testing
     func refusal() throws {
         try withSocketPath { path in
             let seen = Counter()
-            let daemon = try FakeDaemon(at: path) { peer, number in
-                guard try peer.welcome(), case .request(let id, _) = try peer.receive() else { return }
-                seen.add()
-                if number == 0 { return peer.send(.reply(id: id, .done, isLast: true)) }
-                peer.send(.goodbye(DaemonGoodbye(.malformed, "not like that")))
+            let daemon = try FakeDaemon(at: path) { peer, _ in
+                guard try peer.welcome() else { return }
+                while case .request(let id, _) = try peer.receive() {
+                    seen.add()
+                    if seen.count > 1 { return peer.send(.goodbye(DaemonGoodbye(.malformed, "not like that"))) }
+                    peer.send(.reply(id: id, .done, isLast: true))
+                }
             }
             defer { daemon.stop() }
             let carrier = carrier(path)
