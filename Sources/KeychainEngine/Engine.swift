@@ -16,7 +16,7 @@ package final class Engine: RequestHandler {
     let signal = ChangeSignal()
     let changes: ChangeFeed
     /// nil: programs open the store for themselves, or it was given up.
-    private let possession: Mutex<DaemonLock?>
+    private let possession: BriefLock<DaemonLock?>
 
     /// Opens the store, making it if there is none.
     ///
@@ -30,7 +30,7 @@ package final class Engine: RequestHandler {
         changes = ChangeFeed(signal)
         self.store = opened.store
         self.keys = opened.keys
-        possession = Mutex(opened.daemonLock)
+        possession = BriefLock(opened.daemonLock)
     }
 
     /// Somebody who renews keys without a pause is outlasted that often.

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Glibc
 internal import KeychainModel
 
 /// How many requests of a kind are worked on at once; the others wait in their threads.
@@ -11,33 +12,58 @@ final class WorkGate: Sendable {
         case immediate
     }
 
-    private let reads: DispatchSemaphore
+    private let reads: Places
     private let writes: DispatchSemaphore
     private let large: DispatchSemaphore
     private let passcodes: DispatchSemaphore
 
     init(_ limits: Limits) {
-        reads = DispatchSemaphore(value: limits.readsAtOnce)
+        reads = Places(limits.readsAtOnce)
         writes = DispatchSemaphore(value: limits.writesAtOnce)
         large = DispatchSemaphore(value: limits.largeAtOnce)
         passcodes = DispatchSemaphore(value: limits.passcodesAtOnce)
     }
 
     func pass<R, E: Error>(_ work: Work, _ body: () throws(E) -> R) throws(E) -> R {
-        guard let places = places(for: work) else { return try body() }
-        places.wait()
-        defer { places.signal() }
-        return try body()
+        switch work {
+        case .immediate: try body()
+        case .read: try reads.hold(body)
+        case .write: try writes.hold(body)
+        case .large: try large.hold(body)
+        case .passcode: try passcodes.hold(body)
+        }
+    }
+}
+
+/// Places for work that is done in less time than a thread takes to be woken: one that comes while there is a place has
+/// it, also before those that wait. A `DispatchSemaphore` keeps the place for one of them until it runs: with hundreds of
+/// threads all places are then kept for such, and everybody waits
+/// (docs/decisions/021-locks-that-are-not-handed-over.md).
+private final class Places: @unchecked Sendable {  // for use by many threads
+    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init(_ count: Int) {
+        semaphore.initialize(to: sem_t())
+        sem_init(semaphore, 0, UInt32(count))
     }
 
-    private func places(for work: Work) -> DispatchSemaphore? {
-        switch work {
-        case .read: reads
-        case .write: writes
-        case .large: large
-        case .passcode: passcodes
-        case .immediate: nil
-        }
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    func hold<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+        while sem_wait(semaphore) != 0 {}  // a signal came
+        defer { sem_post(semaphore) }
+        return try body()
+    }
+}
+
+extension DispatchSemaphore {
+    fileprivate func hold<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+        wait()
+        defer { signal() }
+        return try body()
     }
 }
 

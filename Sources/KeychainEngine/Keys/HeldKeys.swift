@@ -43,7 +43,7 @@ final class HeldKeys: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = BriefLock(State())
     private let lockState: any LockStateKeeper
     private let clock: any Clock
 

@@ -15,7 +15,7 @@ final class KeyStore: Sendable {
     let keyring: KernelKeyring?
     let held: HeldKeys
 
-    private let snapshot: Mutex<KeySnapshot?>
+    private let snapshot: BriefLock<KeySnapshot?>
 
     /// Something in this process locks the store with the session.
     private let hasWatcher = Atomic(false)
@@ -40,7 +40,7 @@ final class KeyStore: Sendable {
             configuration.host == .user
             ? HeldKeys(state, configuration.clock)
             : HeldKeys.of(bag.storeID, configuration.storeDirectory, state, configuration.clock)
-        snapshot = Mutex(nil)
+        snapshot = BriefLock(nil)
     }
 
     var isWatchedHere: Bool { hasWatcher.load(ordering: .relaxed) }

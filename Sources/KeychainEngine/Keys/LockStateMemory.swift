@@ -1,10 +1,9 @@
 internal import Foundation
 internal import KeychainModel
-internal import Synchronization
 
 /// The lock of a store that one process alone opens: nobody else has to be told of it, or can tell anything.
 final class LockStateMemory: LockStateKeeper {
-    private let record = Mutex(LockRecord())
+    private let record = BriefLock(LockRecord())
     /// Held while a change is being made, which may take as long as a file takes to be replaced.
     private let turn = NSLock()
     private let signal: ChangeSignal

@@ -1,5 +1,4 @@
 internal import KeychainModel
-internal import Synchronization
 
 /// Where items of one class, access group and synchronizability are listed, per index tier.
 struct Home: Sendable {
@@ -24,36 +23,33 @@ extension Home: Hashable {
     }
 }
 
-/// Which homes a store has, as far as this process has looked.
+/// Which homes a store has, as far as one reader has looked. Each has its own, so that none waits for another: a lock
+/// here was what threads of a daemon spent their time at.
 ///
 /// Ids only grow, and a home is removed only with the keys that made its token, so what was found stays true, and "there is none"
 /// stays true until the highest id changes.
-final class HomeCache: Sendable {
-    private struct State {
-        var found: [Home: Int64] = [:]
-        var absent: Set<Home> = []
-        var highestID: Int64 = 0
-    }
-    enum Answer { case found(Int64), absent, unknown }
+final class HomeCache {
+    /// Whoever asks for many groups that are not there must not make it grow for ever.
+    private static let mostAbsent = 4_096
 
-    private let state = Mutex(State())
+    private var found: [Home: Int64] = [:]
+    private var absent: Set<Home> = []
+    private var highestID: Int64 = 0
+
+    enum Answer { case found(Int64), absent, unknown }
 
     /// - Parameter highestID: The highest id of the snapshot that is being read.
     func lookUp(_ home: Home, highestID: Int64) -> Answer {
-        state.withLock { state in
-            if let id = state.found[home] { return .found(id) }
-            return state.highestID == highestID && state.absent.contains(home) ? .absent : .unknown
-        }
+        if let id = found[home] { return .found(id) }
+        return self.highestID == highestID && absent.contains(home) ? .absent : .unknown
     }
 
     func remember(_ id: Int64?, for home: Home, highestID: Int64) {
-        state.withLock { state in
-            if let id { return state.found[home] = id }
-            if state.highestID != highestID {
-                state.absent.removeAll()
-                state.highestID = highestID
-            }
-            state.absent.insert(home)
+        if let id { return found[home] = id }
+        if self.highestID != highestID || absent.count >= Self.mostAbsent {
+            absent.removeAll()
+            self.highestID = highestID
         }
+        absent.insert(home)
     }
 }

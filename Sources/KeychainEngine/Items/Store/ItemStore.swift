@@ -10,8 +10,7 @@ final class ItemStore: Sendable {
     let url: URL
     let storeID: UUID
     private let schema: StoreSchema
-    let homes = HomeCache()
-    private let verifiedEpoch = Mutex<UInt64?>(nil)
+    private let verifiedEpoch = BriefLock<UInt64?>(nil)
     private let readers: ReaderPool
     private let writeQueue: WriteQueue
     let groupCommit: GroupCommit
@@ -47,7 +46,7 @@ final class ItemStore: Sendable {
             if try anchor.step() {
                 newest = NewestHome(id: anchor.integer(0), generation: UInt32(exactly: anchor.integer(1)) ?? .max)
             }
-            return try body(StoreConnection(reader, store: self, newestHome: newest))
+            return try body(StoreConnection(reader, reading: ReadSnapshot(newest, reader.homes)))
         }
     }
 
@@ -56,7 +55,7 @@ final class ItemStore: Sendable {
     func write<R>(_ body: (StoreConnection) throws -> R) throws -> R {
         var result: R?
         try groupCommit.write { database in
-            result = try body(StoreConnection(WriterStatements(database: database), store: self))
+            result = try body(StoreConnection(WriterStatements(database: database)))
         } transact: { writes in
             try withWriter { database in try transact(on: database, writes) }
         }
@@ -80,7 +79,7 @@ final class ItemStore: Sendable {
             defer { if forgetsPages { sqlite3_db_release_memory(database.sqliteConnection) } }
             var result: R?
             try transact(on: database) { database in
-                result = try body(StoreConnection(WriterStatements(database: database), store: self))
+                result = try body(StoreConnection(WriterStatements(database: database)))
             }
             return result!
         }

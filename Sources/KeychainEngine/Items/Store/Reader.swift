@@ -1,7 +1,6 @@
 internal import Foundation
 internal import GRDBSQLite
 internal import KeychainModel
-internal import Synchronization
 
 /// A connection that cannot write, by SQLite's own interface, used by one thread at a time.
 ///
@@ -12,6 +11,7 @@ final class Reader: StatementSource, @unchecked Sendable {  // the pool gives it
     /// By the statement's number. Plain memory, since looking one up is done many times in a look-up.
     private let statements = UnsafeMutableBufferPointer<RawStatement?>.allocate(
         capacity: StoreStatement.allCases.count)
+    let homes = HomeCache()
 
     init(_ url: URL, busyTimeout: TimeInterval) throws(KeychainError) {
         var opened: OpaquePointer?
@@ -77,12 +77,12 @@ final class ReaderPool: Sendable {
 
     private let url: URL
     private let busyTimeout: TimeInterval
-    private let idle: Mutex<[Reader]>
+    private let idle: BriefLock<[Reader]>
 
     init(_ url: URL, busyTimeout: TimeInterval, first: Reader) {
         self.url = url
         self.busyTimeout = busyTimeout
-        idle = Mutex([first])
+        idle = BriefLock([first])
     }
 
     func take() throws(KeychainError) -> Reader {

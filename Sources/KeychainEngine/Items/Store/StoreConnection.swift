@@ -8,6 +8,18 @@ struct NewestHome {
     var generation: UInt32 = 0
 }
 
+/// What is known of the snapshot that is read.
+struct ReadSnapshot {
+    /// The last home made in it.
+    let newestHome: NewestHome
+    let homes: HomeCache
+
+    init(_ newestHome: NewestHome, _ homes: HomeCache) {
+        self.newestHome = newestHome
+        self.homes = homes
+    }
+}
+
 /// What a home is for, without the group and synchronizability that its token hides.
 struct HomeKind {
     var itemClass: ItemClass
@@ -18,18 +30,16 @@ struct HomeKind {
 /// One connection within one transaction: what the statements of the store are run through.
 struct StoreConnection {
     private let source: any StatementSource
-    let store: ItemStore
-    /// The last home made in the snapshot that is read; nil in a write.
-    private let newestHome: NewestHome?
+    /// nil in a write.
+    private let snapshot: ReadSnapshot?
 
-    init(_ source: any StatementSource, store: ItemStore, newestHome: NewestHome? = nil) {
+    init(_ source: any StatementSource, reading snapshot: ReadSnapshot? = nil) {
         self.source = source
-        self.store = store
-        self.newestHome = newestHome
+        self.snapshot = snapshot
     }
 
     /// No row of the snapshot is listed under newer keys.
-    var newestHomeGeneration: UInt32 { newestHome?.generation ?? 0 }
+    var newestHomeGeneration: UInt32 { snapshot?.newestHome.generation ?? 0 }
 
     func statement(_ statement: StoreStatement) throws -> RawStatement { try source.statement(statement) }
 }
@@ -131,13 +141,14 @@ extension StoreConnection {
 
     private func home(_ home: Home, _ indexer: Indexer) throws -> Int64? {
         // A write may see homes that its own roll-back takes away, so it neither asks nor fills the cache.
-        guard let highestHomeID = newestHome?.id else { return try findHome(home, indexer) }
-        switch store.homes.lookUp(home, highestID: highestHomeID) {
+        guard let snapshot else { return try findHome(home, indexer) }
+        let highestID = snapshot.newestHome.id
+        switch snapshot.homes.lookUp(home, highestID: highestID) {
         case .found(let id): return id
         case .absent: return nil
         case .unknown:
             let id = try findHome(home, indexer)
-            store.homes.remember(id, for: home, highestID: highestHomeID)
+            snapshot.homes.remember(id, for: home, highestID: highestID)
             return id
         }
     }

@@ -1,0 +1,31 @@
+internal import Glibc
+
+/// A value behind a lock that every request takes for a moment
+/// (docs/decisions/021-locks-that-are-not-handed-over.md).
+///
+/// Whoever comes while it is free has it, also before one that was woken for it and does not run yet. With
+/// `Synchronization.Mutex` that one has it already: with more threads than processors all others then wait for it to be
+/// run, one after the other, and none ever finds it free again.
+struct BriefLock<Value: Sendable>: ~Copyable, @unchecked Sendable {  // the value is behind the lock
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+
+    init(_ value: Value) {
+        mutex.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(mutex, nil)
+        self.value.initialize(to: value)
+    }
+
+    deinit {
+        value.deinitialize(count: 1)
+        value.deallocate()
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    borrowing func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&value.pointee)
+    }
+}
