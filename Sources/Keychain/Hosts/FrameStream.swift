@@ -25,6 +25,8 @@ final class FrameStream {
     /// What was received and is not a message yet. Erased whenever it may have held a secret.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 16)
     private var filled = 0
+    /// Behind so many bytes nothing was received since it was erased.
+    private var used = 0
 
     /// - Parameter descriptor: A connected socket, which is closed with the stream.
     init(_ descriptor: Int32) {
@@ -45,54 +47,11 @@ final class FrameStream {
 
     /// Sends a frame, its secrets straight from where they are.
     func send(_ frame: WireFrame) throws(Failure) {
-        let failure = withUnsafeTemporaryAllocation(byteCount: WireHeader.byteCount, alignment: 8) { header in
-            frame.header.write(to: header)
-            return frame.message.withUnsafeBytes { message in
-                Self.withPieces([UnsafeRawBufferPointer(header), message], frame.secrets[...], send)
-            }
-        }
-        if let failure { throw failure }
-    }
-
-    /// Calls `body` with the bytes of the pieces and then those of all secrets.
-    private static func withPieces(
-        _ pieces: [UnsafeRawBufferPointer], _ secrets: ArraySlice<SecretBytes>,
-        _ body: ([UnsafeRawBufferPointer]) -> Failure?
-    ) -> Failure? {
-        guard let first = secrets.first else { return body(pieces) }
-        return first.withUnsafeBytes { withPieces(pieces + [$0], secrets.dropFirst(), body) }
-    }
-
-    private func send(_ pieces: [UnsafeRawBufferPointer]) -> Failure? {
-        var vectors = pieces.filter { !$0.isEmpty }.map {
-            iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
-        }
-        while !vectors.isEmpty {
-            let sent = vectors.withUnsafeMutableBufferPointer { vectors in
-                var message = msghdr()
-                message.msg_iov = vectors.baseAddress
-                // As many as the system takes in one call (UIO_MAXIOV).
-                message.msg_iovlen = min(vectors.count, 1024)
-                return sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL))
-            }
-            if sent < 0 {
-                if errno == EINTR { continue }
-                return errno == EPIPE || errno == ECONNRESET ? .closed : errno == EAGAIN ? .late : .system(errno)
-            }
-            Self.drop(sent, from: &vectors)
-        }
-        return nil
-    }
-
-    private static func drop(_ count: Int, from vectors: inout [iovec]) {
-        var count = count
-        while let first = vectors.first, first.iov_len <= count {
-            count -= first.iov_len
-            vectors.removeFirst()
-        }
-        if count > 0 {
-            vectors[0].iov_base += count
-            vectors[0].iov_len -= count
+        switch frame.send(over: descriptor) {
+        case 0: return
+        case EPIPE, ECONNRESET: throw .closed
+        case EAGAIN: throw .late
+        case let failure: throw .system(failure)
         }
     }
 
@@ -137,8 +96,9 @@ final class FrameStream {
         guard count > 0 else { return nil }
         var failure: Failure?
         let tail = SecretBytes(count: count) { failure = take($0) }
-        // It went through here.
-        ckeychain_erase(buffer.baseAddress! + filled, buffer.count - filled)
+        // It went through here; what lies behind has nothing of it.
+        ckeychain_erase(buffer.baseAddress! + filled, used - filled)
+        used = filled
         if let failure { throw failure }
         return tail
     }
@@ -161,6 +121,7 @@ final class FrameStream {
     private func fill(atLeast count: Int) throws(Failure) {
         while filled < count {
             filled += try receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])).get()
+            used = max(used, filled)
         }
     }
 
