@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "Security", targets: ["Security"]),
         .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
         .library(name: "Keychain", targets: ["Keychain"]),
+        .library(name: "DataProtection", targets: ["DataProtection"]),
         .executable(name: "keychain", targets: ["KeychainTool"]),
         .executable(name: "keychaind", targets: ["KeychainDaemonMain"]),
         .plugin(name: "AppleCompatibility", targets: ["AppleCompatibility"]),
@@ -56,10 +57,11 @@ let package = Package(
             ],
             swiftSettings: houseSettings
         ),
+        .target(name: "KeychainFiles", swiftSettings: houseSettings),
         .target(
             name: "KeychainEngine",
             dependencies: [
-                "CKeychainLinux", "KeychainCrypto", "KeychainModel",
+                "CKeychainLinux", "KeychainCrypto", "KeychainFiles", "KeychainModel",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -90,6 +92,13 @@ let package = Package(
             swiftSettings: houseSettings
         ),
         .target(
+            name: "DataProtection",
+            dependencies: [
+                "CKeychainLinux", "Keychain", "KeychainCrypto", "KeychainFiles", "KeychainModel",
+            ],
+            swiftSettings: houseSettings
+        ),
+        .target(
             name: "KeychainLogin",
             dependencies: ["CKeychainBus", "KeychainModel"],
             swiftSettings: houseSettings
@@ -116,8 +125,8 @@ let package = Package(
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
-                "CKeychainBus", "CKeychainLinux", "Keychain", "KeychainCrypto", "KeychainLogin", "KeychainModel",
-                "KeychainPlaces",
+                "CKeychainBus", "CKeychainLinux", "DataProtection", "Keychain", "KeychainCrypto", "KeychainLogin",
+                "KeychainModel", "KeychainPlaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -132,7 +141,7 @@ let package = Package(
         .executableTarget(
             name: "KeychainBenchmark",
             dependencies: [
-                "Keychain", "KeychainCrypto", "KeychainEngine", "KeychainModel", "Security",
+                "DataProtection", "Keychain", "KeychainCrypto", "KeychainEngine", "KeychainModel", "Security",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/KeychainBenchmark",
@@ -165,8 +174,8 @@ let package = Package(
         .testTarget(
             name: "KeychainEngineTests",
             dependencies: [
-                "CKeychainTestSupport", "Keychain", "KeychainEngine", "KeychainCrypto", "KeychainModel",
-                "KeychainTestSupport", "KeychainTestAgent",
+                "CKeychainTestSupport", "Keychain", "KeychainEngine", "KeychainCrypto", "KeychainFiles",
+                "KeychainModel", "KeychainTestSupport", "KeychainTestAgent",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -184,8 +193,8 @@ let package = Package(
         .executableTarget(
             name: "KeychainFaultProbe",
             dependencies: [
-                "CKeychainFaults", "CKeychainTestSupport", "KeychainCrypto", "KeychainEngine", "KeychainModel",
-                "KeychainTestSupport", .product(name: "Logging", package: "swift-log"),
+                "CKeychainFaults", "CKeychainTestSupport", "KeychainCrypto", "KeychainEngine", "KeychainFiles",
+                "KeychainModel", "KeychainTestSupport", .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/KeychainFaultProbe",
             swiftSettings: houseSettings
@@ -209,6 +218,14 @@ let package = Package(
             swiftSettings: houseSettings
         ),
         .testTarget(
+            name: "DataProtectionTests",
+            dependencies: [
+                "CKeychainTestSupport", "DataProtection", "Keychain", "KeychainCrypto", "KeychainEngine",
+                "KeychainFiles", "KeychainModel", "KeychainTestSupport",
+            ],
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
             name: "SecurityTests",
             dependencies: [
                 "Security", "LocalAuthentication", "Keychain", "KeychainModel", "KeychainTestSupport",
@@ -223,7 +240,8 @@ let package = Package(
         .testTarget(
             name: "KeychainToolTests",
             dependencies: [
-                "KeychainTool", "Keychain", "KeychainCrypto", "KeychainLogin", "KeychainModel", "KeychainTestSupport",
+                "KeychainTool", "DataProtection", "Keychain", "KeychainCrypto", "KeychainLogin", "KeychainModel",
+                "KeychainTestSupport",
             ],
             swiftSettings: houseSettings
         ),

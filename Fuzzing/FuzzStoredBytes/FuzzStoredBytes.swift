@@ -21,7 +21,7 @@ struct FuzzStoredBytes {
 public func fuzzStoredBytes(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count > 0 else { return 0 }
     let input = Data(bytes: start + 1, count: count - 1)
-    switch start[0] % 11 {
+    switch start[0] % 12 {
     case 0: fuzzMetadata(input)
     case 1: fuzzKeybag(input)
     case 2: fuzzAccessControl(input)
@@ -32,7 +32,8 @@ public func fuzzStoredBytes(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt
     case 7: fuzzAttempts(input)
     case 8: fuzzKeySet(input)
     case 9: fuzzExportContent(input)
-    default: fuzzExportHeader(input)
+    case 10: fuzzExportHeader(input)
+    default: fuzzFileHeader(input)
     }
     return 0
 }
@@ -144,6 +145,32 @@ private func fuzzExportHeader(_ input: Data) {
     if header.count > 18 { header.replaceSubrange(10..<19, with: [1, 0, 0, 0, 1, 0, 0, 0, 1]) }
     let passphrase = SecretBytes(copying: Data("fuzz".utf8))
     precondition((try? ExportKey(opening: header, passphrase: passphrase)) == nil, "a commitment was guessed")
+}
+
+/// A protected file's header: as it comes, and with a valid tag and checksum, or nothing behind them would be reached.
+private func fuzzFileHeader(_ input: Data) {
+    _ = try? FileHeader.newest(in: input)
+    _ = FileHeader.intactCopies(in: input)
+    var slot = Data(FileFormat.magic) + [0, 1] + input.prefix(454)
+    slot += Data(count: 464 - slot.count)
+    let fileID = UUID(uuid: slot[16..<32].withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
+    slot += deviceKey.tag(of: slot, "file header 1", KeyContext(fileID))
+    var digest = Data(count: 32)
+    digest.withUnsafeMutableBytes { digest in slot.withUnsafeBytes { SHA256State.hash($0, into: digest) } }
+    slot += digest.prefix(16)
+    var page = Data(count: FileFormat.headerByteCount)
+    for offset in FileFormat.slotOffsets { page.replaceSubrange(offset..<(offset + slot.count), with: slot) }
+    guard let header = try? FileHeader.newest(in: page).verified(fileKey: deviceKey) else { return }
+    precondition(header.encoded(fileKey: deviceKey) == slot && FileHeader.intactCopies(in: page) == [true, true])
+    let tree = header.tree
+    precondition(tree.depth <= 10)
+    guard let root = header.root else { return }
+    for level in 0...tree.depth {
+        for index in [0, 1, tree.count(atLevel: level), .max] {
+            try? tree.check(
+                root, level: level, index: index, storedSize: header.storedSize, writeCount: header.writeCount)
+        }
+    }
 }
 
 private func fuzzEntitlements(_ input: Data) {

@@ -28,3 +28,13 @@ int ckeychain_lock_byte(int descriptor, int64_t offset) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
     return fcntl(descriptor, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
 }
+
+int ckeychain_await_lock(int descriptor, int64_t count) {
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = (off_t)count};
+    while (fcntl(descriptor, F_OFD_SETLKW, &range) != 0) {
+        if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}

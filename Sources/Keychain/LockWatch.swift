@@ -60,3 +60,8 @@ final class LockWatch: Sendable {
         }
     }
 }
+
+extension Connection {
+    /// Each change of the lock from now on: ``KeychainLock/changes``.
+    package var lockChanges: AsyncStream<KeychainLock.State> { LockWatch.stream(of: self) }
+}

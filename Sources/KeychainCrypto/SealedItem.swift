@@ -1,4 +1,3 @@
-internal import CKeychainLinux
 package import Foundation
 package import KeychainModel
 
@@ -145,18 +144,6 @@ extension RowSealer {
     private static var damaged: KeychainError {
         KeychainError(.decode, message: "a stored item is damaged or was tampered with")
     }
-}
-
-/// Calls `body` with memory that is erased afterwards.
-private func withErasedBytes<R>(
-    _ count: Int, _ body: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> R
-) throws(KeychainError) -> R {
-    var result: Result<R, KeychainError>?
-    withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { bytes in
-        defer { ckeychain_erase(bytes.baseAddress, bytes.count) }
-        do throws(KeychainError) { result = .success(try body(bytes)) } catch { result = .failure(error) }
-    }
-    return try result!.get()
 }
 
 // MARK: - Bindings

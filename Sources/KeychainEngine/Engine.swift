@@ -15,6 +15,7 @@ package final class Engine: RequestHandler {
     let rekeying = Mutex(Rekeying())
     let signal = ChangeSignal()
     let changes: ChangeFeed
+    private let filesAreNoted = Atomic(false)
     /// nil: programs open the store for themselves, or it was given up.
     private let possession: BriefLock<DaemonLock?>
 
@@ -95,6 +96,7 @@ package final class Engine: RequestHandler {
             case .importItems(let request):
                 return .imported(try withItems(isLastAttempt) { try $0.merge(request, from: caller) })
             case .giveUpStore: try giveUp(for: caller)
+            case .fileKey(let request): return .fileKey(try fileKey(request, isLastAttempt))
             }
             return .done
         } catch {
@@ -103,15 +105,35 @@ package final class Engine: RequestHandler {
     }
 
     /// Runs `body` with the keys there are now.
-    ///
-    /// - Throws: `KeychainError.staleKeys` instead of a refusal if the lock or the keybag changed meanwhile: with what
-    ///   there is now it may be allowed.
     private func withItems<R>(_ isLastAttempt: Bool, _ body: (ItemOperations) throws -> R) throws -> R {
         let items = try items(isLastAttempt)
+        return try refusingFinally(items.keys) { try body(items) }
+    }
+
+    private func fileKey(_ request: FileKeyRequest, _ isLastAttempt: Bool) throws -> FileKey {
+        let session = try keys.begin(isLastAttempt: isLastAttempt)
+        return try refusingFinally(session) {
+            if case .make = request { try noteFiles() }
+            return try FileKeyOperations(
+                storeID: keys.storeID, keys: session, randomness: configuration.randomness
+            ).answer(request)
+        }
+    }
+
+    /// Says in the store that there are files under its keys, so that it is not taken for an empty one without them.
+    private func noteFiles() throws {
+        if filesAreNoted.load(ordering: .relaxed) { return }
+        if try !store.read({ try $0.hasFiles() }) { try store.write { try $0.noteFiles() } }
+        filesAreNoted.store(true, ordering: .relaxed)
+    }
+
+    /// - Throws: `KeychainError.staleKeys` instead of a refusal if the lock or the keybag changed meanwhile: with what
+    ///   there is now it may be allowed.
+    private func refusingFinally<R>(_ session: KeySession, _ body: () throws -> R) throws -> R {
         do {
-            return try body(items)
-        } catch let error as KeychainError where error.code == .interactionNotAllowed && !isLastAttempt {
-            throw keys.hasChanged(since: items.keys) ? .staleKeys : error
+            return try body()
+        } catch let error as KeychainError where error.code == .interactionNotAllowed && !session.isLastAttempt {
+            throw keys.hasChanged(since: session) ? .staleKeys : error
         }
     }
 

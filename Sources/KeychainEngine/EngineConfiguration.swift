@@ -1,6 +1,7 @@
 package import Foundation
 internal import Glibc
 package import KeychainCrypto
+package import KeychainFiles
 
 /// What an engine is told by its host.
 package struct EngineConfiguration: Sendable {

@@ -44,6 +44,7 @@ package struct KeychainError: Error, Sendable {
             case notAvailable = -25291
             case readOnly = -25292
             case authenticationFailed = -25293
+            case noSuchKeychain = -25294
             case duplicateItem = -25299
             case itemNotFound = -25300
             case dataTooLarge = -25302
@@ -78,6 +79,8 @@ package struct KeychainError: Error, Sendable {
         package static let notAvailable = Code(.notAvailable)
         package static let readOnly = Code(.readOnly)
         package static let authenticationFailed = Code(.authenticationFailed)
+        /// Apple's errSecNoSuchKeychain: what was asked about belongs to another keychain, or to keys that are no more.
+        package static let noSuchKeychain = Code(.noSuchKeychain)
         package static let duplicateItem = Code(.duplicateItem)
         package static let itemNotFound = Code(.itemNotFound)
         package static let dataTooLarge = Code(.dataTooLarge)

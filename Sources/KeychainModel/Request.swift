@@ -21,6 +21,7 @@ package enum Request: Sendable {
     case importItems(ImportRequest)
     /// The daemon's store goes back to the programs themselves, and the daemon ends. For the store's owner alone.
     case giveUpStore
+    case fileKey(FileKeyRequest)
 }
 
 /// What an engine answers.
@@ -35,6 +36,7 @@ package enum Reply: Sendable {
     case exported(ExportedPart)
     /// For each item of the request.
     case imported([ImportOutcome])
+    case fileKey(FileKey)
 }
 
 package struct AddRequest: Sendable {

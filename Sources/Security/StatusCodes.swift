@@ -14,6 +14,8 @@ public let errSecPassphraseRequired: OSStatus = -25260
 public let errSecNotAvailable: OSStatus = -25291
 public let errSecReadOnly: OSStatus = -25292
 public let errSecAuthFailed: OSStatus = -25293
+/// What was asked about belongs to another keychain, or to keys that are no more.
+public let errSecNoSuchKeychain: OSStatus = -25294
 public let errSecDuplicateItem: OSStatus = -25299
 public let errSecItemNotFound: OSStatus = -25300
 public let errSecDataTooLarge: OSStatus = -25302

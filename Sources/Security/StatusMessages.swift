@@ -17,6 +17,7 @@ private let messages: [OSStatus: String] = [
     errSecNotAvailable: "The keychain cannot be opened, or its host cannot be reached.",
     errSecReadOnly: "The keychain can be read but not written.",
     errSecAuthFailed: "The authentication failed, or the item does not permit the operation.",
+    errSecNoSuchKeychain: "What was asked about belongs to another keychain, or to keys that are no more.",
     errSecDuplicateItem: "There already is an item with the same identifying attributes.",
     errSecItemNotFound: "No item matches the request.",
     errSecDataTooLarge: "The data is larger than an item can hold.",

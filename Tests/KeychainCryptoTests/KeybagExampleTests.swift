@@ -78,17 +78,28 @@ import Testing
     func entries() throws {
         for expected in example.bags {
             let bag = try Keybag(decoding: expected.bytes.data, deviceKey: deviceKey)
-            #expect(bag.entries.count == expected.entries.count)
-            for (entry, expected) in zip(bag.entries, expected.entries) {
+            #expect(bag.retired.count + bag.entries.count == expected.entries.count)
+            for (entry, expected) in zip(bag.retired + bag.entries, expected.entries) {
                 #expect(entry.key.number == expected.number)
                 #expect(entry.wrap.rawValue == expected.wrap)
                 #expect(entry.generation == expected.generation)
                 #expect(entry.wrappedKey == expected.wrappedKey.data)
                 #expect(entry.publicKey == expected.publicKey.data)
-                let parent = entry.wrap == .passcode ? passcodeKey.key : deviceKey
+                let parent = try parent(of: entry, in: bag)
+                let label = entry.wrap == .successor ? "retired key 1" : "class key 1"
                 let context = KeyContext(storeID).adding(expected.number).adding(expected.generation)
-                #expect(parent.withDerived("class key 1", context) { Data($0) } == expected.wrappingKey.data)
+                #expect(parent.withDerived(label, context) { Data($0) } == expected.wrappingKey.data)
             }
+        }
+    }
+
+    private func parent(of entry: Keybag.Entry, in bag: Keybag) throws -> KeyMaterial {
+        switch entry.wrap {
+        case .deviceKey: deviceKey
+        case .passcode: passcodeKey.key
+        case .successor:
+            try .holding(
+                try #require(try unwrap(bag)[entry.key.tier].data(entry.key, generation: entry.generation + 1)))
         }
     }
 
@@ -107,9 +118,18 @@ import Testing
     func keys() throws {
         for expected in example.bags {
             let keys = try unwrap(try Keybag(decoding: expected.bytes.data, deviceKey: deviceKey))
-            #expect(KeyTier.allCases.map { keys[$0].names.count }.reduce(0, +) == expected.entries.count)
+            let bag = try Keybag(decoding: expected.bytes.data, deviceKey: deviceKey)
+            #expect(KeyTier.allCases.map { keys[$0].names.count }.reduce(0, +) == bag.entries.count)
             for entry in expected.entries {
                 let name = try #require(KeyName(number: entry.number))
+                guard entry.wrap != Keybag.Wrap.successor.rawValue else {
+                    let fileClass = try #require(FileClass(rawValue: entry.number))
+                    let key = try bag.withRetiredKey(
+                        fileClass, generation: entry.generation, from: keys[name.tier]
+                    ) { Data($0) }
+                    #expect(key == entry.key.data)
+                    continue
+                }
                 #expect(keys[name.tier].data(name, generation: entry.generation) == entry.key.data)
             }
         }
@@ -124,6 +144,14 @@ import Testing
             try bag.wrap(keys, deviceKey: deviceKey, passcodeKey: bag.passcode == nil ? nil : passcodeKey.key)
             #expect(bag.encoded(deviceKey: deviceKey) == expected.bytes.data)
         }
+    }
+
+    @Test("At the end of the renewal the keybag in its midst becomes the one that the document has next")
+    func retiring() throws {
+        var bag = try Keybag(decoding: example.keybagDuringRenewal.bytes.data, deviceKey: deviceKey)
+        try bag.dropFormerKeys(try unwrap(bag))
+        bag.generation += 1
+        #expect(bag.encoded(deviceKey: deviceKey) == example.keybagWithPasscode.bytes.data)
     }
 
     private func unwrap(_ bag: Keybag) throws -> StoreKeys {

@@ -199,7 +199,7 @@ extension KeybagTests {
     func undefinedBytes() throws {
         let bytes = try makeBytes(false)
         // A flag, a parameter and the salt without a passcode, a key's number, and under what it is wrapped.
-        for (place, value) in [(34, 4), (39, 17), (48, 1), (82, 5), (83, 3)] as [(Int, UInt8)] {
+        for (place, value) in [(34, 4), (39, 17), (48, 1), (82, 5), (83, 4)] as [(Int, UInt8)] {
             var changed = bytes
             changed[place] = value
             let retagged = try retagged(changed)

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainCrypto
+import KeychainFiles
 import KeychainModel
 import KeychainTestSupport
 import Testing

@@ -2,6 +2,7 @@ import CKeychainFaults
 import Glibc
 import KeychainCrypto
 import KeychainEngine
+import KeychainFiles
 import KeychainModel
 import Synchronization
 
@@ -10,7 +11,8 @@ struct FaultyFiles: FileSystem {
     /// false: nothing is synced, and nobody is told.
     let syncs: Bool
 
-    func open(_ path: String, _ flags: Int32) -> Int32 { ckeychain_faults_open(path, flags) }
+    /// All files that are made here belong to their owner alone.
+    func open(_ path: String, _ flags: Int32, mode: mode_t) -> Int32 { ckeychain_faults_open(path, flags) }
 
     func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int {
         ckeychain_faults_write(file, bytes.baseAddress, bytes.count)

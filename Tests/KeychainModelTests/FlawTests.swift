@@ -258,6 +258,49 @@ import Testing
         }
     }
 
+    @Test("A file's key of another size, for a class that is none, or without an id is refused")
+    func fileKeys() throws {
+        let whole = WireWrappedFileKey(RequestSamples.wrappedFileKey)
+        let flaws: [(inout WireWrappedFileKey) -> Void] = [
+            { $0.fileID = Data(count: 15) }, { $0.storeID = Data() }, { $0.fileClass = .unspecified },
+            { $0.fileClass = .UNRECOGNIZED(5) }, { $0.fileClass = .complete }, { $0.publicKey = Data() },
+            { $0.publicKey = Data(count: 33) }, { $0.wrappedKey = Data(count: 39) },
+            { $0.wrappedKey = Data(count: 41) },
+        ]
+        for flaw in flaws {
+            var flawed = whole
+            flaw(&flawed)
+            try expectAnswer(.parameter) { $0.openFileKey = flawed }
+            try expectAnswer(.parameter) {
+                $0.rewrapFileKey = .with {
+                    $0.key = flawed; $0.fileClass = .none
+                }
+            }
+        }
+        try expectAnswer(.parameter) { $0.openFileKey = WireWrappedFileKey() }
+        try expectAnswer(.parameter) { $0.rewrapFileKey.key = whole }
+        try expectAnswer(.parameter) { $0.rewrapFileKey.fileClass = .none }
+        try expectAnswer(.parameter) { $0.makeFileKey.fileClass = .none }
+        try expectAnswer(.parameter) { $0.makeFileKey.fileID = Data(count: 16) }
+        try expectAnswer(.parameter) {
+            $0.makeFileKey = .with {
+                $0.fileID = Data(count: 17); $0.fileClass = .none
+            }
+        }
+    }
+
+    @Test("An answer whose file key has another size than a key has is none")
+    func answeredFileKeys() throws {
+        for key in ["", "31 bytes, which is one too few .", "33 bytes, which is one too many .."] {
+            let answer = FileKey(wrapped: RequestSamples.wrappedFileKey, key: SecretBytes(String(key.dropLast())))
+            expectUnreadable { try DaemonMessage.reply(id: 1, .fileKey(answer), isLast: true).arrived() }
+        }
+        let without = WireDaemonMessage.with {
+            $0.id = 1; $0.fileKey.wrapped = WireWrappedFileKey(RequestSamples.wrappedFileKey)
+        }
+        expectUnreadable { try DaemonMessage(message: without.serializedBytes(), tail: nil) }
+    }
+
     @Test("A passcode that is not there is none, and not an empty one")
     func passcodes() throws {
         try expectAnswer(.parameter) { $0.unlock = WireUnlock() }

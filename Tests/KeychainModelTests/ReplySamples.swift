@@ -2,7 +2,7 @@ import Foundation
 import KeychainModel
 
 enum ReplyKind: CaseIterable {
-    case added, found, done, status, checked, lockStatus, rekeyed, exported, imported
+    case added, found, done, status, checked, lockStatus, rekeyed, exported, imported, fileKey
 
     init(_ reply: Reply) {
         self =
@@ -16,6 +16,7 @@ enum ReplyKind: CaseIterable {
             case .rekeyed: .rekeyed
             case .exported: .exported
             case .imported: .imported
+            case .fileKey: .fileKey
             }
     }
 }
@@ -31,7 +32,7 @@ enum ReplySamples {
                 StoreFinding(.damage, "e", advice: "f", isRepairable: true),
             ]),
             .lockStatus(lock), .rekeyed(RekeyProgress(done: 1, total: 2, isFinished: true)), .exported(part),
-            .imported(ImportOutcome.allCases),
+            .imported(ImportOutcome.allCases), .fileKey(fileKey(RequestSamples.wrappedFileKey)),
         ]
     }
 
@@ -39,11 +40,15 @@ enum ReplySamples {
         [
             .added(RequestSamples.bareItem), .found([]), .found([RequestSamples.bareItem]), .done, .status(bareStatus),
             .checked([]), .lockStatus(bareLock), .rekeyed(RekeyProgress(done: 0, total: 0, isFinished: false)),
-            .exported(ExportedPart()), .imported([]),
+            .exported(ExportedPart()), .imported([]), .fileKey(fileKey(RequestSamples.bareWrappedFileKey)),
         ]
     }
 
     static var all: [Reply] { full + bare }
+
+    static func fileKey(_ wrapped: WrappedFileKey) -> FileKey {
+        FileKey(wrapped: wrapped, key: SecretBytes(RequestSamples.fileKey))
+    }
 
     static var part: ExportedPart {
         var part = ExportedPart()

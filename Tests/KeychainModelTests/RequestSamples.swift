@@ -5,7 +5,8 @@ import KeychainModel
 /// a sample of it.
 enum RequestKind: CaseIterable {
     case add, find, update, delete, status, check, lockStatus, unlock, lock, setPasscode, changePasscode,
-        removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore
+        removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore,
+        makeFileKey, openFileKey, rewrapFileKey
 
     init(_ request: Request) {
         self =
@@ -28,13 +29,18 @@ enum RequestKind: CaseIterable {
             case .exportItems: .exportItems
             case .importItems: .importItems
             case .giveUpStore: .giveUpStore
+            case .fileKey(.make): .makeFileKey
+            case .fileKey(.open): .openFileKey
+            case .fileKey(.rewrap): .rewrapFileKey
             }
     }
 }
 
 /// In all of them the secrets are those of `needles`.
 enum RequestSamples {
-    static let needles = ["needle of a secret", "needle of a certificate", "needle of a second secret"]
+    static let needles = ["needle of a secret", "needle of a certificate", "needle of a second secret", fileKey]
+    /// As long as the key of a file has to be.
+    static let fileKey = "needle of a file key of 32 bytes"
 
     /// Nothing in them is nil, empty, zero or false.
     static var full: [Request] {
@@ -48,6 +54,8 @@ enum RequestSamples {
                     PasscodePolicy(idleLimit: 300, erasesAfterTenFailures: true), passcode: SecretBytes(needles[0]))),
             .exportItems(ExportRequest(accessGroup: "group", start: .max)),
             .importItems(ImportRequest([item, item], isDryRun: true)),
+            .fileKey(.make(.completeUnlessOpen, fileID: identifier)),
+            .fileKey(.open(wrappedFileKey)), .fileKey(.rewrap(wrappedFileKey, .completeUntilFirstUserAuthentication)),
         ]
     }
 
@@ -61,6 +69,8 @@ enum RequestSamples {
             .passcode(.remove(old: SecretBytes(""))),
             .passcode(.setPolicy(PasscodePolicy(), passcode: SecretBytes(""))),
             .rekeyStep, .renewLease, .exportItems(ExportRequest()), .importItems(ImportRequest([])), .giveUpStore,
+            .fileKey(.make(.none, fileID: identifier)), .fileKey(.open(bareWrappedFileKey)),
+            .fileKey(.rewrap(bareWrappedFileKey, .complete)),
         ]
     }
 
@@ -117,6 +127,14 @@ enum RequestSamples {
             synchronizable: true, accessControl: accessControl, created: 700_000_000.25, modified: 1e-300,
             secret: SecretBytes(needles[0]), certificate: SecretBytes(needles[1]))
     }
+
+    static let wrappedFileKey = WrappedFileKey(
+        fileID: identifier, storeID: UUID(uuidString: "30313233-3435-4637-8839-3A3B3C3D3E3F")!,
+        fileClass: .completeUnlessOpen, generation: .max, publicKey: Data(1...32), wrappedKey: Data(101...140))
+
+    static let bareWrappedFileKey = WrappedFileKey(
+        fileID: identifier, storeID: identifier, fileClass: .complete, generation: 0, publicKey: Data(),
+        wrappedKey: Data(count: 40))
 
     static var bareItem: FoundItem {
         FoundItem(

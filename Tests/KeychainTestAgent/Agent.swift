@@ -7,7 +7,8 @@
 //   KeychainTestAgent guess DIR CODE COUNT  tries CODE-0, CODE-1, … (CODE itself if COUNT is 1); prints what became
 //                                           of each: right, wrong, waiting
 //   KeychainTestAgent serve DIR             carries out a line of standard input after the other: add NAME, get NAME,
-//                                           unlock CODE, lock, state, work (finds items all the time, until: rest);
+//                                           unlock CODE, lock, state, work (finds items all the time, until: rest),
+//                                           open-file KEY, work-on-file KEY (opens it all the time, until: rest);
 //                                           prints the status or what was asked for
 //   KeychainTestAgent as UID readkey SERIAL as that user, ends with the errno of reading a key from the kernel
 //   KeychainTestAgent mixed DIR WORKER SEED CALLS LOCKED   does calls of every kind; prints what became of them. LOCKED is
@@ -157,14 +158,16 @@ struct Agent {
                     reply = try engine.handle(.rekeyStep, from: .owner)
                 }
                 return "0"
+            case ("open-file", 2):
+                _ = try engine.handle(.fileKey(.open(try wrappedKey(words[1]))), from: caller)
+                return "0"
             case ("work", 1):
-                worker.withLock { $0 = true }
-                let thread = Thread {
-                    while worker.withLock({ $0 }) { findAll(engine) }
-                    stopped.signal()
-                }
-                thread.stackSize = 1 << 20
-                thread.start()
+                work { findAll(engine) }
+                return "0"
+            case ("work-on-file", 2):
+                let wrapped = try wrappedKey(words[1])
+                // What becomes of it does not matter: the keys are used.
+                work { _ = try? engine.handle(.fileKey(.open(wrapped)), from: caller) }
                 return "0"
             case ("rest", 1):
                 worker.withLock { $0 = false }
@@ -187,6 +190,24 @@ struct Agent {
         var query = ItemQuery(.genericPassword)
         query.attributes = [.account: .text(account)]
         return query
+    }
+
+    /// Does something again and again, until: rest.
+    private static func work(_ body: @escaping @Sendable () -> Void) {
+        worker.withLock { $0 = true }
+        let thread = Thread {
+            while worker.withLock({ $0 }) { body() }
+            stopped.signal()
+        }
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    private static func wrappedKey(_ text: String) throws(KeychainError) -> WrappedFileKey {
+        guard let wrapped = WrappedFileKey(text: text) else {
+            throw KeychainError(.parameter, message: "no wrapped key")
+        }
+        return wrapped
     }
 
     private static func findAll(_ engine: Engine) {

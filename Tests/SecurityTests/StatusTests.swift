@@ -8,6 +8,7 @@ struct StatusTests {
         errSecSuccess: 0, errSecUnimplemented: -4, errSecDiskFull: -34, errSecIO: -36, errSecParam: -50,
         errSecAllocate: -108, errSecUserCanceled: -128, errSecBadReq: -909, errSecInternalComponent: -2070,
         errSecPassphraseRequired: -25260, errSecNotAvailable: -25291, errSecReadOnly: -25292, errSecAuthFailed: -25293,
+        errSecNoSuchKeychain: -25294,
         errSecDuplicateItem: -25299, errSecItemNotFound: -25300, errSecDataTooLarge: -25302,
         errSecNoSuchAttr: -25303, errSecInvalidItemRef: -25304, errSecNoSuchClass: -25306,
         errSecInteractionNotAllowed: -25308, errSecReadOnlyAttr: -25309, errSecKeySizeNotAllowed: -25311,
@@ -36,7 +37,7 @@ struct StatusTests {
             .unimplemented, .inputOutput, .diskFull, .parameter, .allocation, .userCancelled, .notAvailable,
             .readOnly, .authenticationFailed, .duplicateItem, .itemNotFound, .dataTooLarge, .noSuchAttribute,
             .noSuchClass, .interactionNotAllowed, .decode, .internalFailure, .missingEntitlement,
-            .noPasscode,
+            .noPasscode, .noSuchKeychain,
         ]
         #expect(codes.allSatisfy { Self.statuses[$0.status] != nil })
     }

@@ -27,7 +27,7 @@ LOG2_N, R, P = 4, 8, 1  # a real store has 17, 8, 1
 PASSCODE_SET = 1 << 0
 IDLE_LIMIT = 300
 
-BY_DEVICE_KEY, BY_PASSCODE = 1, 2
+BY_DEVICE_KEY, BY_PASSCODE, BY_SUCCESSOR = 1, 2, 3
 
 FILE_A, FILE_B, FILE_C, FILE_D = 1, 2, 3, 4
 AK, CK, DK, AKU, CKU, DKU, AKPU = 6, 7, 8, 9, 10, 11, 12
@@ -65,6 +65,9 @@ TAG_KEY = expand(DEVICE_KEY, b"keybag 1" + STORE_ID + b"\x00")
 
 
 def wrapping_key(number, generation, wrap):
+    if wrap == BY_SUCCESSOR:
+        successor = class_key(number, generation + 1)
+        return expand(successor, b"retired key 1" + STORE_ID + struct.pack(">BI", number, generation))
     root = {BY_DEVICE_KEY: DEVICE_KEY, BY_PASSCODE: PASSCODE_KEY}[wrap]
     return expand(root, b"class key 1" + STORE_ID + struct.pack(">BI", number, generation))
 
@@ -91,6 +94,10 @@ def behind_passcode(entries):
 
 def with_passcode(generation):
     return behind_passcode([(number, generation, None) for number in ALL_KEYS])
+
+
+def retired(generation):
+    return [(number, generation, BY_SUCCESSOR) for number in (FILE_A, FILE_B, FILE_C, FILE_D)]
 
 
 def keybag(bag_generation, entries, passcode_is_set):
@@ -229,7 +236,7 @@ def main():
         "keybagTagKey": TAG_KEY.hex(),
         "keybagWithoutPasscode": keybag(1, without_passcode(1), False),
         "keybagDuringRenewal": keybag(2, behind_passcode(without_passcode(1)) + with_passcode(2), True),
-        "keybagWithPasscode": keybag(3, with_passcode(2), True),
+        "keybagWithPasscode": keybag(3, retired(1) + with_passcode(2), True),
         "attempts": attempts(),
         "keyringBlobs": [keyring_blob("A", 3, 2), keyring_blob("C", 3, 2)],
     }

@@ -72,6 +72,25 @@ int ckeychain_exchange(const char *_Nonnull first, const char *_Nonnull second);
 /// EACCES if another process has it locked in any way.
 int ckeychain_lock_byte(int descriptor, int64_t offset);
 
+/// Locks the first bytes of a file that is open for writing, for this open file alone (fcntl(2), F_OFD_SETLKW), as soon as
+/// nobody else has them locked. Closing the descriptor gives them free.
+int ckeychain_await_lock(int descriptor, int64_t count);
+
+// Extended attributes (xattr(7)) of the file at a path, which links lead to, or of an open one if the path is NULL.
+
+/// Reads at most `capacity` bytes; `*count` is how many there are. ENODATA: none of that name. ENOTSUP: none at all here.
+/// ERANGE: more than fit. A capacity of 0 only asks how many there are.
+int ckeychain_get_attribute(const char *_Nullable path, int descriptor, const char *_Nonnull name,
+                            void *_Nullable value, size_t capacity, size_t *_Nonnull count);
+
+/// The names of all, each with a final zero; the rest as above.
+int ckeychain_list_attributes(int descriptor, char *_Nullable names, size_t capacity, size_t *_Nonnull count);
+
+int ckeychain_set_attribute(const char *_Nullable path, int descriptor, const char *_Nonnull name,
+                            const void *_Nullable value, size_t count);
+
+int ckeychain_remove_attribute(const char *_Nonnull path, const char *_Nonnull name);
+
 /// Gives a file another name in the same directory, unless there is something of that name: EEXIST.
 int ckeychain_rename_to_free_name(const char *_Nonnull from, const char *_Nonnull to);
 

@@ -207,7 +207,7 @@ extension Request {
     /// Whether it makes no difference how often it is done: it only reads, or the second time finds it done.
     var mayBeRepeated: Bool {
         switch self {
-        case .find, .status, .check, .lockStatus, .exportItems, .lock, .renewLease: true
+        case .find, .status, .check, .lockStatus, .exportItems, .lock, .renewLease, .fileKey: true
         case .importItems(let request): request.isDryRun
         case .add, .update, .delete, .unlock, .passcode, .rekeyStep, .giveUpStore: false
         }

@@ -15,6 +15,20 @@ package struct KeyContext: Sendable {
         return context
     }
 
+    /// Followed by the 16 bytes of an identifier.
+    func adding(_ identifier: UUID) -> KeyContext {
+        var context = self
+        Swift.withUnsafeBytes(of: identifier.uuid) { context.bytes += $0 }
+        return context
+    }
+
+    /// Followed by bytes as they are.
+    func adding(_ bytes: Data) -> KeyContext {
+        var context = self
+        context.bytes += bytes
+        return context
+    }
+
     func withInfo<R, E: Error>(_ label: String, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         let info = Array(label.utf8) + bytes
         var result: Result<R, E>?

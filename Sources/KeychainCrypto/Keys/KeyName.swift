@@ -43,6 +43,11 @@ package enum KeyName: Sendable, Hashable {
     /// Whether the key is there only while a passcode is set.
     package var needsPasscode: Bool { self == .itemClass(.whenPasscodeSetThisDeviceOnly) }
 
+    /// Whether the key is one of files.
+    var isOfFiles: Bool {
+        if case .file = self { true } else { false }
+    }
+
     /// Whether the key is the private half of a pair whose other half is always there.
     var hasPublicHalf: Bool { self == .file(.completeUnlessOpen) }
 }

@@ -25,8 +25,8 @@ extension Keybag {
         bytes.append(flags.rawValue)
         bytes.append(bigEndian: UInt32(clamping: policy.idleLimit ?? 0))
         bytes.append((passcode ?? .absent).encoded)
-        bytes.append(bigEndian: UInt16(entries.count))
-        for entry in entries {
+        bytes.append(bigEndian: UInt16(retired.count + entries.count))
+        for entry in retired + entries {
             bytes.append(entry.key.number)
             bytes.append(entry.wrap.rawValue)
             bytes.append(bigEndian: entry.generation)
@@ -62,8 +62,10 @@ extension Keybag {
                 idleLimit: idleLimit == 0 ? nil : Int(idleLimit),
                 erasesAfterTenFailures: flags.contains(.erasesAfterTenFailures)), entries: [])
         for _ in 0..<count { entries.append(try Self.entry(from: &reader)) }
+        retired = Array(entries.prefix { $0.wrap == .successor })
+        entries.removeFirst(retired.count)
         guard reader.remaining == Self.tagCount else { throw Self.damaged("bytes follow its last entry") }
-        guard hasValidParameters(parameters), isComplete else {
+        guard hasValidParameters(parameters), isComplete, hasWholeChains else {
             throw Self.damaged("its entries do not go with its header")
         }
     }
@@ -91,6 +93,27 @@ extension Keybag {
                     && entry.wrappedKey.count == AESKeyWrap.wrappedByteCount
                     && entry.publicKey.count == (entry.key.hasPublicHalf ? X25519.byteCount : 0)
             }
+    }
+
+    /// Whether what is retired can have been retired: file class keys alone, older than all keys in use, and of each
+    /// class every generation from the oldest to the newest. Of those in use an older one may be missing, but none
+    /// between others, or the next one to be retired would have no successor.
+    private var hasWholeChains: Bool {
+        let areFormer = retired.allSatisfy { entry in
+            entry.wrap == .successor && entry.generation > 0 && entry.key.isOfFiles
+                && entry.generation < entries.first?.generation ?? 0
+                && entry.wrappedKey.count == AESKeyWrap.wrappedByteCount
+                && entry.publicKey.count == (entry.key.hasPublicHalf ? X25519.byteCount : 0)
+        }
+        let isOrdered = zip(retired, retired.dropFirst()).allSatisfy {
+            ($0.generation, $0.key.number) < ($1.generation, $1.key.number)
+        }
+        var latest: [KeyName: UInt32] = [:]
+        for entry in retired + entries where entry.key.isOfFiles {
+            if let former = latest[entry.key], entry.generation != former &+ 1 { return false }
+            latest[entry.key] = entry.generation
+        }
+        return areFormer && isOrdered
     }
 
     private static func requireFormat(_ reader: inout ByteReader) throws(KeychainError) {

@@ -9,7 +9,11 @@ package struct Keybag: Sendable, Equatable {
     /// nil: no passcode is set.
     package var passcode: PasscodeParameters?
     package var policy: PasscodePolicy
+    /// The keys in use: of one generation, or of several while keys are being renewed.
     package var entries: [Entry]
+    /// File class keys of former generations, each wrapped under its successor. Of older generations than all of
+    /// ``entries``, in the same order.
+    package var retired: [Entry]
 
     package struct Entry: Sendable, Equatable {
         package var key: KeyName
@@ -22,16 +26,22 @@ package struct Keybag: Sendable, Equatable {
     }
 
     /// Under what a key of the bag is wrapped.
-    package enum Wrap: UInt8, Sendable { case deviceKey = 1, passcode = 2 }
+    package enum Wrap: UInt8, Sendable {
+        case deviceKey = 1, passcode = 2
+        /// The key of the same number and the next generation.
+        case successor = 3
+    }
 
     package init(
-        storeID: UUID, generation: UInt64, passcode: PasscodeParameters?, policy: PasscodePolicy, entries: [Entry]
+        storeID: UUID, generation: UInt64, passcode: PasscodeParameters?, policy: PasscodePolicy, entries: [Entry],
+        retired: [Entry] = []
     ) {
         self.storeID = storeID
         self.generation = generation
         self.passcode = passcode
         self.policy = policy
         self.entries = entries
+        self.retired = retired
     }
 }
 
@@ -59,7 +69,7 @@ extension Keybag {
         return bag
     }
 
-    /// Replaces all entries by these keys. Those of the tiers behind the passcode are wrapped under it, if there is
+    /// Replaces the keys in use by these; what is retired stays. Those of the tiers behind the passcode are wrapped under it, if there is
     /// one: also older keys that were not, so that the bag holds no way round it.
     package mutating func wrap(
         _ keys: StoreKeys, deviceKey: KeyMaterial, passcodeKey: KeyMaterial?
@@ -145,7 +155,7 @@ extension Keybag {
     }
 
     /// Store id ‖ number of the key ‖ its generation.
-    private func context(_ name: KeyName, _ generation: UInt32) -> KeyContext {
+    func context(_ name: KeyName, _ generation: UInt32) -> KeyContext {
         KeyContext(storeID).adding(name.number).adding(generation)
     }
 }

@@ -76,7 +76,7 @@ extension WorkGate.Work {
         switch request {
         case .lock, .lockStatus, .renewLease, .giveUpStore: self = .immediate
         case .unlock, .passcode: self = .passcode
-        case .status: self = .read
+        case .status, .fileKey: self = .read
         case .check, .rekeyStep, .exportItems, .importItems: self = .large
         case .find(let request): self = request.query.limit == .one ? .read : .large
         case .add, .update, .delete: self = byteCount > Self.mostOrdinaryBytes ? .large : .write

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
+internal import KeychainFiles
 internal import KeychainModel
 
 /// Where the device key comes from: a file or a credential today; a TPM would be another.

@@ -15,7 +15,7 @@ extension KeyStore {
             guard bag.passcode == nil else {
                 throw KeychainError(.duplicateItem, message: "a passcode is set already: change it, or remove it first")
             }
-            try requireNoRekey(bag)
+            try requireRekeyable(bag)
             let parameters = try PasscodeParameters.make(
                 cost: UInt8(clamping: configuration.passcodeCost), randomness: configuration.randomness)
             let derived = try PasscodeKey(passcode, parameters, storeID: storeID, deviceKey: deviceKey)
@@ -35,7 +35,7 @@ extension KeyStore {
         try Passcode.check(new)
         try withStoreLock {
             var bag = try requirePasscode()
-            if rekey { try requireNoRekey(bag) }
+            if rekey { try requireRekeyable(bag) }
             let moment = try moment()
             let (keys, _) = try open(bag, with: old)
             let present = try tiersInReach()
@@ -79,7 +79,7 @@ extension KeyStore {
         forgetSnapshot()
     }
 
-    /// Drops the older generation of keys, when no row needs it any more.
+    /// Drops the older generation of keys, when no row needs it any more. Files may, so theirs are retired.
     func finishRekey() throws {
         try withStoreLock {
             var bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
@@ -89,8 +89,13 @@ extension KeyStore {
             forgetSnapshot()
             let session = try begin()
             guard session.snapshot.bag.generation == bag.generation else { throw KeychainError.staleKeys }
-            let keys = try StoreKeys(session).filtered { _, generation in generation == newest }
-            bag.entries.removeAll { $0.generation != newest }
+            let all = try StoreKeys(session)
+            // What a process holds by itself may be from before the renewal.
+            for entry in bag.entries where !all[entry.key.tier].contains(entry.key, generation: entry.generation) {
+                throw session.lockedError(entry.key.tier)
+            }
+            let keys = try all.filtered { _, generation in generation == newest }
+            try bag.dropFormerKeys(all)
             bag.generation += 1
             let finished = bag
             let commit = { () throws(KeychainError) in
@@ -118,6 +123,8 @@ extension KeyStore {
         try keys.addGeneration(bag.keyGeneration + 1, hasPasscode: false, randomness: configuration.randomness)
         bag.passcode = nil
         bag.policy = PasscodePolicy()
+        // What the others are wrapped under is no more.
+        bag.retired.removeAll { $0.key.tier != .always }
         try replaceUnprotected(&bag, keys)
         try attempts.reset()
         return KeychainError(
@@ -158,9 +165,9 @@ extension KeyStore {
         forgetSnapshot()
     }
 
-    private func requireNoRekey(_ bag: Keybag) throws(KeychainError) {
-        guard bag.isRekeying else { return }
-        throw KeychainError.rekeyUnfinished
+    private func requireRekeyable(_ bag: Keybag) throws(KeychainError) {
+        if bag.isRekeying { throw KeychainError.rekeyUnfinished }
+        guard bag.mayBeRekeyed else { throw KeychainError.tooManyRenewals }
     }
 
     /// The tiers whose keys any process could use at this moment.
@@ -173,6 +180,14 @@ extension KeyStore {
 }
 
 extension KeychainError {
+    fileprivate static var tooManyRenewals: KeychainError {
+        KeychainError(
+            .notAvailable,
+            message:
+                "all keys were renewed \(Keybag.mostRetiredGenerations) times already, and those of protected files "
+                + "are all kept: move everything to a new keychain")
+    }
+
     static var rekeyUnfinished: KeychainError {
         KeychainError(
             .notAvailable, message: "an earlier renewal of all keys is not finished; 'keychain unlock' goes on with it")

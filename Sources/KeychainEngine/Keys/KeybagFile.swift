@@ -1,12 +1,13 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
+internal import KeychainFiles
 internal import KeychainModel
 
 /// The file `keybag` of a store.
 struct KeybagFile: Sendable {
-    /// Far more than any bag has.
-    private static let most = 64 << 10
+    /// More than a bag has whose keys were renewed as often as they may be.
+    private static let most = 256 << 10
 
     let url: URL
     private let file: AtomicFile

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import KeychainFiles
 internal import KeychainModel
 
 /// The file `host` in a store's directory: which daemon the store belongs to (docs/store-format.md). A store without it

@@ -2,6 +2,7 @@ internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
+internal import KeychainFiles
 package import KeychainModel
 internal import Logging
 

@@ -18,6 +18,7 @@ extension WireDaemonMessage {
             case .exported(let part): .exported(WireExported(part))
             case .imported(let outcomes):
                 .imported(.with { $0.outcomes = outcomes.map { WireImportOutcomes.Outcome($0) } })
+            case .fileKey(let key): .fileKey(WireFileKey(key, &secrets))
             }
     }
 }
@@ -28,7 +29,7 @@ extension Reply {
         case .added(let item): [item]
         case .found(let items): items
         case .exported(let part): part.items
-        case .done, .status, .checked, .lockStatus, .rekeyed, .imported: []
+        case .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey: []
         }
     }
 
@@ -56,6 +57,7 @@ extension Reply {
         case .imported(let outcomes):
             self = .imported(
                 try outcomes.outcomes.map { outcome throws(KeychainError) in try ImportOutcome(outcome) })
+        case .fileKey(let key): self = .fileKey(try FileKey(key, &tail))
         case .welcome, .goodbye, .failure, .lockEvent, .itemEvent:
             throw KeychainError(.parameter, message: "the message is no answer")
         }

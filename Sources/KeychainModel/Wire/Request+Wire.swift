@@ -21,6 +21,9 @@ extension WireClientMessage.OneOf_Kind {
             case .exportItems(let request): .exportItems(WireExportItems(request))
             case .importItems(let request): .importItems(WireImportItems(request, &secrets))
             case .giveUpStore: .giveUpStore(WireNothing())
+            case .fileKey(.make(let fileClass, let fileID)): .makeFileKey(WireMakeFileKey(fileClass, fileID))
+            case .fileKey(.open(let wrapped)): .openFileKey(WireWrappedFileKey(wrapped))
+            case .fileKey(.rewrap(let wrapped, let fileClass)): .rewrapFileKey(WireRewrapFileKey(wrapped, fileClass))
             }
     }
 
@@ -73,6 +76,9 @@ extension Request {
         case .exportItems(let export): self = .exportItems(ExportRequest(export))
         case .importItems(let items): self = .importItems(try ImportRequest(items, &tail))
         case .giveUpStore: self = .giveUpStore
+        case .makeFileKey(let make): self = .fileKey(try FileKeyRequest(make))
+        case .openFileKey(let wrapped): self = .fileKey(.open(try WrappedFileKey(wrapped)))
+        case .rewrapFileKey(let rewrap): self = .fileKey(try FileKeyRequest(rewrap))
         case .hello, .subscribe: throw KeychainError(.parameter, message: "the message is no request")
         }
     }

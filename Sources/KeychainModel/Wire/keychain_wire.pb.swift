@@ -36,6 +36,53 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// When a protected file opens. The numbers are those of Apple's kernel.
+nonisolated enum WireFileClass: SwiftProtobuf.Enum, Swift.CaseIterable {
+  typealias RawValue = Int
+  case unspecified // = 0
+  case complete // = 1
+  case completeUnlessOpen // = 2
+  case completeUntilFirstUserAuthentication // = 3
+  case none // = 4
+  case UNRECOGNIZED(Int)
+
+  init() {
+    self = .unspecified
+  }
+
+  init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .complete
+    case 2: self = .completeUnlessOpen
+    case 3: self = .completeUntilFirstUserAuthentication
+    case 4: self = .none
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .complete: return 1
+    case .completeUnlessOpen: return 2
+    case .completeUntilFirstUserAuthentication: return 3
+    case .none: return 4
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  static let allCases: [WireFileClass] = [
+    .unspecified,
+    .complete,
+    .completeUnlessOpen,
+    .completeUntilFirstUserAuthentication,
+    .none,
+  ]
+
+}
+
 nonisolated enum WireItemClass: SwiftProtobuf.Enum, Swift.CaseIterable {
   typealias RawValue = Int
   case unspecified // = 0
@@ -339,6 +386,33 @@ nonisolated struct WireClientMessage: Sendable {
     set {kind = .giveUpStore(newValue)}
   }
 
+  /// A fresh key for a protected file. Answered with file_key.
+  var makeFileKey: WireMakeFileKey {
+    get {
+      if case .makeFileKey(let v)? = kind {return v}
+      return WireMakeFileKey()
+    }
+    set {kind = .makeFileKey(newValue)}
+  }
+
+  /// The key of a protected file. Answered with file_key.
+  var openFileKey: WireWrappedFileKey {
+    get {
+      if case .openFileKey(let v)? = kind {return v}
+      return WireWrappedFileKey()
+    }
+    set {kind = .openFileKey(newValue)}
+  }
+
+  /// The same key for another class, or under the newest key of its own. Answered with file_key.
+  var rewrapFileKey: WireRewrapFileKey {
+    get {
+      if case .rewrapFileKey(let v)? = kind {return v}
+      return WireRewrapFileKey()
+    }
+    set {kind = .rewrapFileKey(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// A daemon that does not know the kind answers with a failure of status -4.
@@ -383,6 +457,12 @@ nonisolated struct WireClientMessage: Sendable {
     case importItems(WireImportItems)
     /// For the owner alone: the store goes back to the programs themselves, and the daemon ends. Answered with done.
     case giveUpStore(WireNothing)
+    /// A fresh key for a protected file. Answered with file_key.
+    case makeFileKey(WireMakeFileKey)
+    /// The key of a protected file. Answered with file_key.
+    case openFileKey(WireWrappedFileKey)
+    /// The same key for another class, or under the newest key of its own. Answered with file_key.
+    case rewrapFileKey(WireRewrapFileKey)
 
   }
 
@@ -525,6 +605,14 @@ nonisolated struct WireDaemonMessage: Sendable {
     set {kind = .imported(newValue)}
   }
 
+  var fileKey: WireFileKey {
+    get {
+      if case .fileKey(let v)? = kind {return v}
+      return WireFileKey()
+    }
+    set {kind = .fileKey(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -548,6 +636,7 @@ nonisolated struct WireDaemonMessage: Sendable {
     case rekeyed(WireRekeyProgress)
     case exported(WireExported)
     case imported(WireImportOutcomes)
+    case fileKey(WireFileKey)
 
   }
 
@@ -1317,6 +1406,73 @@ nonisolated struct WireImportItems: Sendable {
   init() {}
 }
 
+nonisolated struct WireMakeFileKey: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var fileClass: WireFileClass = .unspecified
+
+  /// 16 bytes.
+  var fileID: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct WireRewrapFileKey: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var key: WireWrappedFileKey {
+    get {_key ?? WireWrappedFileKey()}
+    set {_key = newValue}
+  }
+  /// Returns true if `key` has been explicitly set.
+  var hasKey: Bool {self._key != nil}
+  /// Clears the value of `key`. Subsequent reads from it will return its default value.
+  mutating func clearKey() {self._key = nil}
+
+  /// The class that it is to be for.
+  var fileClass: WireFileClass = .unspecified
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _key: WireWrappedFileKey? = nil
+}
+
+/// What the header of a protected file has of its key (docs/file-format.md).
+nonisolated struct WireWrappedFileKey: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 16 bytes.
+  var fileID: Data = Data()
+
+  /// 16 bytes.
+  var storeID: Data = Data()
+
+  var fileClass: WireFileClass = .unspecified
+
+  /// Of the class key.
+  var generation: UInt32 = 0
+
+  /// 32 bytes for the class "complete unless open", and none for the others.
+  var publicKey: Data = Data()
+
+  /// 40 bytes.
+  var wrappedKey: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 nonisolated struct WireFailure: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1865,6 +2021,40 @@ nonisolated struct WireExported: Sendable {
   fileprivate var _next: Int64? = nil
 }
 
+/// The key of a protected file.
+nonisolated struct WireFileKey: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// What goes into the file's header.
+  var wrapped: WireWrappedFileKey {
+    get {_wrapped ?? WireWrappedFileKey()}
+    set {_wrapped = newValue}
+  }
+  /// Returns true if `wrapped` has been explicitly set.
+  var hasWrapped: Bool {self._wrapped != nil}
+  /// Clears the value of `wrapped`. Subsequent reads from it will return its default value.
+  mutating func clearWrapped() {self._wrapped = nil}
+
+  /// 32.
+  var keySize: UInt64 {
+    get {_keySize ?? 0}
+    set {_keySize = newValue}
+  }
+  /// Returns true if `keySize` has been explicitly set.
+  var hasKeySize: Bool {self._keySize != nil}
+  /// Clears the value of `keySize`. Subsequent reads from it will return its default value.
+  mutating func clearKeySize() {self._keySize = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _wrapped: WireWrappedFileKey? = nil
+  fileprivate var _keySize: UInt64? = nil
+}
+
 /// What became of each item of an import, in their order.
 nonisolated struct WireImportOutcomes: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -1940,6 +2130,10 @@ nonisolated struct WireImportOutcomes: Sendable {
 
 fileprivate nonisolated let _protobuf_package = "keychain.wire"
 
+nonisolated extension WireFileClass: SwiftProtobuf._ProtoNameProviding {
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0FILE_CLASS_UNSPECIFIED\0\u{1}FILE_CLASS_COMPLETE\0\u{1}FILE_CLASS_COMPLETE_UNLESS_OPEN\0\u{1}FILE_CLASS_COMPLETE_UNTIL_FIRST_USER_AUTHENTICATION\0\u{1}FILE_CLASS_NONE\0")
+}
+
 nonisolated extension WireItemClass: SwiftProtobuf._ProtoNameProviding {
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ITEM_CLASS_UNSPECIFIED\0\u{1}ITEM_CLASS_GENERIC_PASSWORD\0\u{1}ITEM_CLASS_INTERNET_PASSWORD\0\u{1}ITEM_CLASS_CERTIFICATE\0\u{1}ITEM_CLASS_KEY\0\u{1}ITEM_CLASS_IDENTITY\0")
 }
@@ -1950,7 +2144,7 @@ nonisolated extension WireProtection: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{1}subscribe\0\u{1}add\0\u{1}find\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{1}check\0\u{3}lock_status\0\u{1}unlock\0\u{1}lock\0\u{3}set_passcode\0\u{3}change_passcode\0\u{3}remove_passcode\0\u{3}set_policy\0\u{3}rekey_step\0\u{3}renew_lease\0\u{3}export_items\0\u{3}import_items\0\u{3}give_up_store\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{1}subscribe\0\u{1}add\0\u{1}find\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{1}check\0\u{3}lock_status\0\u{1}unlock\0\u{1}lock\0\u{3}set_passcode\0\u{3}change_passcode\0\u{3}remove_passcode\0\u{3}set_policy\0\u{3}rekey_step\0\u{3}renew_lease\0\u{3}export_items\0\u{3}import_items\0\u{3}give_up_store\0\u{3}make_file_key\0\u{3}open_file_key\0\u{3}rewrap_file_key\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2219,6 +2413,45 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
           self.kind = .giveUpStore(v)
         }
       }()
+      case 22: try {
+        var v: WireMakeFileKey?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .makeFileKey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .makeFileKey(v)
+        }
+      }()
+      case 23: try {
+        var v: WireWrappedFileKey?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .openFileKey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .openFileKey(v)
+        }
+      }()
+      case 24: try {
+        var v: WireRewrapFileKey?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .rewrapFileKey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .rewrapFileKey(v)
+        }
+      }()
       default: break
       }
     }
@@ -2313,6 +2546,18 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
       guard case .giveUpStore(let v)? = self.kind else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
     }()
+    case .makeFileKey?: try {
+      guard case .makeFileKey(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
+    case .openFileKey?: try {
+      guard case .openFileKey(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+    }()
+    case .rewrapFileKey?: try {
+      guard case .rewrapFileKey(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -2328,7 +2573,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireDaemonMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".DaemonMessage"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}more\0\u{1}items\0\u{1}welcome\0\u{1}goodbye\0\u{1}failure\0\u{3}lock_event\0\u{3}item_event\0\u{1}added\0\u{1}found\0\u{1}done\0\u{1}status\0\u{1}checked\0\u{3}lock_status\0\u{1}rekeyed\0\u{1}exported\0\u{1}imported\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}more\0\u{1}items\0\u{1}welcome\0\u{1}goodbye\0\u{1}failure\0\u{3}lock_event\0\u{3}item_event\0\u{1}added\0\u{1}found\0\u{1}done\0\u{1}status\0\u{1}checked\0\u{3}lock_status\0\u{1}rekeyed\0\u{1}exported\0\u{1}imported\0\u{3}file_key\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2521,6 +2766,19 @@ nonisolated extension WireDaemonMessage: SwiftProtobuf.Message, SwiftProtobuf._M
           self.kind = .imported(v)
         }
       }()
+      case 18: try {
+        var v: WireFileKey?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .fileKey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .fileKey(v)
+        }
+      }()
       default: break
       }
     }
@@ -2596,6 +2854,10 @@ nonisolated extension WireDaemonMessage: SwiftProtobuf.Message, SwiftProtobuf._M
     case .imported?: try {
       guard case .imported(let v)? = self.kind else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+    }()
+    case .fileKey?: try {
+      guard case .fileKey(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
     }()
     case nil: break
     }
@@ -3438,6 +3700,135 @@ nonisolated extension WireImportItems: SwiftProtobuf.Message, SwiftProtobuf._Mes
   }
 }
 
+nonisolated extension WireMakeFileKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".MakeFileKey"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}file_class\0\u{3}file_id\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.fileClass) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.fileID) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.fileClass != .unspecified {
+      try visitor.visitSingularEnumField(value: self.fileClass, fieldNumber: 1)
+    }
+    if !self.fileID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.fileID, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireMakeFileKey, rhs: WireMakeFileKey) -> Bool {
+    if lhs.fileClass != rhs.fileClass {return false}
+    if lhs.fileID != rhs.fileID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRewrapFileKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".RewrapFileKey"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{3}file_class\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._key) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.fileClass) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._key {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.fileClass != .unspecified {
+      try visitor.visitSingularEnumField(value: self.fileClass, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireRewrapFileKey, rhs: WireRewrapFileKey) -> Bool {
+    if lhs._key != rhs._key {return false}
+    if lhs.fileClass != rhs.fileClass {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireWrappedFileKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WrappedFileKey"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}file_id\0\u{3}store_id\0\u{3}file_class\0\u{1}generation\0\u{3}public_key\0\u{3}wrapped_key\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.fileID) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.storeID) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.fileClass) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.publicKey) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.wrappedKey) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.fileID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.fileID, fieldNumber: 1)
+    }
+    if !self.storeID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.storeID, fieldNumber: 2)
+    }
+    if self.fileClass != .unspecified {
+      try visitor.visitSingularEnumField(value: self.fileClass, fieldNumber: 3)
+    }
+    if self.generation != 0 {
+      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 4)
+    }
+    if !self.publicKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.publicKey, fieldNumber: 5)
+    }
+    if !self.wrappedKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.wrappedKey, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireWrappedFileKey, rhs: WireWrappedFileKey) -> Bool {
+    if lhs.fileID != rhs.fileID {return false}
+    if lhs.storeID != rhs.storeID {return false}
+    if lhs.fileClass != rhs.fileClass {return false}
+    if lhs.generation != rhs.generation {return false}
+    if lhs.publicKey != rhs.publicKey {return false}
+    if lhs.wrappedKey != rhs.wrappedKey {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Failure"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}status\0\u{1}message\0\u{3}tells_of_damage\0")
@@ -4119,6 +4510,45 @@ nonisolated extension WireExported: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if lhs.leftOutOfTokens != rhs.leftOutOfTokens {return false}
     if lhs.leftOutUnreadable != rhs.leftOutUnreadable {return false}
     if lhs._next != rhs._next {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireFileKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".FileKey"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}wrapped\0\u{3}key_size\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._wrapped) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self._keySize) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._wrapped {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._keySize {
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireFileKey, rhs: WireFileKey) -> Bool {
+    if lhs._wrapped != rhs._wrapped {return false}
+    if lhs._keySize != rhs._keySize {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -294,6 +294,11 @@ extension StoreConnection {
         try statement.run()
     }
 
+    /// Whether keys of files were ever given out: then files may be anywhere that no other store opens.
+    func hasFiles() throws -> Bool { try statement(.fileMark).number() != nil }
+
+    func noteFiles() throws { try statement(.setFileMark).run() }
+
     /// The first item at or after `id` that is not under this generation of keys.
     func nextItem(from id: Int64, notUnder generation: UInt32) throws -> Int64? {
         let statement = try statement(.nextOutdatedItem)

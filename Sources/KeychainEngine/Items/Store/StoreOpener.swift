@@ -92,25 +92,28 @@ struct StoreOpener {
     private func makeDatabase() throws -> UUID {
         switch try database.probe() {
         case .absent: try database.make()
-        case .usable: try requireNoItems()
-        case .older(let version): if version > 0 { try requireNoItems() }
+        case .usable: try requireNothing()
+        case .older(let version): if version > 0 { try requireNothing() }
         case .newer(let version): throw refused(.newer(version))
         case .foreign: throw refused(.foreign)
         }
         try database.migrate()
-        try requireNoItems()
+        try requireNothing()
         return try database.name(try UUID(from: configuration.randomness), generation: 1)
     }
 
-    private func requireNoItems() throws {
-        let items = try database.openReader().number("SELECT count(*) FROM item") ?? 0
-        guard items == 0 else {
-            throw KeychainError(
-                .notAvailable,
-                message:
-                    "the keychain in \(configuration.storeDirectory.path) has \(items) items, but its keybag is missing: "
-                    + "without it they cannot be read. Put the file keybag back from a backup. Nothing was changed")
-        }
+    /// A keybag is not made anew for what only the one that is missing opens.
+    private func requireNothing() throws {
+        let reader = try database.openReader()
+        let items = try reader.number("SELECT count(*) FROM item") ?? 0
+        let hasFiles = try reader.number("SELECT count(*) FROM store WHERE key = 'files'") ?? 0 > 0
+        guard items > 0 || hasFiles else { return }
+        let what = items > 0 ? "has \(items) items" : "has the keys of protected files"
+        throw KeychainError(
+            .notAvailable,
+            message:
+                "the keychain in \(configuration.storeDirectory.path) \(what), but its keybag is missing: without it they "
+                + "cannot be read. Put the file keybag back from a backup. Nothing was changed")
     }
 
     // MARK: Opening the database

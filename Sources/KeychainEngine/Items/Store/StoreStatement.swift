@@ -12,6 +12,7 @@ enum StoreStatement: Int, CaseIterable {
     case row
     case rowWithoutSecret
     case sealingGeneration
+    case fileMark
     case echoRow
     // Writing.
     case insertHome
@@ -21,6 +22,7 @@ enum StoreStatement: Int, CaseIterable {
     case insertEntry
     case deleteEntry
     case setSealingGeneration
+    case setFileMark
     case rewrapItem
     case deleteOldHomes
     // Taking stock.
@@ -51,6 +53,8 @@ enum StoreStatement: Int, CaseIterable {
         case .rowWithoutSecret: StoredRow.selectWithoutSecret
         case .echoRow: SalvagedRow.echo
         case .sealingGeneration: "SELECT value FROM store WHERE key = 'generation'"
+        case .fileMark: "SELECT value FROM store WHERE key = 'files'"
+        case .setFileMark: "INSERT OR IGNORE INTO store (key, value) VALUES ('files', 1)"
         case .setSealingGeneration: "UPDATE store SET value = ? WHERE key = 'generation'"
         case .rewrapItem:
             """

@@ -1,12 +1,12 @@
-internal import Glibc
+package import Glibc
 
 /// The calls by which this package changes files outside its database, as the system has them: -1 and `errno` if they
 /// fail. A parameter, so that tests can let each of them fail, and drop what was not forced to the disk.
 ///
 /// What only reads goes to the system directly.
 package protocol FileSystem: Sendable {
-    /// open(2). A file that is made belongs to its owner alone.
-    func open(_ path: String, _ flags: Int32) -> Int32
+    /// open(2). The mode is for a file that is made, less what umask(2) takes away.
+    func open(_ path: String, _ flags: Int32, mode: mode_t) -> Int32
     /// write(2), which may write less than asked for.
     func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int
     /// pwrite(2).
@@ -23,11 +23,16 @@ package protocol FileSystem: Sendable {
     func makeDirectory(_ path: String) -> Int32
 }
 
+extension FileSystem {
+    /// A file that is made belongs to its owner alone.
+    package func open(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, mode: 0o600) }
+}
+
 /// The system's own.
 package struct SystemFiles: FileSystem {
     package init() {}
 
-    package func open(_ path: String, _ flags: Int32) -> Int32 { Glibc.open(path, flags, 0o600) }
+    package func open(_ path: String, _ flags: Int32, mode: mode_t) -> Int32 { Glibc.open(path, flags, mode) }
 
     package func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int {
         Glibc.write(file, bytes.baseAddress, bytes.count)

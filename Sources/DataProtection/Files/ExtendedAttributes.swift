@@ -1,0 +1,58 @@
+@_implementationOnly import CKeychainLinux
+internal import Foundation
+internal import Glibc
+
+/// Extended attributes (xattr(7)) of an open file or of a directory.
+enum ExtendedAttributes {
+    /// nil: there is none of that name, or the file system has none at all.
+    static func value(_ name: String, of path: String) throws(DataProtectionError) -> Data? {
+        try read(path) { ckeychain_get_attribute(path, -1, name, $0, $1, &$2) }
+    }
+
+    /// All of a file, as far as the caller may see them.
+    static func all(of file: Int32, _ path: String) throws(DataProtectionError) -> [(name: String, value: Data)] {
+        let names = try read(path) { names, capacity, count in
+            ckeychain_list_attributes(file, names?.assumingMemoryBound(to: CChar.self), capacity, &count)
+        }
+        var attributes: [(name: String, value: Data)] = []
+        for bytes in (names ?? Data()).split(separator: 0) {
+            let name = String(decoding: bytes, as: UTF8.self)
+            let value = try read(path) { ckeychain_get_attribute(nil, file, name, $0, $1, &$2) }
+            if let value { attributes.append((name, value)) }
+        }
+        return attributes
+    }
+
+    static func set(_ name: String, _ value: Data, of file: Int32) -> Bool {
+        value.withUnsafeBytes { ckeychain_set_attribute(nil, file, name, $0.baseAddress, $0.count) } == 0
+    }
+
+    static func set(_ name: String, _ value: Data, of path: String) throws(DataProtectionError) {
+        let failure = value.withUnsafeBytes { ckeychain_set_attribute(path, -1, name, $0.baseAddress, $0.count) }
+        guard failure == 0 else { throw .system("mark", path, errno: failure) }
+    }
+
+    /// Also if there is none.
+    static func remove(_ name: String, of path: String) throws(DataProtectionError) {
+        let failure = ckeychain_remove_attribute(path, name)
+        guard [0, ENODATA, ENOTSUP].contains(failure) else { throw .system("mark", path, errno: failure) }
+    }
+
+    private static func read(
+        _ path: String, _ call: (UnsafeMutableRawPointer?, Int, inout Int) -> Int32
+    ) throws(DataProtectionError) -> Data? {
+        var failure = ERANGE
+        // It may grow between the two calls.
+        for _ in 0..<10 where failure == ERANGE {
+            var count = 0
+            failure = call(nil, 0, &count)
+            if failure != 0 { break }
+            if count == 0 { return Data() }
+            var value = Data(count: count)
+            failure = value.withUnsafeMutableBytes { call($0.baseAddress, $0.count, &count) }
+            if failure == 0 { return value.prefix(count) }
+        }
+        if failure == ENODATA || failure == ENOTSUP { return nil }
+        throw .system("read the attributes of", path, errno: failure)
+    }
+}

@@ -1,0 +1,117 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainFiles
+
+/// A new file that takes the place of another one, whole or not at all.
+///
+/// It is written beside that one, under a name that begins with ``prefix``, and locked for as long as somebody writes
+/// it: one that is not locked was left by a program that was killed.
+struct Replacement: ~Copyable {
+    static let prefix = ".keychain-new-"
+
+    /// Open for reading and writing, empty.
+    let descriptor: Int32
+    /// Of the file that it will be.
+    let path: String
+    private let temporary: String
+    private let files: any FileSystem
+    private var isDone = false
+
+    /// - Parameters:
+    ///   - path: Not a link: see ``FilePath/followingLinks(_:)``.
+    ///   - mode: As of open(2); for content in clear that of its owner alone, until it is known who else may read it.
+    init(of path: String, mode: mode_t, _ files: any FileSystem) throws(DataProtectionError) {
+        self.path = path
+        self.files = files
+        temporary = FilePath.directory(of: path) + "/" + Self.prefix + UUID().uuidString.lowercased()
+        descriptor = files.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode: mode)
+        guard descriptor >= 0 else { throw .system("write", path) }
+        // Nobody else has it open; where the file system cannot lock, nothing is swept up.
+        _ = flock(descriptor, LOCK_EX | LOCK_NB)
+    }
+
+    deinit {
+        close(descriptor)
+        if !isDone { _ = files.remove(temporary) }
+    }
+
+    /// Gives the new file the old one's place.
+    ///
+    /// - Parameters:
+    ///   - replaces: Otherwise there must be no file of the name (EEXIST).
+    ///   - isDurable: Whether to force content and name to the disk.
+    ///   - isStillRight: Asked at the last moment.
+    consuming func publish(
+        replaces: Bool = true, isDurable: Bool,
+        isStillRight: () throws(DataProtectionError) -> Void = { () throws(DataProtectionError) in }
+    ) throws(DataProtectionError) {
+        if isDurable && files.sync(descriptor) != 0 { throw .system("write", path) }
+        try isStillRight()
+        if replaces {
+            guard files.rename(temporary, to: path) == 0 else { throw .system("replace", path) }
+            isDone = true
+        } else {
+            // Unlike a rename, a link never takes the place of what is there. The other name goes with `deinit`.
+            guard files.link(temporary, to: path) == 0 else { throw .system("create", path) }
+        }
+        if isDurable { try syncDirectory() }
+    }
+
+    private func syncDirectory() throws(DataProtectionError) {
+        let directory = FilePath.directory(of: path)
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system("open", directory) }
+        defer { close(descriptor) }
+        // Some file systems have nothing there to force, and say so by EINVAL (fsync(2)).
+        guard files.sync(descriptor) == 0 || errno == EINVAL else { throw .system("write", directory) }
+    }
+
+    /// Removes what killed programs have left in a directory.
+    ///
+    /// - Returns: how many there were.
+    static func sweep(_ directory: String, _ files: any FileSystem) -> Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.count { name in
+            guard name.hasPrefix(prefix) else { return false }
+            let path = directory + "/" + name
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            guard descriptor >= 0 else { return false }
+            defer { close(descriptor) }
+            return flock(descriptor, LOCK_EX | LOCK_NB) == 0 && files.remove(path) == 0
+        }
+    }
+}
+
+// MARK: - What a file is besides its content
+
+extension Replacement {
+    /// Gives the new file the mode and, where this is allowed, the owner of the one that it replaces.
+    func takeModeAndOwner(of status: stat) throws(DataProtectionError) {
+        var own = stat()
+        guard fstat(descriptor, &own) == 0 else { throw .system("write", path) }
+        if own.st_uid != status.st_uid || own.st_gid != status.st_gid {
+            guard fchown(descriptor, status.st_uid, status.st_gid) == 0 else {
+                throw DataProtectionError(
+                    .unsupportedFile, path, "it belongs to another user or group, which this user cannot give files to")
+            }
+        }
+        guard fchmod(descriptor, status.st_mode & 0o7777) == 0 else { throw .system("write", path) }
+    }
+
+    /// Gives the new file everything but content that the old one has.
+    func takeEverything(of file: borrowing OpenFile) throws(DataProtectionError) {
+        for (name, value) in try ExtendedAttributes.all(of: file.descriptor, file.path) {
+            // What the system itself sets may be refused; what users set must not get lost.
+            guard ExtendedAttributes.set(name, value, of: descriptor) || !name.hasPrefix("user.") else {
+                throw .system("write the attributes of", path)
+            }
+        }
+        try takeModeAndOwner(of: file.status)
+    }
+
+    /// After the last write.
+    func takeTimes(of file: borrowing OpenFile) throws(DataProtectionError) {
+        let times = [file.status.st_atim, file.status.st_mtim]
+        guard futimens(descriptor, times) == 0 else { throw .system("write the times of", path) }
+    }
+}

@@ -1,0 +1,257 @@
+public import Foundation
+internal import Glibc
+@_implementationOnly import KeychainCrypto
+public import Keychain
+package import KeychainFiles
+internal import KeychainModel
+
+/// Files that are encrypted on the disk, each with a class that says when it opens.
+///
+/// ```swift
+/// let files = ProtectedFiles()
+/// try files.write(Data("draft".utf8), to: url, protection: .complete)
+/// let data = try files.read(from: url)          // .locked while the keychain is locked
+/// ```
+///
+/// Content is encrypted in this process; the keychain is asked for the key of each file. A file can be moved, linked
+/// and copied like any other, and opens wherever the same keychain is in use.
+///
+/// Every function blocks its thread until it is done. All of them may be called from several threads at once, and by
+/// several programs: who reads while another one replaces a file gets the old content or the new one, whole.
+///
+/// What this does *not* protect: names, sizes and times of files; content in the memory of programs that have read it;
+/// content that a plain file had before, which may remain on the disk where the file system has put it; and against
+/// whoever may write to the directory, a whole file from being put back as it was, exchanged for another one or deleted.
+public struct ProtectedFiles: Sendable {
+    /// How a file is written.
+    public struct WriteOptions: OptionSet, Sendable {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// An error (EEXIST) if there is a file of that name.
+        public static let withoutOverwriting = WriteOptions(rawValue: 1)
+        /// Does not wait until the disk has it. After a crash of the system the file may be the old one, or empty; after
+        /// one of the program alone it is the old one or the new one, as ever.
+        public static let withoutWaitingForDisk = WriteOptions(rawValue: 2)
+
+        static let known: WriteOptions = [.withoutOverwriting, .withoutWaitingForDisk]
+    }
+
+    /// How far an operation has come.
+    public struct Progress: Sendable, Hashable {
+        /// Bytes of content.
+        public let completed: UInt64
+        /// nil: not known yet.
+        public let total: UInt64?
+    }
+
+    /// nil: that of the current task or of the process, whichever it is at the time of a call.
+    private let ownConnection: Connection?
+    let files: any FileSystem
+    let randomness: any Randomness
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    var keys: FileKeys { FileKeys(connection: ownConnection ?? .current) }
+
+    /// Files under the keychain that this process uses: see `KeychainConfiguration.processDefault`.
+    public init() { self.init(nil, SystemFiles(), SystemRandomness()) }
+
+    /// Files under another keychain than the process's own.
+    public init(_ configuration: KeychainConfiguration) {
+        self.init(Connection(configuration), SystemFiles(), SystemRandomness())
+    }
+
+    private init(
+        _ connection: Connection?, _ files: any FileSystem, _ randomness: any Randomness,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        ownConnection = connection
+        self.files = files
+        self.randomness = randomness
+        self.now = now
+    }
+
+    /// For tests that let calls fail, and time pass.
+    package init(
+        connection: Connection, files: any FileSystem = SystemFiles(),
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.init(connection, files, SystemRandomness(), now: now)
+    }
+
+    func window(_ fileClass: FileClass) -> AccessWindow { AccessWindow(fileClass, keys, now: now) }
+
+    // MARK: Whole files
+
+    /// Writes a file, whole or not at all: content goes to a new file, which then takes the old one's place with its
+    /// mode and, where that is allowed, its owner.
+    ///
+    /// - Parameters:
+    ///   - data: The content.
+    ///   - url: A link is followed, and the file replaced that it leads to.
+    ///   - protection: nil: the class that the directory gives to new files (``setProtection(_:of:)``), else
+    ///     ``FileProtection/completeUntilFirstUserAuthentication``.
+    ///   - options: None: the file may be there, and is on the disk afterwards.
+    /// - Throws: `.locked` if a file of this class cannot be made now; the old file stays.
+    public func write(
+        _ data: Data, to url: URL, protection: FileProtection? = nil, options: WriteOptions = []
+    ) throws(DataProtectionError) {
+        try create(url, protection, options) { (writer) throws(DataProtectionError) in
+            let result = data.withUnsafeBytes { bytes in
+                Result { () throws(DataProtectionError) in try writer.finish(bytes) }
+            }
+            try result.get()
+        }
+    }
+
+    /// Reads a whole file into memory.
+    ///
+    /// - Throws: `.notProtected` for a plain file, `.locked`, `.tampered` or any other ``DataProtectionError/Code``;
+    ///   `.system` with EFBIG for one that is larger than this machine's memory.
+    public func read(from url: URL) throws(DataProtectionError) -> Data {
+        let file = try OpenFile(reading: try FilePath.of(url))
+        let reader = try reader(of: file)
+        guard reader.length <= Self.memorySize, let count = Int(exactly: reader.length) else {
+            throw .system("read into memory", file.path, errno: EFBIG)
+        }
+        guard count > 0 else { return Data() }
+        guard let bytes = malloc(count) else { throw .system("read into memory", file.path, errno: ENOMEM) }
+        if count > reader.groupSize { posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
+        do throws(DataProtectionError) {
+            try reader.read(0..<reader.length, into: UnsafeMutableRawBufferPointer(start: bytes, count: count))
+        } catch {
+            free(bytes)
+            throw error
+        }
+        return Data(bytesNoCopy: bytes, count: count, deallocator: .free)
+    }
+
+    // MARK: Parts at a time
+
+    /// Writes a file of any size, in little memory.
+    ///
+    /// - Parameters:
+    ///   - url: As in ``write(_:to:protection:options:)``, like the next two.
+    ///   - protection: nil: what is usual there.
+    ///   - options: None: the file may be there, and is on the disk afterwards.
+    ///   - fill: Is given memory, puts the next content there, and returns how much it was; 0 at the end. If it throws,
+    ///     the old file stays.
+    ///   - progress: Told now and then.
+    /// - Throws: what `fill` throws, or a ``DataProtectionError``. Class A: `.locked` if the keychain has been locked for
+    ///   longer than ten seconds.
+    public func write(
+        to url: URL, protection: FileProtection? = nil, options: WriteOptions = [],
+        progress: (Progress) -> Void = { _ in }, from fill: (UnsafeMutableRawBufferPointer) throws -> Int
+    ) throws {
+        var failure: (any Error)?
+        do throws(DataProtectionError) {
+            try create(url, protection, options) { (writer) throws(DataProtectionError) in
+                var completed: UInt64 = 0
+                var window = window(writer.fileClass)
+                while true {
+                    let added = try writer.append { (buffer) throws(DataProtectionError) -> Int in
+                        do {
+                            let count = try fill(buffer)
+                            precondition(0...buffer.count ~= count, "more bytes than there was room for")
+                            return count
+                        } catch {
+                            failure = error
+                            throw .system("read", url.path, errno: ECANCELED)
+                        }
+                    }
+                    if added == 0 { break }
+                    completed += UInt64(added)
+                    progress(Progress(completed: completed, total: nil))
+                    try window.check(url.path)
+                }
+                try writer.finish()
+            }
+        } catch {
+            throw failure ?? error
+        }
+    }
+
+    /// Reads a file of any size from its beginning to its end, in little memory.
+    ///
+    /// - Parameters:
+    ///   - url: A link is followed.
+    ///   - consume: Is given one part after the other, each verified. The memory is erased and used again.
+    ///   - progress: Told after every part.
+    /// - Throws: what `consume` throws, or a ``DataProtectionError``: damage further on is found when it is reached, after
+    ///   earlier parts were given out. Class A: `.locked` if the keychain has been locked for longer than ten seconds.
+    public func read(
+        from url: URL, progress: (Progress) -> Void = { _ in }, into consume: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        let file = try OpenFile(reading: try FilePath.of(url))
+        let reader = try reader(of: file)
+        try content(of: reader, file.path, progress, consume)
+    }
+
+    func content(
+        of reader: SealedFileReader, _ path: String, _ progress: (Progress) -> Void,
+        _ consume: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        var window = window(reader.header.fileClass)
+        let buffer = ContentBuffer(count: reader.groupSize * max(1, (4 << 20) / reader.groupSize))
+        var offset: UInt64 = 0
+        while offset < reader.length {
+            let end = min(reader.length, offset + UInt64(buffer.bytes.count))
+            let part = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<Int(end - offset)])
+            try reader.read(offset..<end, into: part)
+            try consume(UnsafeRawBufferPointer(part))
+            offset = end
+            progress(Progress(completed: offset, total: reader.length))
+            try window.check(path)
+        }
+    }
+
+    // MARK: Parts
+
+    /// Makes a new file in the place of what is there.
+    private func create(
+        _ url: URL, _ protection: FileProtection?, _ options: WriteOptions,
+        _ write: (SealedFileWriter) throws(DataProtectionError) -> Void
+    ) throws(DataProtectionError) {
+        let path = try FilePath.followingLinks(try FilePath.of(url))
+        guard options.isSubset(of: .known) else {
+            throw DataProtectionError(.invalidOption, path, "an option for writing is not defined")
+        }
+        var status = stat()
+        let exists = stat(path, &status) == 0
+        if exists && status.st_mode & S_IFMT != S_IFREG { _ = try OpenFile(reading: path) }  // says what it is
+        if exists && options.contains(.withoutOverwriting) { throw .system("create", path, errno: EEXIST) }
+        let fileClass = try usualProtection(protection, at: path).fileClass
+        // Before anything is made: a refusal leaves nothing behind.
+        let key = try keys.ask(.make(fileClass, fileID: UUID()), path)
+        let new = try Replacement(of: path, mode: 0o666, files)
+        try write(try SealedFileWriter(new.descriptor, path, key: key, files: files, randomness: randomness))
+        if exists { try new.takeModeAndOwner(of: status) }
+        try new.publish(
+            replaces: !options.contains(.withoutOverwriting),
+            isDurable: !options.contains(.withoutWaitingForDisk))
+    }
+
+    /// Opens the content of a file.
+    func reader(of file: borrowing OpenFile) throws(DataProtectionError) -> SealedFileReader {
+        let (header, fileKey) = try openHeader(of: file)
+        return try SealedFileReader(file.descriptor, file.path, header: header, fileKey: fileKey)
+    }
+
+    func openHeader(of file: borrowing OpenFile) throws(DataProtectionError) -> (FileHeader, KeyMaterial) {
+        let unverified = try file.header()
+        let key = try keys.ask(.open(unverified.claimed.key), file.path)
+        let fileKey = try KeyMaterial(key.key, file.path)
+        do throws(FileFormatError) {
+            return (try unverified.verified(fileKey: fileKey), fileKey)
+        } catch {
+            throw DataProtectionError(error, file.path)
+        }
+    }
+
+    /// Of the whole machine, in bytes.
+    private static let memorySize = UInt64(max(0, sysconf(Int32(_SC_PHYS_PAGES)))) * UInt64(getpagesize())
+}
+
+extension FileHeader {
+    var fileClass: FileClass { key.fileClass }
+}

@@ -1,0 +1,55 @@
+internal import Keychain
+@_implementationOnly import KeychainCrypto
+internal import KeychainModel
+
+/// Turns headers into file keys, by asking the keychain.
+struct FileKeys: Sendable {
+    let connection: Connection
+
+    /// - Parameter path: Of the file, for errors.
+    func ask(_ request: FileKeyRequest, _ path: String) throws(DataProtectionError) -> FileKey {
+        do throws(KeychainError) {
+            guard case .fileKey(let key) = try connection.perform(.fileKey(request)) else {
+                throw KeychainError(.internalFailure, message: "the keychain answered something else than was asked")
+            }
+            return key
+        } catch {
+            throw DataProtectionError(error, path)
+        }
+    }
+
+    /// Whether the keys of a class are within reach. An error counts as no.
+    func isUnlocked() -> Bool {
+        (try? connection.lockStatus().state) == .unlocked
+    }
+}
+
+extension DataProtectionError {
+    init(_ error: KeychainError, _ path: String) {
+        let code: Code =
+            switch error.code {
+            case .interactionNotAllowed: .locked
+            case .noSuchKeychain: .wrongKey
+            case .decode: .tampered
+            case .notAvailable: .keysUnavailable
+            default: .keychain
+            }
+        self.init(code, path, error.message, status: error.code.status)
+    }
+}
+
+extension KeyMaterial {
+    /// The key that an engine gave out, in memory that is kept out of dumps.
+    convenience init(_ key: SecretBytes, _ path: String) throws(DataProtectionError) {
+        do throws(KeychainError) {
+            try self.init { target throws(KeychainError) in
+                guard key.count == target.count else {
+                    throw KeychainError(.internalFailure, message: "the keychain gave a key of another size")
+                }
+                key.withUnsafeBytes { target.copyMemory(from: $0) }
+            }
+        } catch {
+            throw DataProtectionError(error, path)
+        }
+    }
+}

@@ -1,0 +1,327 @@
+internal import Foundation
+internal import Glibc
+@_implementationOnly import KeychainCrypto
+internal import KeychainModel
+internal import Synchronization
+
+/// Reads the content of a protected file, any part of it, from several threads at once.
+///
+/// Every byte given out was authenticated together with all nodes above it. Nodes are read when they are needed first.
+final class SealedFileReader: Sendable {
+    let header: FileHeader
+    private let file: Int32
+    private let path: String
+    private let cipher: FileCipher
+    private let tree: FileTree
+    /// Nodes that were verified; a file of 4 GiB has 65 above the lowest level.
+    private let nodes = Mutex<[NodePlace: FileNode]>([:])
+    private static let mostNodes = 256
+
+    private struct NodePlace: Hashable {
+        let level: UInt8
+        let index: UInt64
+    }
+
+    /// - Parameters:
+    ///   - file: Open for reading for as long as this exists.
+    ///   - header: Verified with the file key.
+    init(
+        _ file: Int32, _ path: String, header: FileHeader, fileKey: KeyMaterial
+    ) throws(DataProtectionError) {
+        self.file = file
+        self.path = path
+        self.header = header
+        cipher = FileCipher(fileKey: fileKey, fileID: header.key.fileID)
+        tree = header.tree
+        try requireStoredSize()
+    }
+
+    private func requireStoredSize() throws(DataProtectionError) {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .system("read", path) }
+        let size = UInt64(max(0, status.st_size))
+        if size < header.storedSize {
+            throw DataProtectionError(
+                .truncated, path, "\(header.storedSize - size) bytes of the file are missing at its end")
+        }
+        if size > header.storedSize && !header.isBeingChanged {
+            throw DataProtectionError(.tampered, path, "bytes were added at the end of the file")
+        }
+    }
+
+    var length: UInt64 { header.length }
+    private var chunkSize: Int { Int(tree.chunkSize) }
+    var groupSize: Int { chunkSize * FileFormat.fanOut }
+
+    // MARK: Content
+
+    /// Reads a part of the content, which must be within its length.
+    func read(_ range: Range<UInt64>, into target: UnsafeMutableRawBufferPointer) throws(DataProtectionError) {
+        precondition(range.upperBound <= length && range.count == target.count)
+        if range.isEmpty { return }
+        let groupSize = UInt64(groupSize)
+        let first = range.lowerBound / groupSize
+        let count = Int((range.upperBound - 1) / groupSize - first) + 1
+        let target = Target(bytes: target)
+        try Parallel.forEach(count, state: { SpareChunk(self.chunkSize) }) {
+            (number, spare) throws(DataProtectionError) in
+            let index = first + UInt64(number)
+            if count > 1 { self.prefetch(behind: number, of: count, from: index) }
+            let part = range.clamped(to: (index * groupSize)..<((index + 1) * groupSize))
+            let start = Int(part.lowerBound - range.lowerBound)
+            try self.readGroup(
+                index, part, into: UnsafeMutableRawBufferPointer(rebasing: target.bytes[start..<(start + part.count)]),
+                spare)
+        }
+    }
+
+    /// How many groups are asked for before they are read, so that disk and processors work at the same time.
+    private static let groupsAhead: UInt64 = 16
+
+    /// Tells the kernel what will be read soon. Where groups lie is only guessed: right for a file that was written whole,
+    /// and of no consequence otherwise.
+    private func prefetch(behind number: Int, of count: Int, from group: UInt64) {
+        // Several at a time: each call takes about as long as it takes to submit what it asks for.
+        let step = Self.groupsAhead / 2
+        guard UInt64(number) % step == 0 else { return }
+        let size = header.storedSize / max(1, tree.count(atLevel: 1))
+        let start = number == 0 ? group : group + step
+        let end = min(group + 2 * step, group + UInt64(count - number))
+        guard start < end else { return }
+        posix_fadvise(
+            file, off_t(FileFormat.headerByteCount) + off_t(start * size), off_t((end - start) * size + size),
+            POSIX_FADV_WILLNEED)
+    }
+
+    private struct Target: @unchecked Sendable {  // no two threads write the same part of it
+        let bytes: UnsafeMutableRawBufferPointer
+    }
+
+    /// For chunks of which only a part is wanted.
+    private final class SpareChunk {
+        private let count: Int
+        private(set) lazy var buffer = ContentBuffer(count: count)
+        init(_ count: Int) { self.count = count }
+    }
+
+    /// Reads a part of the content that is below one node of the lowest level.
+    private func readGroup(
+        _ group: UInt64, _ range: Range<UInt64>, into target: UnsafeMutableRawBufferPointer, _ spare: SpareChunk
+    ) throws(DataProtectionError) {
+        let entries = try groupEntries(group)
+        let size = tree.chunkSize
+        var chunk = range.lowerBound / size
+        while chunk * size < range.upperBound {
+            let run = try wholeChunks(from: chunk, range, entries)
+            let start = chunk * size
+            if run > 0 {
+                let end = min(start + run * size, range.upperBound)
+                let offset = Int(start - range.lowerBound)
+                try readWhole(
+                    chunk, run, entries,
+                    into: UnsafeMutableRawBufferPointer(rebasing: target[offset..<(offset + Int(end - start))]))
+                chunk += run
+            } else {
+                try readPart(of: chunk, range, entries, into: target, spare)
+                chunk += 1
+            }
+        }
+    }
+
+    /// The entry of each chunk of a group; nil for holes.
+    private func groupEntries(_ group: UInt64) throws(DataProtectionError) -> FileNode {
+        guard tree.depth > 0 else { return FileNode(entries: [header.root]) }
+        return try node(NodePlace(level: 1, index: group)) ?? FileNode(entries: [])
+    }
+
+    private func entry(of chunk: UInt64, _ entries: FileNode) -> FileEntry? {
+        entries[Int(chunk % UInt64(FileFormat.fanOut))]
+    }
+
+    /// How many chunks from this one on are wanted whole, stored whole, and lie one behind the other.
+    private func wholeChunks(
+        from chunk: UInt64, _ range: Range<UInt64>, _ entries: FileNode
+    ) throws(DataProtectionError) -> UInt64 {
+        var count: UInt64 = 0
+        var place: UInt64?
+        let end = (chunk / UInt64(FileFormat.fanOut) + 1) * UInt64(FileFormat.fanOut)
+        while chunk + count < end {
+            let index = chunk + count
+            let start = index * tree.chunkSize
+            guard start >= range.lowerBound, start < range.upperBound, let entry = entry(of: index, entries)
+            else { break }
+            try check(entry, level: 0, index: index)
+            guard place == nil || entry.page == place, start + tree.content(ofChunk: index) <= range.upperBound,
+                UInt64(entry.length) == tree.content(ofChunk: index)
+            else { break }
+            count += 1
+            place = entry.page + tree.chunkSize / UInt64(FileFormat.pageSize)
+            if UInt64(entry.length) < tree.chunkSize { break }
+        }
+        return count
+    }
+
+    /// Reads chunks to where they are wanted and opens them there.
+    private func readWhole(
+        _ first: UInt64, _ count: UInt64, _ entries: FileNode, into target: UnsafeMutableRawBufferPointer
+    ) throws(DataProtectionError) {
+        try fill(target, from: entry(of: first, entries)!.offset)
+        try open(first..<(first + count), entries, target)
+    }
+
+    private func open(
+        _ chunks: Range<UInt64>, _ entries: FileNode, _ target: UnsafeMutableRawBufferPointer
+    ) throws(DataProtectionError) {
+        var index = chunks.lowerBound
+        while index < chunks.upperBound {
+            // Nearly always all of them: a content key serves two thousand million writes.
+            let opened = cipher.withContentKey(for: entry(of: index, entries)!.writeCount) { cipher -> UInt64? in
+                var number = index
+                while number < chunks.upperBound, let entry = entry(of: number, entries),
+                    cipher.serves(entry.writeCount)
+                {
+                    let start = Int(number - chunks.lowerBound) * chunkSize
+                    let bytes = UnsafeMutableRawBufferPointer(rebasing: target[start..<(start + Int(entry.length))])
+                    guard
+                        cipher.open(UnsafeRawBufferPointer(bytes), level: 0, index: number, entry: entry, into: bytes)
+                    else { return nil }
+                    number += 1
+                }
+                return number
+            }
+            guard let opened else { throw tampered("content of the file was changed") }
+            index = opened
+        }
+    }
+
+    /// A chunk of which a part is wanted, or stored, or a hole.
+    private func readPart(
+        of chunk: UInt64, _ range: Range<UInt64>, _ entries: FileNode, into target: UnsafeMutableRawBufferPointer,
+        _ spare: SpareChunk
+    ) throws(DataProtectionError) {
+        let start = chunk * tree.chunkSize
+        let wanted = range.clamped(to: start..<(start + tree.content(ofChunk: chunk)))
+        let offset = Int(wanted.lowerBound - range.lowerBound)
+        let part = UnsafeMutableRawBufferPointer(rebasing: target[offset..<(offset + wanted.count)])
+        var stored = UnsafeRawBufferPointer(start: nil, count: 0)
+        if let entry = entry(of: chunk, entries) {
+            try check(entry, level: 0, index: chunk)
+            let bytes = UnsafeMutableRawBufferPointer(rebasing: spare.buffer.bytes[..<Int(entry.length)])
+            try fill(bytes, from: entry.offset)
+            let isOpen = cipher.withContentKey(for: entry.writeCount) { cipher in
+                cipher.open(UnsafeRawBufferPointer(bytes), level: 0, index: chunk, entry: entry, into: bytes)
+            }
+            guard isOpen else { throw tampered("content of the file was changed") }
+            stored = UnsafeRawBufferPointer(bytes)
+        }
+        // What is not stored of a chunk is zeros.
+        let from = min(Int(wanted.lowerBound - start), stored.count)
+        let copied = stored[from..<min(Int(wanted.upperBound - start), stored.count)]
+        part.copyMemory(from: UnsafeRawBufferPointer(rebasing: copied))
+        UnsafeMutableRawBufferPointer(rebasing: part[copied.count...]).initializeMemory(as: UInt8.self, repeating: 0)
+    }
+
+    // MARK: Nodes
+
+    /// nil: a hole.
+    private func node(_ place: NodePlace) throws(DataProtectionError) -> FileNode? {
+        if let node = nodes.withLock({ $0[place] }) { return node }
+        let entry: FileEntry?
+        if place.level == tree.depth {
+            entry = header.root
+        } else {
+            let fanOut = UInt64(FileFormat.fanOut)
+            let parent = try node(NodePlace(level: place.level + 1, index: place.index / fanOut))
+            entry = parent?[Int(place.index % fanOut)]
+        }
+        guard let entry else { return nil }
+        let node = try load(entry, place)
+        nodes.withLock { nodes in
+            if nodes.count >= Self.mostNodes { nodes.removeAll(keepingCapacity: true) }
+            nodes[place] = node
+        }
+        return node
+    }
+
+    private func load(_ entry: FileEntry, _ place: NodePlace) throws(DataProtectionError) -> FileNode {
+        try check(entry, level: place.level, index: place.index)
+        var bytes = Data(count: Int(entry.length))
+        let result = bytes.withUnsafeMutableBytes { bytes in
+            Result { () throws(DataProtectionError) in
+                try fill(bytes, from: entry.offset)
+                let isOpen = cipher.withContentKey(for: entry.writeCount) { cipher in
+                    cipher.open(
+                        UnsafeRawBufferPointer(bytes), level: place.level, index: place.index, entry: entry, into: bytes
+                    )
+                }
+                guard isOpen else { throw tampered("the table of the file's content was changed") }
+                return try withFormatErrors { () throws(FileFormatError) in
+                    try FileNode(decoding: UnsafeRawBufferPointer(bytes))
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    // MARK: Parts
+
+    private func check(_ entry: FileEntry, level: UInt8, index: UInt64) throws(DataProtectionError) {
+        try withFormatErrors { () throws(FileFormatError) in
+            try tree.check(
+                entry, level: level, index: index, storedSize: header.storedSize, writeCount: header.writeCount)
+        }
+    }
+
+    private func withFormatErrors<R>(
+        _ body: () throws(FileFormatError) -> R
+    ) throws(DataProtectionError) -> R {
+        do throws(FileFormatError) { return try body() } catch { throw DataProtectionError(error, path) }
+    }
+
+    private func tampered(_ reason: String) -> DataProtectionError {
+        DataProtectionError(.tampered, path, "\(reason) by something that did not have its key, or is damaged")
+    }
+
+    /// Reads exactly as many bytes.
+    private func fill(_ target: UnsafeMutableRawBufferPointer, from offset: UInt64) throws(DataProtectionError) {
+        let count = try target.fill(from: file, at: offset, path)
+        // The size was right when the file was opened.
+        guard count == target.count else {
+            throw DataProtectionError(.truncated, path, "the file was cut short while it was being read")
+        }
+    }
+}
+
+/// The entries of one node.
+struct FileNode: Sendable {
+    fileprivate let entries: [FileEntry?]
+
+    fileprivate init(entries: [FileEntry?]) { self.entries = entries }
+
+    /// - Parameter bytes: A multiple of 64 of them.
+    fileprivate init(decoding bytes: UnsafeRawBufferPointer) throws(FileFormatError) {
+        var entries: [FileEntry?] = []
+        entries.reserveCapacity(bytes.count / FileEntry.byteCount)
+        for start in stride(from: 0, to: bytes.count, by: FileEntry.byteCount) {
+            entries.append(
+                try FileEntry.decode(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + FileEntry.byteCount)])))
+        }
+        guard let last = entries.last, last != nil else { throw .tampered("a table of content ends in nothing") }
+        self.entries = entries
+    }
+
+    /// nil: a hole, as all behind the last are.
+    subscript(index: Int) -> FileEntry? { index < entries.count ? entries[index] : nil }
+}
+
+extension DataProtectionError {
+    init(_ error: FileFormatError, _ path: String) {
+        switch error {
+        case .notProtected: self.init(.notProtected, path, "it is no protected file")
+        case .truncated: self.init(.truncated, path, "the end of the file is missing")
+        case .tampered(let reason): self.init(.tampered, path, "the file was changed, or is damaged: \(reason)")
+        case .newerFormat(let version):
+            self.init(.newerFormat, path, "it has format \(version), and this program knows format 1: update it")
+        }
+    }
+}

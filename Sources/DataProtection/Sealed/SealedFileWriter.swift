@@ -1,0 +1,368 @@
+internal import Foundation
+@_implementationOnly import KeychainCrypto
+internal import KeychainFiles
+internal import KeychainModel
+
+/// Writes a protected file from its beginning to its end (docs/file-format.md, "Writing a whole file").
+///
+/// Content is sealed in groups of 64 chunks, each with the node above them, on all processors; a group's place follows
+/// from its number.
+final class SealedFileWriter: @unchecked Sendable {  // what its threads share does not vary
+    private let file: Int32
+    private let path: String
+    private let files: any FileSystem
+    private let randomness: any Randomness
+    private let key: WrappedFileKey
+    var fileClass: FileClass { key.fileClass }
+    private let fileKey: KeyMaterial
+    private let cipher: FileCipher
+    private let chunkBits: UInt8
+
+    private var nextPage: UInt64 = 1
+    private var writeCount: UInt64 = 0
+    private var length: UInt64 = 0
+    private var storedSize = UInt64(FileFormat.headerByteCount)
+    /// For each level, from that of the chunks on, the entries that have no node above them yet.
+    private var waiting: [[FileEntry]] = []
+    /// Content that has come and is not sealed; nil: none has.
+    private var pending: (buffer: ContentBuffer, count: Int)?
+
+    /// - Parameters:
+    ///   - file: Open for writing, empty.
+    ///   - path: What errors name.
+    init(
+        _ file: Int32, _ path: String, key: FileKey, chunkBits: UInt8 = FileFormat.usualChunkBits,
+        files: any FileSystem, randomness: any Randomness
+    ) throws(DataProtectionError) {
+        self.file = file
+        self.path = path
+        self.files = files
+        self.randomness = randomness
+        self.key = key.wrapped
+        self.chunkBits = chunkBits
+        fileKey = try KeyMaterial(key.key, path)
+        cipher = FileCipher(fileKey: fileKey, fileID: key.wrapped.fileID)
+    }
+
+    private var chunkSize: Int { 1 << Int(chunkBits) }
+    private var groupSize: Int { chunkSize * FileFormat.fanOut }
+    /// How much is collected before it is sealed: as many groups as keep the processors busy.
+    private var pendingCapacity: Int { groupSize * max(1, min(4, (4 << 20) / groupSize)) }
+    private var pagesPerChunk: UInt64 { UInt64(chunkSize / FileFormat.pageSize) }
+
+    // MARK: Content
+
+    /// Adds content. May be called again.
+    func append(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let taken = try withPending { buffer, count in
+                let part = rest.prefix(buffer.count - count)
+                UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(
+                    from: UnsafeRawBufferPointer(rebasing: part))
+                return part.count
+            }
+            rest = rest.dropFirst(taken)
+        }
+    }
+
+    /// Adds content that `fill` puts where it is told to.
+    ///
+    /// - Parameter fill: Returns how much there was, 0 at the end.
+    /// - Returns: the same.
+    func append(
+        filling fill: (UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> Int
+    ) throws(DataProtectionError) -> Int {
+        try withPending { buffer, count throws(DataProtectionError) in
+            try fill(UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+        }
+    }
+
+    /// - Parameter add: Returns how many bytes it has put behind the first ones.
+    private func withPending(
+        _ add: (_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) throws(DataProtectionError) -> Int
+    ) throws(DataProtectionError) -> Int {
+        var (buffer, count) = pending ?? (ContentBuffer(count: pendingCapacity), 0)
+        // Only when more comes: the last group may be one without a node.
+        if count == buffer.bytes.count {
+            // Kept until a byte has come that goes behind it.
+            let next = ContentBuffer(count: pendingCapacity)
+            let added = try add(next.bytes, 0)
+            guard added > 0 else { return 0 }
+            try seal(UnsafeRawBufferPointer(buffer.bytes))
+            pending = (next, added)
+            return added
+        }
+        let added = try add(buffer.bytes, count)
+        count += added
+        pending = (buffer, count)
+        return added
+    }
+
+    /// Writes the last content, the nodes and the header.
+    ///
+    /// - Parameter bytes: Behind all that was added before. A file that is written at once comes here whole.
+    func finish(_ bytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0))
+        throws(DataProtectionError)
+    {
+        if let (buffer, count) = pending {
+            if bytes.isEmpty {
+                pending = nil
+                try sealLast(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]))
+            } else {
+                try append(bytes)
+                try finish()
+                return
+            }
+        } else {
+            try sealLast(bytes)
+        }
+    }
+
+    private func sealLast(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
+        if length == 0 && bytes.count <= chunkSize { return try finishSmall(bytes) }
+        try seal(bytes)
+        let header = self.header(root: try root())
+        try write(headerPage(header), at: 0)
+    }
+
+    /// A file of one chunk or none, in one write.
+    private func finishSmall(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
+        length = UInt64(bytes.count)
+        guard !bytes.isEmpty else { return try write(headerPage(header(root: nil)), at: 0) }
+        var image = Data(count: FileFormat.headerByteCount + bytes.count)
+        let nonces = try nonces(1)
+        writeCount = 1
+        var entry = FileEntry(page: 1, writeCount: 1, length: UInt32(bytes.count), nonce: nonces[0])
+        let result = image.withUnsafeMutableBytes { image in
+            cipher.withContentKey(for: 1) { cipher in
+                Result { () throws(KeychainError) in
+                    try cipher.seal(
+                        bytes, level: 0, index: 0, entry: &entry,
+                        into: UnsafeMutableRawBufferPointer(rebasing: image[FileFormat.headerByteCount...]))
+                }
+            }
+        }
+        if case .failure(let error) = result { throw DataProtectionError(error, path) }
+        storedSize = UInt64(image.count)
+        image.replaceSubrange(..<FileFormat.headerByteCount, with: headerPage(header(root: entry)))
+        try write(image, at: 0)
+    }
+
+    // MARK: Groups
+
+    /// What one group is given before it is sealed.
+    private struct Group {
+        let content: UnsafeRawBufferPointer
+        let index: UInt64
+        let page: UInt64
+        let writeCount: UInt64
+        let nonces: [InlineBytes<12>]
+    }
+
+    /// Seals groups, all but the last of which are full.
+    private func seal(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
+        guard !bytes.isEmpty else { return }
+        let count = (bytes.count + groupSize - 1) / groupSize
+        var groups: [Group] = []
+        groups.reserveCapacity(count)
+        for number in 0..<count {
+            let start = number * groupSize
+            groups.append(
+                try nextGroup(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + groupSize, bytes.count)])))
+        }
+        let made = EntryList(count)
+        let (groupSize, plan) = (groupSize, Shared(groups))
+        try Parallel.forEach(count, state: { ContentBuffer(count: groupSize + FileFormat.nodeByteCount) }) {
+            (number, buffer) throws(DataProtectionError) in
+            made[number] = try self.seal(plan.value[number], in: buffer.bytes)
+        }
+        for entry in made.entries { try add(entry, level: 1) }
+    }
+
+    /// Places a group behind what there is.
+    private func nextGroup(_ content: UnsafeRawBufferPointer) throws(DataProtectionError) -> Group {
+        let chunkCount = (content.count + chunkSize - 1) / chunkSize
+        let first = firstWriteCount(UInt64(chunkCount + 1))
+        let group = Group(
+            content: content, index: length / UInt64(groupSize), page: nextPage, writeCount: first,
+            nonces: try nonces(chunkCount + 1))
+        nextPage += UInt64(chunkCount) * pagesPerChunk + 1
+        writeCount = first + UInt64(chunkCount)
+        length += UInt64(content.count)
+        // The last chunk may be short, and the node follows it on the next page.
+        let lastCount = content.count - (chunkCount - 1) * chunkSize
+        let lastPages = (lastCount + FileFormat.pageSize - 1) / FileFormat.pageSize
+        nextPage -= pagesPerChunk - UInt64(lastPages)
+        storedSize = (nextPage - 1) * UInt64(FileFormat.pageSize) + UInt64(chunkCount * FileEntry.byteCount)
+        return group
+    }
+
+    /// The next numbers, all of which belong to one content key.
+    private func firstWriteCount(_ count: UInt64) -> UInt64 {
+        let first = writeCount + 1
+        let last = first + count - 1
+        return first >> FileFormat.epochBits == last >> FileFormat.epochBits
+            ? first : (last >> FileFormat.epochBits) << FileFormat.epochBits
+    }
+
+    /// Seals the chunks of a group and the node above them, and writes them in one go.
+    private func seal(
+        _ group: Group, in buffer: UnsafeMutableRawBufferPointer
+    ) throws(DataProtectionError) -> FileEntry {
+        let content = group.content
+        let chunkCount = (content.count + chunkSize - 1) / chunkSize
+        let lastCount = content.count - (chunkCount - 1) * chunkSize
+        let lastPages = (lastCount + FileFormat.pageSize - 1) / FileFormat.pageSize
+        let nodePage = UInt64(chunkCount - 1) * pagesPerChunk + UInt64(lastPages)
+        let nodeOffset = Int(nodePage) * FileFormat.pageSize
+        let nodeCount = chunkCount * FileEntry.byteCount
+        // What lies between the last chunk and the node.
+        let gap = ((chunkCount - 1) * chunkSize + lastCount)..<nodeOffset
+        UnsafeMutableRawBufferPointer(rebasing: buffer[gap]).initializeMemory(as: UInt8.self, repeating: 0)
+        let node = UnsafeMutableRawBufferPointer(rebasing: buffer[nodeOffset..<(nodeOffset + nodeCount)])
+        var nodeEntry = FileEntry(
+            page: group.page + nodePage, writeCount: group.writeCount + UInt64(chunkCount), length: UInt32(nodeCount),
+            nonce: group.nonces[chunkCount])
+        let result = cipher.withContentKey(for: group.writeCount) { cipher in
+            Result { () throws(KeychainError) in
+                for number in 0..<chunkCount {
+                    let range = (number * chunkSize)..<min((number + 1) * chunkSize, content.count)
+                    var entry = FileEntry(
+                        page: group.page + UInt64(number) * pagesPerChunk,
+                        writeCount: group.writeCount + UInt64(number),
+                        length: UInt32(range.count), nonce: group.nonces[number])
+                    try cipher.seal(
+                        UnsafeRawBufferPointer(rebasing: content[range]), level: 0,
+                        index: group.index * UInt64(FileFormat.fanOut) + UInt64(number), entry: &entry,
+                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[range]))
+                    let place = number * FileEntry.byteCount
+                    entry.encode(
+                        into: UnsafeMutableRawBufferPointer(rebasing: node[place..<(place + FileEntry.byteCount)]))
+                }
+                try cipher.seal(
+                    UnsafeRawBufferPointer(node), level: 1, index: group.index, entry: &nodeEntry, into: node)
+            }
+        }
+        if case .failure(let error) = result { throw DataProtectionError(error, path) }
+        try write(
+            UnsafeRawBufferPointer(rebasing: buffer[..<(nodeOffset + nodeCount)]),
+            at: group.page * UInt64(FileFormat.pageSize))
+        return nodeEntry
+    }
+
+    // MARK: Nodes
+
+    /// Adds an entry to those that wait for the node above them, which is sealed when one more comes than it holds.
+    private func add(_ entry: FileEntry, level: Int) throws(DataProtectionError) {
+        while waiting.count <= level { waiting.append([]) }
+        if waiting[level].count == FileFormat.fanOut { try sealNode(above: level) }
+        waiting[level].append(entry)
+    }
+
+    /// How many nodes of each level there are.
+    private var nodeCounts: [Int: UInt64] = [:]
+
+    private func sealNode(above level: Int) throws(DataProtectionError) {
+        let children = waiting[level]
+        waiting[level] = []
+        let nonce = try nonces(1)[0]
+        writeCount = firstWriteCount(1)
+        let index = nodeCounts[level + 1, default: 0]
+        nodeCounts[level + 1] = index + 1
+        var bytes = Data(count: children.count * FileEntry.byteCount)
+        var entry = FileEntry(page: nextPage, writeCount: writeCount, length: UInt32(bytes.count), nonce: nonce)
+        let result = bytes.withUnsafeMutableBytes { bytes in
+            for (number, child) in children.enumerated() {
+                let place = number * FileEntry.byteCount
+                child.encode(
+                    into: UnsafeMutableRawBufferPointer(rebasing: bytes[place..<(place + FileEntry.byteCount)]))
+            }
+            return cipher.withContentKey(for: writeCount) { cipher in
+                Result { () throws(KeychainError) in
+                    try cipher.seal(
+                        UnsafeRawBufferPointer(bytes), level: UInt8(level + 1), index: index, entry: &entry, into: bytes
+                    )
+                }
+            }
+        }
+        if case .failure(let error) = result { throw DataProtectionError(error, path) }
+        try write(bytes, at: entry.offset)
+        storedSize = entry.offset + UInt64(bytes.count)
+        nextPage += 1
+        try add(entry, level: level + 1)
+    }
+
+    /// Seals the nodes that are not full, and returns the entry of the only one of the highest level.
+    private func root() throws(DataProtectionError) -> FileEntry? {
+        var level = 1
+        while level < waiting.count {
+            let isHighest = level == waiting.count - 1
+            if isHighest && waiting[level].count == 1 { return waiting[level][0] }
+            if !waiting[level].isEmpty { try sealNode(above: level) }
+            level += 1
+        }
+        return nil
+    }
+
+    // MARK: Parts
+
+    private func header(root: FileEntry?) -> FileHeader {
+        FileHeader(
+            key: key, chunkBits: chunkBits, length: length, storedSize: storedSize, writeCount: writeCount, root: root)
+    }
+
+    private func headerPage(_ header: FileHeader) -> Data {
+        let slot = header.encoded(fileKey: fileKey)
+        var page = Data(count: FileFormat.headerByteCount)
+        for offset in FileFormat.slotOffsets { page.replaceSubrange(offset..<(offset + slot.count), with: slot) }
+        return page
+    }
+
+    private func nonces(_ count: Int) throws(DataProtectionError) -> [InlineBytes<12>] {
+        var bytes = Data(count: count * 12)
+        let result = bytes.withUnsafeMutableBytes { bytes in
+            Result { () throws(KeychainError) in try randomness.fill(bytes) }
+        }
+        if case .failure(let error) = result { throw DataProtectionError(error, path) }
+        return bytes.withUnsafeBytes { bytes in
+            (0..<count).map { InlineBytes(UnsafeRawBufferPointer(rebasing: bytes[($0 * 12)..<($0 * 12 + 12)])) }
+        }
+    }
+
+    private func write(_ data: Data, at offset: UInt64) throws(DataProtectionError) {
+        let result = data.withUnsafeBytes { bytes in
+            Result { () throws(DataProtectionError) in try write(bytes, at: offset) }
+        }
+        try result.get()
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(DataProtectionError) {
+        try files.writeAll(bytes, to: file, at: offset, path)
+    }
+}
+
+/// A value that several threads read.
+private struct Shared<Value>: @unchecked Sendable {  // it is only read
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}
+
+/// The entries that threads make, each in its own place.
+private final class EntryList: @unchecked Sendable {  // no two threads have the same place
+    private let places: UnsafeMutableBufferPointer<FileEntry>
+
+    init(_ count: Int) {
+        places = .allocate(capacity: count)
+        places.initialize(repeating: FileEntry(page: 0, writeCount: 0, length: 0))
+    }
+
+    deinit { places.deallocate() }
+
+    subscript(index: Int) -> FileEntry {
+        get { places[index] }
+        set { places[index] = newValue }
+    }
+
+    var entries: [FileEntry] { Array(places) }
+}

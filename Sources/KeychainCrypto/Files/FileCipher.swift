@@ -1,0 +1,108 @@
+internal import CCryptoBoringSSL
+internal import CKeychainLinux
+package import Foundation
+package import KeychainModel
+
+/// Seals and opens the chunks and nodes of one protected file.
+package struct FileCipher: Sendable {
+    private let fileKey: KeyMaterial
+    private let fileID: UUID
+
+    package init(fileKey: KeyMaterial, fileID: UUID) {
+        self.fileKey = fileKey
+        self.fileID = fileID
+    }
+
+    /// Calls `body` with what seals and opens everything whose write count belongs to the same epoch as this one. Its
+    /// keys are on the stack and erased when `body` ends.
+    package func withContentKey<R, E: Error>(
+        for writeCount: UInt64, _ body: (ContentCipher) throws(E) -> R
+    ) throws(E) -> R {
+        let epoch = writeCount >> FileFormat.epochBits
+        let context = KeyContext(fileID).adding(epoch)
+        return try fileKey.withDerived("file content 1", context) { key throws(E) in
+            var result: Result<R, E>?
+            withUnsafeTemporaryAllocation(of: EVP_AEAD_CTX.self, capacity: 1) { memory in
+                let state = memory.baseAddress!  // never empty
+                defer { ckeychain_erase(state, MemoryLayout<EVP_AEAD_CTX>.size) }
+                let isReady = CCryptoBoringSSL_EVP_AEAD_CTX_init(
+                    state, CCryptoBoringSSL_EVP_aead_aes_256_gcm(), key.octets, key.count, AESGCM.tagByteCount, nil)
+                precondition(isReady == 1, "a key of 32 bytes is always one")
+                defer { CCryptoBoringSSL_EVP_AEAD_CTX_cleanup(state) }
+                let cipher = ContentCipher(state: state, fileID: fileID, epoch: epoch)
+                do throws(E) { result = .success(try body(cipher)) } catch { result = .failure(error) }
+            }
+            return try result!.get()
+        }
+    }
+}
+
+/// One content key of one file. To be used only within the closure that it was given to, by several threads if need be.
+package struct ContentCipher: @unchecked Sendable {  // sealing and opening only read the state
+    fileprivate let state: UnsafeMutablePointer<EVP_AEAD_CTX>
+    fileprivate let fileID: UUID
+    fileprivate let epoch: UInt64
+
+    /// Whether this key is the one for a write count.
+    package func serves(_ writeCount: UInt64) -> Bool { writeCount >> FileFormat.epochBits == epoch }
+
+    /// Seals a chunk (level 0) or a node.
+    ///
+    /// - Parameters:
+    ///   - entry: Has page, write count, length and a fresh nonce; is given the tag.
+    ///   - ciphertext: As long as the plaintext, and the same memory or none of it.
+    package func seal(
+        _ plaintext: UnsafeRawBufferPointer, level: UInt8, index: UInt64, entry: inout FileEntry,
+        into ciphertext: UnsafeMutableRawBufferPointer
+    ) throws(KeychainError) {
+        precondition(ciphertext.count == plaintext.count && Int(entry.length) == plaintext.count)
+        precondition(serves(entry.writeCount))
+        let nonce = entry.nonce
+        let writeCount = entry.writeCount
+        let isSealed = entry.tag.withUnsafeMutableBytes { tag in
+            var written = 0
+            return nonce.withUnsafeBytes { nonce in
+                withAssociated(level, index, writeCount) { associated in
+                    CCryptoBoringSSL_EVP_AEAD_CTX_seal_scatter(
+                        state, ciphertext.octets, tag.octets, &written, tag.count, nonce.octets, nonce.count,
+                        plaintext.octets, plaintext.count, nil, 0, associated.octets, associated.count) == 1
+                        && written == tag.count
+                }
+            }
+        }
+        guard isSealed else { throw KeychainError(.internalFailure, message: "content could not be sealed") }
+    }
+
+    /// Opens what ``seal(_:level:index:entry:into:)`` made.
+    ///
+    /// - Parameter plaintext: As long as the ciphertext, and the same memory or none of it. Zeros if it does not open.
+    /// - Returns: false if it is anything else.
+    package func open(
+        _ ciphertext: UnsafeRawBufferPointer, level: UInt8, index: UInt64, entry: FileEntry,
+        into plaintext: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        precondition(ciphertext.count == plaintext.count && serves(entry.writeCount))
+        return entry.tag.withUnsafeBytes { tag in
+            entry.nonce.withUnsafeBytes { nonce in
+                withAssociated(level, index, entry.writeCount) { associated in
+                    CCryptoBoringSSL_EVP_AEAD_CTX_open_gather(
+                        state, plaintext.octets, nonce.octets, nonce.count, ciphertext.octets, ciphertext.count,
+                        tag.octets, tag.count, associated.octets, associated.count) == 1
+                }
+            }
+        }
+    }
+
+    /// File id ‖ level ‖ index ‖ write count.
+    private func withAssociated<R>(
+        _ level: UInt8, _ index: UInt64, _ writeCount: UInt64, _ body: (UnsafeRawBufferPointer) -> R
+    ) -> R {
+        withUnsafeTemporaryAllocation(byteCount: 33, alignment: 1) { bytes in
+            withUnsafeBytes(of: fileID.uuid) { bytes.copyMemory(from: $0) }
+            bytes[16] = level
+            bytes.storeBytes(of: index.bigEndian, toByteOffset: 17, as: UInt64.self)
+            bytes.storeBytes(of: writeCount.bigEndian, toByteOffset: 25, as: UInt64.self)
+            return body(UnsafeRawBufferPointer(bytes))
+        }
+    }
+}

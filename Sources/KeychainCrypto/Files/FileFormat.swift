@@ -1,0 +1,41 @@
+/// The numbers of the protected file's format (docs/file-format.md).
+package enum FileFormat {
+    /// What every place in a file is a multiple of.
+    package static let pageSize = 4096
+    package static let headerByteCount = pageSize
+    package static let slotByteCount = 512
+    /// Where the two copies of the header are.
+    package static let slotOffsets = [0, 2048]
+    package static let magic: [UInt8] = [0x89, 0x4b, 0x43, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]
+    static let version: UInt16 = 1
+    static let suite: UInt8 = 1
+    /// log2 of the chunk sizes that there are: 4 KiB to 1 MiB.
+    package static let chunkBits: ClosedRange<UInt8> = 12...20
+    /// 16 KiB: cipher and disk are as fast as with larger ones, and a small change costs little.
+    package static let usualChunkBits: UInt8 = 14
+    /// How many children a node has.
+    package static let fanOut = 64
+    package static let nodeByteCount = fanOut * FileEntry.byteCount
+    /// How many write counts share a content key, in powers of two: far below the limit for random nonces (NIST SP
+    /// 800-38D, section 8.3).
+    package static let epochBits: UInt64 = 31
+    /// The most content a file can have, so that no sum of lengths and places overflows.
+    package static let mostContent: UInt64 = 1 << 60
+
+    /// Whether bytes from the beginning of a file are of one that is protected: either copy of the header says so.
+    package static func isProtected(_ start: UnsafeRawBufferPointer) -> Bool {
+        slotOffsets.contains { offset in
+            start.count >= offset + magic.count && start[offset..<(offset + magic.count)].elementsEqual(magic)
+        }
+    }
+}
+
+/// Why a file's bytes give no content.
+package enum FileFormatError: Error, Sendable, Hashable {
+    case notProtected
+    /// Something is missing at its end.
+    case truncated
+    /// What is wrong, for a person.
+    case tampered(String)
+    case newerFormat(UInt16)
+}

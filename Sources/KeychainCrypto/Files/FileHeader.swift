@@ -1,0 +1,207 @@
+package import Foundation
+package import KeychainModel
+
+/// What stands at the beginning of a protected file.
+package struct FileHeader: Sendable, Hashable {
+    package var key: WrappedFileKey
+    package var chunkBits: UInt8
+    /// The file is written in place: what lies behind its stored size belongs to a write that was not committed.
+    package var isBeingChanged: Bool
+    /// Counts the headers that this file has had.
+    package var sequence: UInt64
+    /// How many bytes of content there are.
+    package var length: UInt64
+    /// How many bytes the whole file has.
+    package var storedSize: UInt64
+    /// The highest write count of an entry.
+    package var writeCount: UInt64
+    /// nil: there is no content, or nothing but zeros.
+    package var root: FileEntry?
+
+    package init(
+        key: WrappedFileKey, chunkBits: UInt8 = FileFormat.usualChunkBits, isBeingChanged: Bool = false,
+        sequence: UInt64 = 1, length: UInt64, storedSize: UInt64, writeCount: UInt64, root: FileEntry?
+    ) {
+        self.key = key
+        self.chunkBits = chunkBits
+        self.isBeingChanged = isBeingChanged
+        self.sequence = sequence
+        self.length = length
+        self.storedSize = storedSize
+        self.writeCount = writeCount
+        self.root = root
+    }
+
+    package var tree: FileTree { FileTree(length: length, chunkBits: chunkBits) }
+}
+
+// MARK: - One slot
+
+/// A header as it was read, before anybody has looked at its tag.
+package struct UnverifiedFileHeader: Sendable, Hashable {
+    /// May be anything, but is in range.
+    package let claimed: FileHeader
+    fileprivate let bytes: Data
+
+    /// The header, if whoever wrote it had this key.
+    ///
+    /// - Throws: `.tampered`.
+    package func verified(fileKey: KeyMaterial) throws(FileFormatError) -> FileHeader {
+        let tag = FileHeader.tag(of: bytes.prefix(FileHeader.tagOffset), fileKey: fileKey, fileID: claimed.key.fileID)
+        guard Keybag.isEqual(tag, bytes[FileHeader.tagOffset..<FileHeader.checksumOffset]) else {
+            throw .tampered("its header was changed")
+        }
+        return claimed
+    }
+}
+
+extension FileHeader {
+    fileprivate static let tagOffset = 464
+    fileprivate static let checksumOffset = 496
+    private static let checksumByteCount = 16
+    private static let rootOffset = 88
+    private static let publicKeyOffset = 152
+    private static let wrappedKeyOffset = 184
+    private static let endOffset = 224
+
+    private enum WrapKind: UInt8 { case classKey = 1, keyPair = 2 }
+
+    /// The slot's 512 bytes.
+    package func encoded(fileKey: KeyMaterial) -> Data {
+        var bytes = Data(FileFormat.magic)
+        bytes.append(bigEndian: FileFormat.version)
+        bytes += [FileFormat.suite, chunkBits, key.fileClass.rawValue, isBeingChanged ? 1 : 0]
+        bytes += [(key.fileClass == .completeUnlessOpen ? WrapKind.keyPair : .classKey).rawValue, 0]
+        withUnsafeBytes(of: key.fileID.uuid) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: key.storeID.uuid) { bytes.append(contentsOf: $0) }
+        bytes.append(bigEndian: key.generation)
+        bytes.append(bigEndian: UInt32(0))
+        bytes.append(bigEndian: sequence)
+        bytes.append(bigEndian: length)
+        bytes.append(bigEndian: storedSize)
+        bytes.append(bigEndian: writeCount)
+        var entry = Data(count: FileEntry.byteCount)
+        if let root { entry.withUnsafeMutableBytes { root.encode(into: $0) } }
+        bytes += entry
+        bytes += key.publicKey.isEmpty ? Data(count: X25519.byteCount) : key.publicKey
+        bytes += key.wrappedKey
+        bytes += Data(count: Self.tagOffset - bytes.count)
+        bytes += Self.tag(of: bytes, fileKey: fileKey, fileID: key.fileID)
+        bytes += Self.checksum(of: bytes)
+        return bytes
+    }
+
+    fileprivate static func tag(of bytes: Data, fileKey: KeyMaterial, fileID: UUID) -> Data {
+        fileKey.tag(of: bytes, "file header 1", KeyContext(fileID))
+    }
+
+    private static func checksum(of bytes: Data) -> Data {
+        var digest = Data(count: SHA256State.byteCount)
+        digest.withUnsafeMutableBytes { digest in bytes.withUnsafeBytes { SHA256State.hash($0, into: digest) } }
+        return digest.prefix(checksumByteCount)
+    }
+
+    /// What a slot is.
+    fileprivate enum Slot {
+        /// Neither this version nor any other.
+        case foreign
+        /// Written by halves, or damaged.
+        case damaged
+        case newerVersion(UInt16)
+        case whole(Data)
+
+        init(_ bytes: Data) {
+            guard bytes.starts(with: FileFormat.magic) else {
+                self = .foreign
+                return
+            }
+            let version = UInt16(bytes[8]) << 8 | UInt16(bytes[9])
+            // Later formats may have their checksum elsewhere. There will be no hundreds of them.
+            if version > FileFormat.version && version <= 255 {
+                self = .newerVersion(version)
+            } else if version == FileFormat.version,
+                FileHeader.checksum(of: bytes.prefix(FileHeader.checksumOffset))
+                    == bytes[FileHeader.checksumOffset...]
+            {
+                self = .whole(bytes)
+            } else {
+                self = .damaged
+            }
+        }
+
+        var whole: Data? { if case .whole(let bytes) = self { bytes } else { nil } }
+        var sequence: UInt64 { whole?.bigEndian(at: 56) ?? 0 }
+    }
+
+    /// The header in use, of the two in a file's first page.
+    ///
+    /// - Parameter page: The first 4,096 bytes, or all there are if the file has fewer.
+    package static func newest(in page: Data) throws(FileFormatError) -> UnverifiedFileHeader {
+        let page = Data(page)  // indices from 0
+        guard page.withUnsafeBytes(FileFormat.isProtected) else { throw .notProtected }
+        guard page.count >= FileFormat.headerByteCount else { throw .truncated }
+        let slots = slots(of: page)
+        guard let newest = slots.filter({ $0.whole != nil }).max(by: { $0.sequence < $1.sequence }) else {
+            let versions = slots.compactMap { if case .newerVersion(let version) = $0 { version } else { nil } }
+            if let version = versions.max() { throw .newerFormat(version) }
+            throw .tampered("neither copy of its header is whole")
+        }
+        let rivals = slots.filter { $0.whole != nil && $0.sequence == newest.sequence }
+        guard let bytes = newest.whole, rivals.allSatisfy({ $0.whole == bytes }) else {
+            throw .tampered("the two copies of its header contradict each other")
+        }
+        return UnverifiedFileHeader(claimed: try FileHeader(decoding: bytes), bytes: bytes)
+    }
+
+    /// Which of the two copies of a header are whole and the same as the newest.
+    package static func intactCopies(in page: Data) -> [Bool] {
+        guard page.count >= FileFormat.headerByteCount else { return FileFormat.slotOffsets.map { _ in false } }
+        let slots = slots(of: Data(page))
+        let newest = slots.max { $0.sequence < $1.sequence }?.whole
+        return slots.map { $0.whole != nil && $0.whole == newest }
+    }
+
+    private static func slots(of page: Data) -> [Slot] {
+        FileFormat.slotOffsets.map { Slot(Data(page[$0..<($0 + FileFormat.slotByteCount)])) }
+    }
+
+    private init(decoding bytes: Data) throws(FileFormatError) {
+        guard bytes[10] == FileFormat.suite, FileFormat.chunkBits.contains(bytes[11]),
+            let fileClass = FileClass(rawValue: bytes[12]), bytes[13] <= 1, let kind = WrapKind(rawValue: bytes[14]),
+            (kind == .keyPair) == (fileClass == .completeUnlessOpen), bytes[15] == 0,
+            bytes[52..<56].allSatisfy({ $0 == 0 }), bytes[Self.endOffset..<Self.tagOffset].allSatisfy({ $0 == 0 })
+        else { throw .tampered("its header has values that are not defined") }
+        let publicKey = Data(bytes[Self.publicKeyOffset..<Self.wrappedKeyOffset])
+        guard kind == .keyPair || publicKey.allSatisfy({ $0 == 0 }) else {
+            throw .tampered("its header has a public key that its class has no use for")
+        }
+        let root = try bytes[Self.rootOffset..<Self.publicKeyOffset].withUnsafeBytes { entry in
+            Result { () throws(FileFormatError) in try FileEntry.decode(entry) }
+        }.get()
+        self.init(
+            key: WrappedFileKey(
+                fileID: UUID(bytes[16..<32]), storeID: UUID(bytes[32..<48]), fileClass: fileClass,
+                generation: bytes.bigEndian(at: 48), publicKey: kind == .keyPair ? publicKey : Data(),
+                wrappedKey: Data(bytes[Self.wrappedKeyOffset..<Self.endOffset])),
+            chunkBits: bytes[11], isBeingChanged: bytes[13] & 1 != 0, sequence: bytes.bigEndian(at: 56),
+            length: bytes.bigEndian(at: 64), storedSize: bytes.bigEndian(at: 72), writeCount: bytes.bigEndian(at: 80),
+            root: root)
+        guard sequence > 0, length <= FileFormat.mostContent, storedSize <= FileFormat.mostContent * 2,
+            storedSize >= FileFormat.headerByteCount, length > 0 || root == nil
+        else { throw .tampered("its header has values that are out of range") }
+    }
+}
+
+extension Data {
+    /// - Parameter offset: From the first byte, which has the index 0.
+    fileprivate func bigEndian<T: FixedWidthInteger>(at offset: Int, as type: T.Type = T.self) -> T {
+        withUnsafeBytes { T(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: T.self)) }
+    }
+}
+
+extension UUID {
+    /// - Parameter bytes: 16 of them.
+    fileprivate init(_ bytes: Data) {
+        self.init(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
+    }
+}

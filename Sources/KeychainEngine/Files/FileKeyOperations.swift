@@ -1,0 +1,84 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// What is done with the keys of protected files. Their contents never come here.
+struct FileKeyOperations {
+    let storeID: UUID
+    let keys: KeySession
+    let randomness: any Randomness
+
+    /// - Throws: `.interactionNotAllowed` if a class key that is needed is locked away, `.noSuchKeychain` if there is
+    ///   none, `.decode` if the file's key does not open under it, `.parameter` for sizes that no header has, or
+    ///   `KeychainError.staleKeys` if the keys were renewed since the operation began.
+    func answer(_ request: FileKeyRequest) throws(KeychainError) -> FileKey {
+        switch request {
+        case .make(let fileClass, let fileID):
+            let key = try freshKey()
+            return FileKey(wrapped: try wrap(key, fileID, for: fileClass), key: key)
+        case .open(let wrapped):
+            return FileKey(wrapped: wrapped, key: try unwrap(wrapped))
+        case .rewrap(let wrapped, let fileClass):
+            let key = try unwrap(wrapped)
+            return FileKey(wrapped: try wrap(key, wrapped.fileID, for: fileClass), key: key)
+        }
+    }
+
+    private func freshKey() throws(KeychainError) -> SecretBytes {
+        try withFileKey { target throws(KeychainError) in try randomness.fill(target) }
+    }
+
+    /// Under the newest key of a class.
+    private func wrap(
+        _ key: SecretBytes, _ fileID: UUID, for fileClass: FileClass
+    ) throws(KeychainError) -> WrappedFileKey {
+        var wrapped = WrappedFileKey(
+            fileID: fileID, storeID: storeID, fileClass: fileClass, generation: keys.generation, publicKey: Data(),
+            wrappedKey: Data())
+        let wrap = FileKeyWrap(storeID: storeID, fileID: fileID, fileClass: fileClass)
+        try key.withUnsafeBytes { key throws(KeychainError) in
+            if fileClass == .completeUnlessOpen {
+                let recipient = try keys.publicKey(generation: wrapped.generation)
+                (wrapped.publicKey, wrapped.wrappedKey) = try wrap.wrap(key, for: recipient, randomness: randomness)
+            } else {
+                wrapped.wrappedKey = try keys.withFileClassKey(fileClass, generation: wrapped.generation) {
+                    classKey throws(KeychainError) in
+                    try wrap.wrap(key, under: classKey)
+                }
+            }
+        }
+        return wrapped
+    }
+
+    private func unwrap(_ wrapped: WrappedFileKey) throws(KeychainError) -> SecretBytes {
+        try wrapped.requireSizes()
+        guard wrapped.storeID == storeID else {
+            throw KeychainError(.noSuchKeychain, message: "the file belongs to another keychain")
+        }
+        let wrap = FileKeyWrap(storeID: storeID, fileID: wrapped.fileID, fileClass: wrapped.fileClass)
+        return try keys.withFileClassKey(wrapped.fileClass, generation: wrapped.generation) {
+            classKey throws(KeychainError) in
+            try withFileKey { key throws(KeychainError) in
+                if wrapped.fileClass == .completeUnlessOpen {
+                    try wrap.unwrap(
+                        wrapped.wrappedKey, from: wrapped.publicKey, privateKey: classKey,
+                        recipient: try keys.publicKey(generation: wrapped.generation), into: key)
+                } else {
+                    try wrap.unwrap(wrapped.wrappedKey, under: classKey, into: key)
+                }
+            }
+        }
+    }
+
+    /// - Parameter fill: Is given 32 bytes, which are erased if it throws.
+    private func withFileKey(
+        _ fill: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> Void
+    ) throws(KeychainError) -> SecretBytes {
+        var result: Result<Void, KeychainError> = .success(())
+        let key = SecretBytes(count: FileKey.byteCount) { target in
+            do throws(KeychainError) { try fill(target) } catch { result = .failure(error) }
+        }
+        try result.get()
+        return key
+    }
+}

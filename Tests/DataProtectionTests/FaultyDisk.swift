@@ -1,0 +1,94 @@
+import Foundation
+import Glibc
+import KeychainFiles
+import Synchronization
+
+/// A disk on which some call fails, and which notes what it is asked to do.
+final class FaultyDisk: FileSystem {
+    enum Fault: Sendable, CaseIterable {
+        /// This call fails, those after it do not.
+        case full, broken
+        /// This call writes half of what it was given, and then the program is gone: nothing is done any more.
+        case killed
+    }
+
+    private struct State {
+        var calls: [String] = []
+        var step: Int?
+        var fault = Fault.full
+        var isDead = false
+    }
+    private let state = Mutex(State())
+    private let disk = SystemFiles()
+
+    /// Begins to count; the call of this number fails. nil: none does.
+    func fail(at step: Int?, _ fault: Fault = .full) {
+        state.withLock { $0 = State(step: step, fault: fault) }
+    }
+
+    /// In their order: "open", "write", "sync", "rename", "link", "remove", "sync directory".
+    var calls: [String] { state.withLock { $0.calls } }
+
+    private func attempt(_ name: String) -> Fault? {
+        state.withLock { state in
+            if state.isDead { return .killed }
+            state.calls.append(name)
+            guard state.calls.count - 1 == state.step else { return nil }
+            if state.fault == .killed { state.isDead = true }
+            return state.fault
+        }
+    }
+
+    private var isDead: Bool { state.withLock { $0.isDead } }
+
+    private func refuse(_ fault: Fault) -> Int32 {
+        errno = fault == .full ? ENOSPC : EIO
+        return -1
+    }
+
+    func open(_ path: String, _ flags: Int32, mode: mode_t) -> Int32 {
+        if let fault = attempt("open") { return refuse(fault) }
+        return disk.open(path, flags, mode: mode)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int {
+        if let fault = attempt("write") { return Int(refuse(fault)) }
+        return disk.write(bytes, to: file)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, at offset: Int) -> Int {
+        let wasDead = isDead
+        if let fault = attempt("write") {
+            if !wasDead {
+                _ = disk.write(UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2)), to: file, at: offset)
+            }
+            return Int(refuse(fault))
+        }
+        return disk.write(bytes, to: file, at: offset)
+    }
+
+    func sync(_ file: Int32) -> Int32 {
+        var status = stat()
+        fstat(file, &status)
+        let name = status.st_mode & S_IFMT == S_IFDIR ? "sync directory" : "sync"
+        if let fault = attempt(name) { return refuse(fault) }
+        return disk.sync(file)
+    }
+
+    func rename(_ path: String, to name: String) -> Int32 {
+        if let fault = attempt("rename") { return refuse(fault) }
+        return disk.rename(path, to: name)
+    }
+
+    func link(_ path: String, to name: String) -> Int32 {
+        if let fault = attempt("link") { return refuse(fault) }
+        return disk.link(path, to: name)
+    }
+
+    func remove(_ path: String) -> Int32 {
+        if let fault = attempt("remove") { return refuse(fault) }
+        return disk.remove(path)
+    }
+
+    func makeDirectory(_ path: String) -> Int32 { disk.makeDirectory(path) }
+}

@@ -1,0 +1,280 @@
+import Foundation
+import Glibc
+import Keychain
+import KeychainModel
+import KeychainTestSupport
+import Testing
+
+@testable import DataProtection
+@testable import KeychainCrypto
+
+/// Classes of files and directories, files that are encrypted and decrypted in place, and what is no plain file.
+@Suite struct FileClassTests {
+    private let bytes = content(50_000)
+
+    private func code(_ body: () throws -> Void) -> DataProtectionError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? DataProtectionError)?.code
+        }
+    }
+
+    // MARK: Classes
+
+    @Test("A change of class touches no content, and no older wrapping of the key stays")
+    func change() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try files.write(bytes, to: url, protection: FileProtection.none)
+            for protection in [FileProtection.complete, .completeUnlessOpen, .completeUnlessOpen, .none, .complete] {
+                let before = try Data(contentsOf: url)
+                let wrapped = try FileHeader.newest(in: before.prefix(4096)).claimed.key.wrappedKey
+                try files.setProtection(protection, of: url)
+                let after = try Data(contentsOf: url)
+                #expect(after.dropFirst(4096) == before.dropFirst(4096))
+                #expect(after.range(of: wrapped) == nil)
+                #expect(after[0..<512] == after[2048..<2560])
+                #expect(try files.protection(of: url) == protection)
+                #expect(try files.read(from: url) == bytes)
+                #expect(try files.info(of: url).hasBothHeaders)
+            }
+        }
+    }
+
+    @Test("Programs that change the class of one file at the same time take turns")
+    func changeAtOnce() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try files.write(bytes, to: url)
+            DispatchQueue.concurrentPerform(iterations: 8) { number in
+                for round in 0..<10 {
+                    let protection = FileProtection.allCases[(number + round) % 4]
+                    #expect(throws: Never.self) { try files.setProtection(protection, of: url) }
+                    #expect((try? files.read(from: url)) == bytes)
+                }
+            }
+            let sequence = try FileHeader.newest(in: Data(contentsOf: url).prefix(4096)).claimed.sequence
+            #expect(sequence == 81, "none was lost")
+        }
+    }
+
+    @Test("A directory's class is that of new files and stays with the directory; what is there keeps its own")
+    func directory() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try files.write(bytes, to: url)
+            #expect(try files.protection(of: url) == .completeUntilFirstUserAuthentication)
+            #expect(try files.protection(of: directory) == nil)
+            try files.setProtection(.complete, of: directory)
+            #expect(try files.protection(of: directory) == .complete)
+            #expect(try files.protection(of: url) == .completeUntilFirstUserAuthentication)
+            #expect(try !files.isProtected(directory))
+            let new = directory.appendingPathComponent("new")
+            try files.write(bytes, to: new)
+            #expect(try files.protection(of: new) == .complete)
+            try files.write(bytes, to: new, protection: FileProtection.none)
+            #expect(try files.protection(of: new) == FileProtection.none, "what is said comes first")
+            // As on Apple's systems, a file that is replaced has the class that a new one gets.
+            try files.write(bytes, to: url)
+            #expect(try files.protection(of: url) == .complete)
+            try files.removeProtection(ofDirectory: directory)
+            try files.removeProtection(ofDirectory: directory)
+            #expect(try files.protection(of: directory) == nil)
+            try ExtendedAttributes.set(ProtectedFiles.directoryAttribute, Data("all".utf8), of: directory.path)
+            #expect(code { try files.write(bytes, to: url) } == .invalidOption, "and not unprotected")
+        }
+    }
+
+    // MARK: In place
+
+    @Test("A file that is protected and unprotected keeps mode, owner, times and attributes")
+    func inPlace() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try bytes.write(to: url)
+            try ExtendedAttributes.set("user.note", Data("kept".utf8), of: url.path)
+            chmod(url.path, 0o640)
+            let times = [timespec(tv_sec: 1_000_000, tv_nsec: 5), timespec(tv_sec: 2_000_000, tv_nsec: 7)]
+            utimensat(AT_FDCWD, url.path, times, 0)
+            func check() throws {
+                var status = stat()
+                #expect(stat(url.path, &status) == 0)
+                #expect(status.st_mode & 0o7777 == 0o640 && status.st_uid == getuid())
+                #expect(status.st_mtim.tv_sec == 2_000_000 && status.st_mtim.tv_nsec == 7)
+                #expect(try ExtendedAttributes.value("user.note", of: url.path) == Data("kept".utf8))
+            }
+            var reported: [ProtectedFiles.Progress] = []
+            #expect(try files.protect(url, as: .complete) { reported.append($0) })
+            #expect(reported.last == ProtectedFiles.Progress(completed: 50_000, total: 50_000))
+            try check()
+            #expect(try !files.protect(url), "it is protected already")
+            #expect(try files.read(from: url) == bytes)
+            try check()
+            #expect(try files.unprotect(url))
+            #expect(try Data(contentsOf: url) == bytes)
+            try check()
+            #expect(try !files.unprotect(url), "it is plain already")
+            try files.setProtection(.complete, of: url)
+            #expect(try files.protection(of: url) == .complete)
+            try check()
+        }
+    }
+
+    @Test("A file that another program writes to meanwhile is left as it is")
+    func changedMeanwhile() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try bytes.write(to: url)
+            let result = code {
+                try files.protect(url) { _ in
+                    guard let file = try? FileHandle(forWritingTo: url) else { return }
+                    _ = try? file.seekToEnd()
+                    try? file.write(contentsOf: Data("more".utf8))
+                    try? file.close()
+                }
+            }
+            #expect(result == .changedMeanwhile)
+            #expect(try Data(contentsOf: url) == bytes + Data("more".utf8))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["file"])
+        }
+    }
+
+    @Test("A file with several names is not made two different ones")
+    func hardLinks() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try bytes.write(to: url)
+            try FileManager.default.linkItem(at: url, to: directory.appendingPathComponent("other"))
+            #expect(code { try files.protect(url) } == .unsupportedFile)
+            #expect(code { try files.setProtection(.complete, of: url) } == .unsupportedFile)
+            #expect(try Data(contentsOf: url) == bytes)
+        }
+    }
+
+    @Test("A link is followed, and what it leads to is replaced", arguments: [true, false])
+    func symbolicLinks(isRelative: Bool) throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            let link = directory.appendingPathComponent("link")
+            let target = isRelative ? "file" : url.path
+            try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: target)
+            try files.write(bytes, to: link)
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == target)
+            #expect(try files.read(from: url) == bytes)
+            #expect(try files.read(from: link) == bytes)
+            try files.unprotect(link)
+            #expect(try Data(contentsOf: url) == bytes)
+            try files.protect(link)
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == target)
+            let loop = directory.appendingPathComponent("loop")
+            try FileManager.default.createSymbolicLink(atPath: loop.path, withDestinationPath: "loop")
+            #expect(code { try files.write(bytes, to: loop) } == .system)
+            #expect(code { _ = try files.read(from: loop) } == .system)
+        }
+    }
+
+    @Test("What is no regular file is refused at once, and a pipe is not waited for")
+    func otherKinds() throws {
+        try withProtectedFiles { files, directory throws in
+            let pipe = directory.appendingPathComponent("pipe")
+            #expect(mkfifo(pipe.path, 0o600) == 0)
+            for url in [directory, pipe, URL(fileURLWithPath: "/dev/null")] {
+                #expect(code { _ = try files.read(from: url) } == .unsupportedFile)
+                #expect(code { try files.write(bytes, to: url) } == .unsupportedFile)
+                #expect(code { try files.protect(url) } == .unsupportedFile)
+                #expect(code { try files.unprotect(url) } == .unsupportedFile)
+            }
+            let missing = directory.appendingPathComponent("missing")
+            let error = #expect(throws: DataProtectionError.self) { try files.read(from: missing) }
+            #expect(error?.errno == ENOENT && error?.cocoaError(.reading).code == .fileReadNoSuchFile)
+            #expect(code { try files.write(bytes, to: missing.appendingPathComponent("file")) } == .system)
+            #expect(code { _ = try files.read(from: URL(string: "https://example.com/file")!) } == .unsupportedFile)
+        }
+    }
+
+    @Test("A plain file is told as such, also one that begins as a protected one does")
+    func plain() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try bytes.write(to: url)
+            #expect(code { _ = try files.read(from: url) } == .notProtected)
+            #expect(try !files.isProtected(url))
+            #expect(try files.protection(of: url) == nil)
+            #expect(code { _ = try files.info(of: url) } == .notProtected)
+            try (Data(FileFormat.magic) + bytes).write(to: url)
+            #expect(try files.isProtected(url))
+            #expect(code { _ = try files.read(from: url) } == .tampered)
+            #expect(try !files.protect(url), "it is taken for what it says it is")
+            #expect(code { try files.unprotect(url) } == .tampered)
+        }
+    }
+
+    @Test("A file keeps its mode when it is replaced, and a new one has that of every new file")
+    func modes() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            let plain = directory.appendingPathComponent("plain")
+            try files.write(bytes, to: url)
+            #expect(FileManager.default.createFile(atPath: plain.path, contents: nil))
+            func mode(_ url: URL) -> mode_t {
+                var status = stat()
+                return stat(url.path, &status) == 0 ? status.st_mode & 0o7777 : 0
+            }
+            #expect(mode(url) == mode(plain))
+            chmod(url.path, 0o600)
+            try files.write(bytes, to: url)
+            #expect(mode(url) == 0o600)
+        }
+    }
+
+    @Test("A file that must not be replaced is not, and options that are none are refused")
+    func options() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try files.write(bytes, to: url, options: .withoutOverwriting)
+            let error = #expect(throws: DataProtectionError.self) {
+                try files.write(Data(), to: url, options: .withoutOverwriting)
+            }
+            #expect(error?.errno == EEXIST)
+            #expect(code { try files.write(Data(), to: url, options: .init(rawValue: 4)) } == .invalidOption)
+            #expect(try files.read(from: url) == bytes)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["file"])
+        }
+    }
+
+    @Test("A file of another keychain, or of one that is gone, is told from one that was changed")
+    func otherKeychain() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try files.write(bytes, to: url)
+            try withProtectedFiles { others, _ throws in
+                let error = #expect(throws: DataProtectionError.self) { try others.read(from: url) }
+                #expect(error?.code == .wrongKey)
+                #expect(code { try others.setProtection(.complete, of: url) } == .wrongKey)
+                #expect(try others.info(of: url).refusal?.code == .wrongKey)
+            }
+            #expect(try files.read(from: url) == bytes)
+        }
+    }
+
+    @Test("A keychain that cannot be opened is told as such, and nothing is made in its place")
+    func keysUnavailable() throws {
+        try withProtectedFiles { files, directory, keychain throws in
+            let url = directory.appendingPathComponent("file")
+            try files.write(bytes, to: url)
+            let keybag = keychain.directory.appendingPathComponent("store/keybag")
+            try FileManager.default.removeItem(at: keybag)
+            var configuration = KeychainConfiguration()
+            configuration.host = .embedded
+            configuration.storeDirectory = keychain.directory.appendingPathComponent("store")
+            configuration.deviceKeyDirectory = keychain.directory.appendingPathComponent("device")
+            let later = ProtectedFiles(configuration)
+            let error = #expect(throws: DataProtectionError.self) { try later.read(from: url) }
+            #expect(error?.code == .keysUnavailable)
+            #expect(error?.message.contains("keybag") == true)
+            #expect(!FileManager.default.fileExists(atPath: keybag.path))
+        }
+    }
+}
