@@ -8,6 +8,8 @@ let onLinux = TargetDependencyCondition.when(platforms: [.linux])
 let security = Target.Dependency.product(name: "Security", package: "swift-keychain", condition: onLinux)
 let localAuthentication = Target.Dependency.product(
     name: "LocalAuthentication", package: "swift-keychain", condition: onLinux)
+let dataProtection = Target.Dependency.product(
+    name: "DataProtection", package: "swift-keychain", condition: onLinux)
 let appleCompatibility = Target.PluginUsage.plugin(name: "AppleCompatibility", package: "swift-keychain")
 
 let settings: [SwiftSetting] =
@@ -54,7 +56,7 @@ let package = Package(
         // with this Security. So each program that contains such a package lists the product.
         .executableTarget(
             name: "SignedToken",
-            dependencies: [.product(name: "JWTKit", package: "jwt-kit"), security, "Story"],
+            dependencies: [.product(name: "JWTKit", package: "jwt-kit"), dataProtection, security, "Story"],
             swiftSettings: settings
         ),
         // A library under the plugin, with entitlements for every program that has none of its own.
@@ -77,6 +79,15 @@ let package = Package(
             swiftSettings: settings + [.swiftLanguageMode(.v5)],
             plugins: [appleCompatibility]
         ),
+        // With the product, the plugin makes Foundation's own calls protect files. Isolated as Xcode's templates are.
+        .executableTarget(
+            name: "PrivateNotes",
+            dependencies: [dataProtection, "Story"],
+            swiftSettings: settings + [.defaultIsolation(MainActor.self)],
+            plugins: [appleCompatibility]
+        ),
+        // What the same calls do without.
+        .executableTarget(name: "PlainNotes", dependencies: ["Story"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -5,6 +5,8 @@ import PackagePlugin
 /// platforms compiles there unchanged and the target's entitlements travel inside the program.
 @main
 struct AppleCompatibility: BuildToolPlugin {
+    private let fileModule = "DataProtection"
+
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         guard let target = target as? SwiftSourceModuleTarget else {
             Diagnostics.error("\(target.name): AppleCompatibility works with Swift targets only")
@@ -13,14 +15,24 @@ struct AppleCompatibility: BuildToolPlugin {
         let modules = importedModules(for: target)
         #if os(Linux)
             // Elsewhere the client's condition has removed the dependency, and Apple's module takes its place.
-            guard modules.contains("Security") else {
+            guard modules.contains("Security") || modules.contains(fileModule) else {
                 Diagnostics.error(
                     """
-                    \(target.name): AppleCompatibility needs the product Security among the target's dependencies: \
+                    \(target.name): AppleCompatibility needs the product Security among the target's dependencies, or \
+                    \(fileModule) for protected files: \
                     .product(name: "Security", package: "swift-keychain", condition: .when(platforms: [.linux]))
                     """
                 )
                 return []
+            }
+            if !modules.contains(fileModule), let file = firstUseOfProtection(in: target) {
+                Diagnostics.warning(
+                    """
+                    \(target.name): \(file) protects files, which Foundation on Linux accepts and writes in plain. Add \
+                    .product(name: "\(fileModule)", package: "swift-keychain", condition: .when(platforms: [.linux])) \
+                    to the target's dependencies
+                    """
+                )
             }
         #endif
         let entitlements = entitlementsFiles(in: target.directoryURL)
@@ -52,7 +64,18 @@ struct AppleCompatibility: BuildToolPlugin {
     /// The modules that the generated file re-exports: only what the target is sure to be built after.
     private func importedModules(for target: SwiftSourceModuleTarget) -> [String] {
         let available = target.recursiveTargetDependencies.compactMap { ($0 as? any SourceModuleTarget)?.moduleName }
-        return ["Security", "LocalAuthentication"].filter(available.contains)
+        return ["Security", "LocalAuthentication", fileModule].filter(available.contains)
+    }
+
+    /// The name of a source file that asks Foundation for protection. Comments and texts count too: a warning is all that
+    /// comes of it.
+    private func firstUseOfProtection(in target: SwiftSourceModuleTarget) -> String? {
+        let names = ["completeFileProtection", ".protectionKey", ".fileProtectionKey"]
+        let file = target.sourceFiles(withSuffix: ".swift").first { file in
+            guard let text = try? String(contentsOf: file.url, encoding: .utf8) else { return false }
+            return names.contains(where: text.contains)
+        }
+        return file?.url.lastPathComponent
     }
 
     /// Lists the directory itself, because a file that the manifest excludes is not among the target's

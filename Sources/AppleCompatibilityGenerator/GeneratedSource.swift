@@ -11,15 +11,23 @@ struct GeneratedSource {
         #if os(Linux)
 
         \(imports)
-        \(record.map(embedding) ?? "")
+        \(record.map(embedding) ?? "")\(fileMembers)
         #endif
 
         """
     }
 
+    private static let fileModule = "DataProtection"
+
     /// Apple's Foundation brings these modules along; `@_exported` makes them visible in the other files.
     private var imports: String {
-        modules.map { "@_exported import \($0)\n" }.joined()
+        // The members of files extend it.
+        (modules.contains(Self.fileModule) ? "import Foundation\n" : "")
+            + modules.map { "@_exported import \($0)\n" }.joined()
+    }
+
+    private var fileMembers: String {
+        modules.contains(Self.fileModule) ? FileMembers.text : ""
     }
 
     /// An `InlineArray`, because a record must be contiguous, and it type-checks faster than a tuple.
