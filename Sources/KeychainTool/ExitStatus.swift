@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import DataProtection
 internal import Foundation
 internal import KeychainModel
 
@@ -19,6 +20,11 @@ enum ExitStatus {
         case let error as KeychainError:
             Console.complain(error.message)
             exit(of(error.code))
+        case let error as DataProtectionError:
+            end(with: FileFailure(error))
+        case let error as FileFailure:
+            Console.complain(error.text)
+            exit(error.status)
         case let error as ToolFailure:
             if let message = error.message { Console.complain(message) }
             exit(1)

@@ -20,6 +20,7 @@ struct KeychainCommand: ParsableCommand {
             DemoCommand.self, StatusCommand.self, DoctorCommand.self, AddCommand.self, GetCommand.self,
             FindCommand.self, UpdateCommand.self, DeleteCommand.self, PasscodeCommand.self, LockCommand.self,
             UnlockCommand.self, WatchCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,
+            FileCommand.self,
         ])
 
     /// The one way out: every failure of every command becomes an exit status here.

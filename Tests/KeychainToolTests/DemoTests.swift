@@ -14,6 +14,9 @@ import Testing
             for status in ["-25299", "-25300", "-34018", "-25308", "-25293"] {
                 #expect(outcome.text.contains("→ status \(status)\n"))
             }
+            for refusal in ["locked, status -25308", "tampered"] {
+                #expect(outcome.text.contains("→ refused: \(refusal)\n"))
+            }
             #expect(try FileManager.default.contentsOfDirectory(atPath: tool.environment["TMPDIR"]!).isEmpty)
             #expect(!FileManager.default.fileExists(atPath: tool.store.path))
         }

@@ -3,7 +3,7 @@ internal import Keychain
 internal import KeychainModel
 
 extension Demo {
-    private static let passcode = SecretBytes(copying: Data(Sample.passcode.utf8))
+    static let passcode = SecretBytes(copying: Data(Sample.passcode.utf8))
     private static let wrongPasscode = SecretBytes(copying: Data("not the passcode".utf8))
 
     private var bank: ItemQuery {
@@ -16,7 +16,11 @@ extension Demo {
     func showLock() throws {
         try narrator.chapter("The lock")
         try asApp([Sample.group]) { app in
-            let outcome = Result { try showLock(app) }
+            let outcome = Result {
+                try showLock(app)
+                try showFile(app)
+                try showRemoval(app)
+            }
             // Also after a failure: the unlocked keys would stay with the kernel when the store is gone.
             try removePasscode(app)
             try outcome.get()
@@ -46,6 +50,10 @@ extension Demo {
             _ = try app.unlock(Self.passcode) { _ in }
             try readBank(app)
         }
+    }
+
+    private func showRemoval(_ app: Connection) throws {
+        try narrator.chapter("The end of the lock")
         try narrator.step("The owner removes the passcode: from here on the keychain is never locked.") {
             () throws(KeychainError) in try app.perform(.remove(old: Self.passcode)) { _ in }
         }

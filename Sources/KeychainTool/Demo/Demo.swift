@@ -15,8 +15,9 @@ struct Demo {
         static let password = "correct horse battery staple"
         static let newPassword = "a better password: Tr0ub4dor&3"
         static let pin = "the PIN of the safe is 271828"
+        static let letter = "Dear Grace, the engine will weave patterns like the loom does.\n"
         static let passcode = "an unlikely passcode, 1618"
-        static let all = [group, service, server, account, label, password, newPassword, pin, passcode]
+        static let all = [group, service, server, account, label, password, newPassword, pin, letter, passcode]
     }
 
     let directory: URL

@@ -1,3 +1,4 @@
+internal import DataProtection
 internal import KeychainModel
 
 /// Tells the steps of the demo and keeps count of what was not as told.
@@ -28,6 +29,25 @@ final class DemoNarrator {
         }
         let status = failure?.code.status ?? 0
         try judge("status \(status)", failure?.code == code, "expected \(code?.description ?? "status 0")")
+        if let failure { try remark("\"\(failure.message)\"") }
+    }
+
+    /// As the other one, with a file: its failures have names, and most a status of Apple's too.
+    func fileStep(
+        _ title: String, expecting code: DataProtectionError.Code? = nil, _ body: () throws(DataProtectionError) -> Void
+    ) throws {
+        try announce(title)
+        let failure: DataProtectionError?
+        do throws(DataProtectionError) {
+            try body()
+            failure = nil
+        } catch {
+            failure = error
+        }
+        let found = failure.map { "refused: \($0.code.rawValue)" } ?? "done"
+        try judge(
+            found + (failure?.status.map { ", status \($0)" } ?? ""), failure?.code == code,
+            "expected \(code?.rawValue ?? "success")")
         if let failure { try remark("\"\(failure.message)\"") }
     }
 

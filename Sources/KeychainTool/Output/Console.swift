@@ -17,6 +17,11 @@ enum Console {
         try check(secret.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) })
     }
 
+    /// Content as it is.
+    static func write(_ bytes: UnsafeRawBufferPointer) throws(ToolFailure) {
+        try check(writeAll(bytes, to: STDOUT_FILENO))
+    }
+
     /// A message for a person. Names in it may come from stored items, so they are kept from the terminal.
     static func complain(_ message: String) {
         note("keychain: " + message)

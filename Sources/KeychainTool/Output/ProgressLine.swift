@@ -13,6 +13,13 @@ final class ProgressLine {
         isOpen = true
     }
 
+    /// For work that is measured in two units; the second one makes the bar.
+    func show(_ first: (unit: String, done: Int, total: Int), _ second: (unit: String, done: Int, total: Int)) {
+        guard Console.errorIsTerminal else { return }
+        Console.overwriteLine(Self.text(title, first, second))
+        isOpen = true
+    }
+
     /// Leaves the line as it is; what is written next begins a new one.
     func end() {
         if isOpen { Console.endLine() }
@@ -21,11 +28,27 @@ final class ProgressLine {
 
     /// Never shorter than what was shown before, which it covers: the total stays, and the count has its width.
     static func text(_ title: String, _ done: Int, of total: Int) -> String {
+        let (bar, percent) = bar(done, of: total)
+        return "\(title)  \(bar)  \(aligned(done, of: total))  \(percent)"
+    }
+
+    static func text(
+        _ title: String, _ first: (unit: String, done: Int, total: Int), _ second: (unit: String, done: Int, total: Int)
+    ) -> String {
+        let (bar, percent) = bar(second.done, of: second.total)
+        let counts = [first, second].map { "\(aligned($0.done, of: $0.total)) \($0.unit)" }
+        return "\(title)  \(bar)  \(counts.joined(separator: "  "))  \(percent)"
+    }
+
+    private static func bar(_ done: Int, of total: Int) -> (bar: String, percent: String) {
         let share = total > 0 ? min(1, max(0, Double(done) / Double(total))) : 1
         let filled = Int(share * Double(width))
         let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)
-        let percent = "\(Int(share * 100))%"
-        return "\(title)  [\(bar)]  \(aligned(String(done), String(total).count))/\(total)  \(aligned(percent, 4))"
+        return ("[\(bar)]", aligned("\(Int(share * 100))%", 4))
+    }
+
+    private static func aligned(_ done: Int, of total: Int) -> String {
+        "\(aligned(String(done), String(total).count))/\(total)"
     }
 
     private static func aligned(_ text: String, _ width: Int) -> String {

@@ -1,0 +1,90 @@
+internal import ArgumentParser
+internal import DataProtection
+internal import Foundation
+
+struct FileClassCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "class", abstract: "Show or change when files open, and what directories give to new files.",
+        discussion: """
+            Without an option it prints a line for each file: its class, a space, and the file; - is a plain file, or a \
+            directory that gives no class. A change takes a moment, however large the file is, and puts it under the \
+            newest keys, also if the class is the same. Plain files are refused: 'keychain file protect' encrypts them.
+
+            Examples:
+              keychain file class notes.txt
+              keychain file class --set complete notes.txt
+              keychain file class --set complete --recursive ~/Documents
+              keychain file class --remove ~/Documents
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var arguments: PathArguments
+    @Option(
+        help: "The class that the files get; a directory gives it to files made in it from now on.")
+    var `set`: FileClassName?
+    @Flag(help: "Directories give no class any more; the files in them stay as they are.") var remove = false
+    @Flag(help: "With --set: all files and directories below the directories too.") var recursive = false
+
+    func validate() throws {
+        if `set` != nil && remove { throw ValidationError("--set and --remove contradict each other.") }
+        if recursive && `set` == nil { throw ValidationError("--recursive is for --set.") }
+    }
+
+    func run() throws {
+        let session = try KeychainSession(store)
+        let files = session.files
+        let walk = TreeWalk(
+            paths: arguments.paths, directories: recursive ? .entered : .takenAlone, storeFiles: StoreFiles(session))
+        var failures = FileFailures()
+        try walk.visit { finding in
+            switch finding {
+            case .directory(let path), .file(let path, _):
+                switch outcome(path, finding.isDirectory, files) {
+                case .success(let line?): try Console.write(line + "\n")
+                case .success(nil): break
+                case .failure(let error): failures.add(FileFailure(error, path: path))
+                }
+            case .skipped: break
+            case .failed(let failure): failures.add(failure)
+            }
+        }
+        try failures.end()
+    }
+
+    private func outcome(
+        _ path: String, _ isDirectory: Bool, _ files: ProtectedFiles
+    ) -> Result<String?, DataProtectionError> {
+        Result { () throws(DataProtectionError) in try deal(with: path, isDirectory, files) }
+    }
+
+    /// - Returns: what there is to say.
+    private func deal(
+        with path: String, _ isDirectory: Bool, _ files: ProtectedFiles
+    ) throws(DataProtectionError) -> String? {
+        let url = URL(namedByPerson: path)
+        if let wanted = `set` {
+            // The library would encrypt a plain file.
+            guard isDirectory ? true : try files.isProtected(url) else {
+                throw DataProtectionError(.notProtected, path, "it is a plain file")
+            }
+            try files.setProtection(wanted.protection, of: url)
+            return nil
+        }
+        if remove {
+            guard isDirectory else {
+                throw DataProtectionError(
+                    .invalidOption, path, "it is no directory; 'keychain file unprotect' decrypts files")
+            }
+            try files.removeProtection(ofDirectory: url)
+            return nil
+        }
+        let name = try files.protection(of: url).map { FileClassName($0).rawValue } ?? "-"
+        return "\(name) \(TerminalText.escape(path))"
+    }
+}
+
+extension TreeWalk.Finding {
+    fileprivate var isDirectory: Bool {
+        if case .directory = self { true } else { false }
+    }
+}

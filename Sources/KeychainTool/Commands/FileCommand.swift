@@ -1,0 +1,25 @@
+internal import ArgumentParser
+
+struct FileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "file", abstract: "Encrypt files, each with a class that says when it opens.",
+        discussion: """
+            The classes:
+              complete                                   while the keychain is unlocked
+              complete-unless-open                       the same, but files can be made while it is locked too
+              complete-until-first-user-authentication   from the first unlock on (the default)
+              none                                       always
+
+            Without a passcode the keychain is never locked, and all of them open at any time.
+
+            Examples:
+              keychain file protect --class complete notes.txt
+              keychain file cat notes.txt | less
+              tar c letters | keychain file write --class complete letters.tar
+              keychain file class --set complete --recursive ~/Documents
+            """,
+        subcommands: [
+            ProtectFileCommand.self, UnprotectFileCommand.self, FileClassCommand.self, CatFileCommand.self,
+            WriteFileCommand.self, FileInfoCommand.self,
+        ])
+}

@@ -1,0 +1,71 @@
+internal import ArgumentParser
+internal import Keychain
+
+/// What the two directions have in common.
+struct ConversionOptions: ParsableArguments {
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var arguments: PathArguments
+    @Flag(help: "Take all files below the directories; no symbolic link in them is followed.") var recursive = false
+    @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
+    @Flag(help: "Say nothing unless something fails or has another class than --class says.") var quiet = false
+
+    func run(_ direction: FileConversion.Direction) throws {
+        // Before a thread is there.
+        let signals = HeldSignals()
+        defer { signals.release() }
+        let session = try KeychainSession(store)
+        let walk = TreeWalk(
+            paths: arguments.paths, directories: recursive ? .entered : .refused,
+            storeFiles: StoreFiles(session))
+        let conversion = FileConversion(
+            direction, direction.isProtecting ? session.filesMakingStore : session.files, walk, signals, isQuiet: quiet)
+        conversion.run()
+        if json {
+            try Console.write(conversion.report.json.text + "\n")
+        } else if !quiet {
+            try Console.write(conversion.report.text + "\n")
+        }
+        try conversion.failures.end()
+    }
+}
+
+struct ProtectFileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "protect", abstract: "Encrypt plain files, in the place where they are.",
+        discussion: """
+            Files keep their mode, owner, times and extended attributes. Those that are protected already are left. It \
+            may be interrupted at any time and run again, which does the rest. A file takes its space a second time \
+            until it is done; what it has occupied is given back to the disk, not overwritten. Files with several hard \
+            links are refused.
+
+            Examples:
+              keychain file protect --class complete notes.txt
+              keychain file protect --recursive ~/Documents
+            """)
+
+    @OptionGroup var options: ConversionOptions
+    @Option(
+        name: .customLong("class"),
+        help: """
+            When the files open (default: what the directory gives to new files, else \
+            complete-until-first-user-authentication).
+            """)
+    var fileClass: FileClassName?
+
+    func run() throws { try options.run(.protect(fileClass?.protection)) }
+}
+
+struct UnprotectFileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unprotect", abstract: "Decrypt protected files, in the place where they are.",
+        discussion: """
+            The reverse of 'keychain file protect': plain files are left, and it may be interrupted and run again.
+
+            Example:
+              keychain file unprotect --recursive ~/Documents
+            """)
+
+    @OptionGroup var options: ConversionOptions
+
+    func run() throws { try options.run(.unprotect) }
+}

@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import DataProtection
+internal import Foundation
+internal import Glibc
+
+struct WriteFileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "write", abstract: "Write standard input, byte for byte, to a protected file.",
+        discussion: """
+            The file is there whole or not at all, and an older one stays until then. If that one is protected, the new \
+            one has its class, unless --class says otherwise.
+
+            Example:
+              tar c letters | keychain file write --class complete letters.tar
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @Argument(help: "The file.", completion: .file()) var path: String
+    @Option(
+        name: .customLong("class"),
+        help: """
+            When the file opens (default: that of the file replaced, else what the directory gives to new files, else \
+            complete-until-first-user-authentication).
+            """)
+    var fileClass: FileClassName?
+    @Flag(help: "Fail (45) if there is a file of that name.") var noOverwrite = false
+
+    func validate() throws {
+        if path.isEmpty { throw ValidationError("A file cannot have an empty name.") }
+    }
+
+    func run() throws {
+        let session = try KeychainSession(store)
+        try StoreFiles(session).requireElsewhere(path)
+        let url = URL(namedByPerson: path)
+        let files = session.filesMakingStore
+        // What killed programs have left; what cannot be removed is in nobody's way.
+        _ = try? files.removeLeftovers(in: URL(namedByPerson: TreeWalk.parent(of: path)))
+        do {
+            try files.write(
+                to: url, protection: try fileClass?.protection ?? formerClass(of: url, files),
+                options: noOverwrite ? .withoutOverwriting : []
+            ) { try Self.readInput($0) }
+        } catch let error as DataProtectionError {
+            throw FileFailure(error, path: path)
+        }
+    }
+
+    /// Nobody who replaces content means to make it easier to read.
+    private func formerClass(of url: URL, _ files: ProtectedFiles) throws(DataProtectionError) -> FileProtection? {
+        var status = stat()
+        guard !noOverwrite, stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return try files.protection(of: url)
+    }
+
+    private static func readInput(_ target: UnsafeMutableRawBufferPointer) throws -> Int {
+        while true {
+            let count = read(STDIN_FILENO, target.baseAddress, target.count)
+            if count >= 0 { return count }
+            if errno != EINTR {
+                throw ToolFailure(message: "cannot read standard input: \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import DataProtection
+internal import Glibc
+internal import KeychainModel
+
+/// What kept something from being done with one file.
+struct FileFailure: Error {
+    /// As the person named it.
+    let path: String
+    let message: String
+    /// What it is to the shell.
+    let status: Int32
+
+    init(_ path: String, _ code: KeychainError.Code, _ message: String) {
+        self.path = path
+        self.message = message
+        status = ExitStatus.of(code)
+    }
+
+    /// A refusal of the system.
+    init(_ path: String, _ verb: String, _ failure: Int32) {
+        self.init(path, Self.code(of: failure), "cannot \(verb) it: \(String(cString: strerror(failure)))")
+    }
+
+    /// - Parameter path: As the person named it; nil: as the error does.
+    init(_ error: DataProtectionError, path: String? = nil) {
+        self.path = path ?? error.path
+        message =
+            error.code == .notProtected ? "it is a plain file; 'keychain file protect' encrypts it" : error.message
+        // What the keychain itself said is passed on as it is.
+        status = error.status.map { $0 & 0xff } ?? ExitStatus.of(Self.code(of: error))
+    }
+
+    var text: String { "\(path): \(message)" }
+
+    private static func code(of error: DataProtectionError) -> KeychainError.Code {
+        switch error.code {
+        case .locked: .interactionNotAllowed
+        case .wrongKey: .noSuchKeychain
+        case .tampered, .truncated: .decode
+        case .newerFormat: .unimplemented
+        case .keysUnavailable: .notAvailable
+        case .notProtected, .invalidOption, .unsupportedFile: .parameter
+        case .changedMeanwhile: .inputOutput
+        case .keychain: .internalFailure
+        case .system: code(of: error.errno ?? EIO)
+        }
+    }
+
+    private static func code(of failure: Int32) -> KeychainError.Code {
+        switch failure {
+        case ENOSPC, EDQUOT: .diskFull
+        case EEXIST: .duplicateItem
+        case ENOMEM: .allocation
+        case EROFS: .readOnly
+        default: .inputOutput
+        }
+    }
+}

@@ -1,0 +1,42 @@
+internal import DataProtection
+internal import Foundation
+internal import Keychain
+internal import KeychainModel
+
+extension KeychainSession {
+    /// The files under this keychain. Without a store every key is refused (44), and none is made.
+    var files: ProtectedFiles {
+        guard presence == .absent else { return ProtectedFiles(connection: connection) }
+        let refusal = KeychainError(.itemNotFound, message: "there is no keychain in \(host.place) yet")
+        return ProtectedFiles(
+            connection: Connection(engine: NoKeychain(refusal), caller: Caller(groups: [])))
+    }
+
+    /// As ``files``, for a command that makes a store if there is none.
+    var filesMakingStore: ProtectedFiles { ProtectedFiles(connection: connection) }
+
+    /// Of the store; nil: there is none, or it cannot be asked.
+    var storeID: UUID? {
+        guard presence != .absent, case .status(let status)? = try? connection.perform(.status) else { return nil }
+        return status.storeID
+    }
+}
+
+/// Stands in the place of a store that is not there: opening one would make it.
+private final class NoKeychain: RequestHandler {
+    private let refusal: KeychainError
+
+    init(_ refusal: KeychainError) { self.refusal = refusal }
+
+    func handle(_: Request, from _: Caller) throws(KeychainError) -> Reply { throw refusal }
+    func waitForLockChange(since _: UInt64, timeout _: Duration) throws(KeychainError) -> UInt64 { throw refusal }
+    func prepareForExit() {}
+}
+
+extension URL {
+    /// A file as a person named it. The path stays as it is: `link/../name` means what the system says it means.
+    init(namedByPerson path: String) {
+        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        self.init(fileURLWithPath: absolute, isDirectory: false)
+    }
+}

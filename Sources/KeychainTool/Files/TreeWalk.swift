@@ -1,0 +1,131 @@
+internal import DataProtection
+internal import Glibc
+internal import KeychainModel
+
+/// What there is to do something with: what a person named, and what is below it.
+///
+/// Trees are walked in the order of the names' bytes, and no symbolic link in them is followed. Of each directory from
+/// the top down to the present one the names are kept, and nothing else.
+struct TreeWalk {
+    enum Finding {
+        /// Comes before what is in it.
+        case directory(String)
+        case file(String, size: UInt64)
+        case skipped(Skipped)
+        case failed(FileFailure)
+    }
+
+    /// What is in a tree and no file that could be encrypted.
+    enum Skipped: CaseIterable { case symbolicLink, pipe, socket, device, keychain }
+
+    /// What becomes of a directory that was named.
+    enum Directories { case refused, entered, takenAlone }
+
+    let paths: [String]
+    let directories: Directories
+    let storeFiles: StoreFiles
+
+    func visit(_ body: (Finding) throws -> Void) rethrows {
+        for path in paths { try visit(path, body) }
+    }
+
+    private func visit(_ path: String, _ body: (Finding) throws -> Void) rethrows {
+        var status = stat()
+        // A link that somebody names is meant to be followed; one that is found is not.
+        guard stat(path, &status) == 0 else { return try body(.failed(FileFailure(path, "open", errno))) }
+        let isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        if storeFiles.belong(in: isDirectory ? path : Self.parent(of: path)) {
+            return try body(.failed(StoreFiles.refusal(of: path)))
+        }
+        switch (isDirectory, directories) {
+        case (false, _): try body(.file(path, size: UInt64(max(0, status.st_size))))
+        case (true, .takenAlone): try body(.directory(path))
+        case (true, .entered): try walk(path, body)
+        case (true, .refused):
+            try body(.failed(FileFailure(path, .parameter, "it is a directory; --recursive means all files below it")))
+        }
+    }
+
+    /// The directory of a file, or of the one that a link leads to; of one that is not there, the one it would be in.
+    static func parent(of path: String) -> String {
+        let real = realpath(path, nil)
+        defer { free(real) }
+        let path = real.map { String(cString: $0) } ?? path
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    // MARK: Trees
+
+    private struct Level {
+        let path: String
+        /// The next one is the last.
+        var names: [String]
+    }
+
+    private func walk(_ root: String, _ body: (Finding) throws -> Void) rethrows {
+        var levels: [Level] = []
+        if let top = try enter(root, O_RDONLY, body) { levels.append(top) }
+        while let last = levels.indices.last {
+            guard let name = levels[last].names.popLast() else {
+                levels.removeLast()
+                continue
+            }
+            let directory = levels[last].path
+            if let below = try look(at: directory + (directory.hasSuffix("/") ? "" : "/") + name, body) {
+                levels.append(below)
+            }
+        }
+    }
+
+    /// - Returns: the level below, if it is a directory.
+    private func look(at path: String, _ body: (Finding) throws -> Void) rethrows -> Level? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            // What goes away meanwhile is not missed.
+            if errno != ENOENT { try body(.failed(FileFailure(path, "look at", errno))) }
+            return nil
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR where storeFiles.belong(in: path): try body(.skipped(.keychain))
+        case S_IFDIR: return try enter(path, O_RDONLY | O_NOFOLLOW, body)
+        case S_IFREG: try body(.file(path, size: UInt64(max(0, status.st_size))))
+        case S_IFLNK: try body(.skipped(.symbolicLink))
+        case S_IFIFO: try body(.skipped(.pipe))
+        case S_IFSOCK: try body(.skipped(.socket))
+        default: try body(.skipped(.device))
+        }
+        return nil
+    }
+
+    private func enter(_ path: String, _ flags: Int32, _ body: (Finding) throws -> Void) rethrows -> Level? {
+        try body(.directory(path))
+        let descriptor = open(path, flags | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0, let stream = fdopendir(descriptor) else {
+            try body(.failed(FileFailure(path, "look into", errno)))
+            return nil
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        errno = 0
+        while let entry = readdir(stream) {
+            let name = Self.name(of: entry)
+            if let name, ![".", ".."].contains(name), !name.hasPrefix(ProtectedFiles.unfinishedPrefix) {
+                names.append(name)
+            } else if name == nil {
+                try body(
+                    .failed(FileFailure(path, .parameter, "it has a file whose name is not UTF-8 text: rename that")))
+            }
+            errno = 0
+        }
+        if errno != 0 { try body(.failed(FileFailure(path, "look into", errno))) }
+        return Level(path: path, names: names.sorted { $1.utf8.lexicographicallyPrecedes($0.utf8) })
+    }
+
+    /// nil: it is not UTF-8.
+    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String? {
+        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+            String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+}

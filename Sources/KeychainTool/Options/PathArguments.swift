@@ -1,0 +1,10 @@
+internal import ArgumentParser
+
+/// The files that a command is about.
+struct PathArguments: ParsableArguments {
+    @Argument(help: "The files.", completion: .file()) var paths: [String]
+
+    func validate() throws {
+        if paths.contains("") { throw ValidationError("A file cannot have an empty name.") }
+    }
+}

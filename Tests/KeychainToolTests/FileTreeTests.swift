@@ -1,0 +1,203 @@
+import Foundation
+import Glibc
+import KeychainTestSupport
+import Testing
+
+@testable import KeychainTool
+
+/// The commands `file protect` and `file unprotect` on trees, and cut short.
+@Suite struct FileTreeTests {
+    /// 300 files in 30 directories, links that lead round in circles, a pipe and a socket.
+    private func makeTree(_ tool: Tool) throws {
+        for number in 0..<300 {
+            try tool.file("tree/d\(number % 30)/e/f\(number)", Data("content \(number)\n".utf8))
+        }
+        for (link, target) in [
+            ("tree/up", ".."), ("tree/d1/self", "."), ("tree/d2/e/top", "../../.."), ("tree/none", "x"),
+        ] {
+            try FileManager.default.createSymbolicLink(atPath: tool.path(link), withDestinationPath: target)
+        }
+        #expect(mkfifo(tool.path("tree/pipe"), 0o600) == 0)
+        #expect(mknod(tool.path("tree/socket"), S_IFSOCK | 0o600, 0) == 0)
+    }
+
+    private func contents(_ tool: Tool) throws -> [Data] {
+        try (0..<300).map { try Data(contentsOf: URL(fileURLWithPath: tool.path("tree/d\($0 % 30)/e/f\($0)"))) }
+    }
+
+    @Test("A tree is protected and comes back, whatever else is in it, and no link in it is followed")
+    func tree() throws {
+        try withTool { (tool) throws in
+            try makeTree(tool)
+            let outside = try tool.file("outside")
+            let before = try contents(tool)
+            let protected = try tool.run("file", "protect", "--recursive", "--json", tool.path("tree"))
+            #expect(protected.status == 0, "\(protected.errors)")
+            #expect(protected.object["protected"] as? Int == 300)
+            #expect(protected.object["bytes"] as? Int == before.map(\.count).reduce(0, +))
+            #expect(protected.object["failed"] as? Int == 0)
+            let skipped = protected.object["skipped"] as? [String: Int]
+            #expect(skipped?["symbolicLinks"] == 4 && skipped?["pipes"] == 1 && skipped?["sockets"] == 1)
+            #expect(try contents(tool).allSatisfy { $0.prefix(4) == Data([0x89, 0x4b, 0x43, 0x46]) })
+            #expect(try String(contentsOfFile: outside, encoding: .utf8) == "content")
+            let again = try tool.run("file", "protect", "--recursive", "--json", tool.path("tree")).object
+            #expect(again["protected"] as? Int == 0 && again["alreadyProtected"] as? Int == 300)
+            let back = try tool.run("file", "unprotect", "--recursive", "--json", tool.path("tree")).object
+            #expect(back["unprotected"] as? Int == 300 && back["plain"] as? Int == 0)
+            #expect(try contents(tool) == before)
+        }
+    }
+
+    @Test("What may not be read fails, is told, and the rest is done", .enabled(if: geteuid() != 0))
+    func unreadable() throws {
+        try withTool { (tool) throws in
+            let (a, c) = (try tool.file("tree/a"), try tool.file("tree/c"))
+            try tool.file("tree/b/x")
+            for path in [a, tool.path("tree/b")] { chmod(path, 0) }
+            defer { chmod(tool.path("tree/b"), 0o700) }
+            let outcome = try tool.run("file", "protect", "--recursive", tool.path("tree"))
+            #expect(outcome.status == 220)
+            #expect(outcome.text == "1 file protected (7 bytes); 2 failed\n")
+            #expect(outcome.errors.contains("\(a): cannot open it: Permission denied"), "\(outcome.errors)")
+            #expect(outcome.errors.contains("\(tool.path("tree/b")): cannot look into it"))
+            #expect(try tool.run("file", "cat", c).text == "content")
+        }
+    }
+
+    @Test("Names that are not text are told of, and the rest is done")
+    func oddNames() throws {
+        try withTool { (tool) throws in
+            #expect(
+                try tool.shell("mkdir \"$HOME/t\" && cd \"$HOME/t\" && touch a \"$(printf 'b\\377')\" c").status == 0)
+            let outcome = try tool.run("file", "protect", "--recursive", tool.path("t"))
+            #expect(outcome.status == 206)
+            #expect(outcome.errors.contains("UTF-8"))
+            #expect(outcome.text == "2 files protected (0 bytes); 1 failed\n")
+        }
+    }
+
+    @Test("Everything happens in the order of the names")
+    func order() throws {
+        try withTool { (tool) throws in
+            for name in ["b/z", "b/a", "a", "c", "B"] {
+                let path = try tool.file("tree/\(name)")
+                try FileManager.default.linkItem(
+                    atPath: path, toPath: tool.path(name.replacingOccurrences(of: "/", with: "-")))
+            }
+            let outcome = try tool.run("file", "protect", "--recursive", tool.path("tree"))
+            let names = outcome.errors.split(separator: "\n").compactMap { line in
+                line.split(separator: ":").dropFirst().first?.split(separator: "/").last.map(String.init)
+            }
+            #expect(names == ["B", "a", "a", "z", "c"])
+        }
+    }
+
+    // MARK: Cut short
+
+    /// Starts to protect or unprotect a large file, and waits until there is something unfinished.
+    private func interrupt(_ tool: Tool, _ words: [String], with signal: Int32) throws {
+        let process = Process()
+        process.executableURL = Tool.executable
+        process.arguments = ["file"] + words
+        process.environment = tool.environment
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try withoutHeldSignals { try process.run() }
+        while process.isRunning, try tool.unfinished(in: tool.home.path).isEmpty { sched_yield() }
+        kill(process.processIdentifier, signal)
+        process.waitUntilExit()
+    }
+
+    @Test(
+        "Killed in the midst, it can be run again, and nothing is left of the first time", arguments: [SIGKILL, SIGINT])
+    func killed(signal: Int32) throws {
+        try withTool { (tool) throws in
+            let large = tool.path("large")
+            #expect(
+                try tool.shell("head -c 200000000 /dev/zero > '\(large)' && $K file write \"$HOME/warm-up\"").status
+                    == 0)
+            for verb in ["protect", "unprotect"] {
+                try interrupt(tool, [verb, large], with: signal)
+                if signal == SIGINT { #expect(try tool.unfinished(in: tool.home.path).isEmpty) }
+                let again = try tool.run("file", verb, large)
+                #expect(again.status == 0)
+                #expect(try tool.unfinished(in: tool.home.path).isEmpty)
+            }
+            #expect(try tool.shell("head -c 200000000 /dev/zero | cmp - '\(large)'").status == 0)
+        }
+    }
+
+    @Test("Nothing is shown where nobody watches; at a terminal the files and bytes are")
+    func progress() throws {
+        try withTool { (tool) throws in
+            try tool.file("tree/a", tool.bytes(3_000_000))
+            try tool.file("tree/b", tool.bytes(1_000_000))
+            let quiet = try tool.run("file", "protect", "--recursive", tool.path("tree"))
+            #expect(quiet.errors.isEmpty)
+            let watched = try TerminalSession(tool, "file", "unprotect", "--recursive", tool.path("tree"))
+            #expect(try watched.end() == 0)
+            #expect(watched.transcript.contains("Unprotecting  ["))
+            #expect(watched.transcript.contains("2/2 files"))
+            #expect(watched.transcript.contains("100%"))
+            let silent = try TerminalSession(tool, "file", "protect", "--quiet", "--recursive", tool.path("tree"))
+            #expect(try silent.end() == 0)
+            #expect(silent.transcript.isEmpty)
+        }
+    }
+}
+
+/// The commands `file …` while the keychain is locked, and with a daemon.
+@Suite struct FileLockCommandTests {
+    private func checkLocked(_ tool: Tool) throws {
+        let (a, b, d) = (tool.path("a"), tool.path("b"), tool.path("d"))
+        for (path, name) in [(a, "complete"), (b, "complete-unless-open"), (d, "none")] {
+            #expect(try tool.run("file", "write", path, "--class", name, input: Data("content".utf8)).status == 0)
+        }
+        let plain = try tool.file("plain")
+        #expect(try tool.run("lock").status == 0)
+        for path in [a, b] {
+            let outcome = try tool.run("file", "cat", path)
+            #expect(outcome.status == 36)
+            #expect(outcome.output.isEmpty)
+            #expect(outcome.errors.contains("keychain unlock"))
+        }
+        let info = try tool.run("file", "info", "--json", a).objects.first
+        #expect(info?["opens"] as? Bool == false && info?["refusal"] as? String == "locked")
+        #expect(info?["isThisKeychain"] as? Bool == true)
+        #expect(try tool.run("file", "cat", d).text == "content")
+        #expect(try tool.run("file", "class", a).text == "complete \(a)\n")
+        #expect(try tool.run("file", "class", "--set", "none", a).status == 36)
+        #expect(try tool.run("file", "write", a, input: Data("new".utf8)).status == 36)
+        #expect(try tool.run("file", "protect", "--class", "complete", plain).status == 36)
+        #expect(try String(contentsOfFile: plain, encoding: .utf8) == "content")
+        #expect(try tool.run("file", "unprotect", a, d).status == 36)
+        #expect(try String(contentsOfFile: d, encoding: .utf8) == "content")
+        // What comes while it is locked can be kept, and read later.
+        #expect(try tool.run("file", "write", b, input: Data("new".utf8)).status == 0)
+        #expect(try tool.unlock().status == 0)
+        #expect(try tool.run("file", "cat", a, b).text == "contentnew")
+    }
+
+    @Test("What is locked is refused with 36, and nothing is changed", .enabled(if: Tool.sharesKeys))
+    func locked() throws {
+        try withPasscode { (tool) throws in try checkLocked(tool) }
+    }
+
+    @Test("With a daemon it is the same")
+    func daemon() throws {
+        try withTool { (tool) throws in
+            let home = try DaemonOfHome(tool)
+            defer { home.process.kill() }
+            let tool = home.tool
+            try tool.run("migrate", "--to", "user")
+            let file = try tool.file("f")
+            #expect(try tool.run("file", "protect", file).status == 53)
+            try home.process.start()
+            #expect(try tool.setPasscode().status == 0)
+            try checkLocked(tool)
+            #expect(try tool.run("file", "protect", "--recursive", tool.home.path, "--quiet").status == 0)
+            #expect(try tool.run("status").status == 0)
+        }
+    }
+}
