@@ -151,17 +151,14 @@ private func fuzzExportHeader(_ input: Data) {
 private func fuzzFileHeader(_ input: Data) {
     _ = try? FileHeader.newest(in: input)
     _ = FileHeader.intactCopies(in: input)
-    var slot = Data(FileFormat.magic) + [0, 1] + input.prefix(454)
-    slot += Data(count: 464 - slot.count)
-    let fileID = UUID(uuid: slot[16..<32].withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
-    slot += deviceKey.tag(of: slot, "file header 1", KeyContext(fileID))
-    var digest = Data(count: 32)
-    digest.withUnsafeMutableBytes { digest in slot.withUnsafeBytes { SHA256State.hash($0, into: digest) } }
-    slot += digest.prefix(16)
     var page = Data(count: FileFormat.headerByteCount)
-    for offset in FileFormat.slotOffsets { page.replaceSubrange(offset..<(offset + slot.count), with: slot) }
+    for (number, offset) in FileFormat.slotOffsets.enumerated() {
+        let slot = fileHeaderSlot(input, UInt8(number))
+        page.replaceSubrange(offset..<(offset + slot.count), with: slot)
+    }
     guard let header = try? FileHeader.newest(in: page).verified(fileKey: deviceKey) else { return }
-    precondition(header.encoded(fileKey: deviceKey) == slot && FileHeader.intactCopies(in: page) == [true, true])
+    precondition(header.encoded(fileKey: deviceKey, slot: 0) == page.prefix(512))
+    precondition(FileHeader.intactCopies(in: page) == [true, true])
     let tree = header.tree
     precondition(tree.depth <= 10)
     guard let root = header.root else { return }
@@ -171,6 +168,17 @@ private func fuzzFileHeader(_ input: Data) {
                 root, level: level, index: index, storedSize: header.storedSize, writeCount: header.writeCount)
         }
     }
+}
+
+private func fileHeaderSlot(_ input: Data, _ number: UInt8) -> Data {
+    var slot = Data(FileFormat.magic) + [0, 1] + input.prefix(454)
+    slot += Data(count: 464 - slot.count)
+    slot[15] = number
+    let fileID = UUID(uuid: slot[16..<32].withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
+    slot += deviceKey.tag(of: slot, "file header 1", KeyContext(fileID))
+    var digest = Data(count: 32)
+    digest.withUnsafeMutableBytes { digest in slot.withUnsafeBytes { SHA256State.hash($0, into: digest) } }
+    return slot + digest.prefix(16)
 }
 
 private func fuzzEntitlements(_ input: Data) {

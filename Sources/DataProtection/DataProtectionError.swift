@@ -1,7 +1,8 @@
 public import Foundation
 internal import Glibc
 
-/// Why something could not be done with a protected file. The file is as it was before.
+/// Why something could not be done with a protected file. The file is as it was before, but for one case: where a disk
+/// fails after the new file has taken its name, the message says that the disk may not have it.
 public struct DataProtectionError: Error, Sendable {
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The key of the file's class is locked away: try again after the unlock.

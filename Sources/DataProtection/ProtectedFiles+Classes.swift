@@ -114,17 +114,20 @@ extension ProtectedFiles {
     private func rewrap(_ file: borrowing OpenFile, for protection: FileProtection) throws(DataProtectionError) {
         // Others that change the header of this file wait; the lock goes with the descriptor.
         try file.lockHeader()
+        guard file.identity.isStillNamed() else {
+            throw DataProtectionError(
+                .changedMeanwhile, file.path, "another program has replaced the file meanwhile; nothing was changed")
+        }
         let (former, fileKey) = try openHeader(of: file)
+        try former.requireStoredSize(of: file.descriptor, file.path)
         let key = try keys.ask(.rewrap(former.key, protection.fileClass), file.path)
         var header = former
         header.key = key.wrapped
         header.sequence += 1
-        let page = try file.firstPage()
         // The copy that is in use is replaced last, so that one is whole at any moment.
-        let inUse = FileHeader.intactCopies(in: page).lastIndex(of: true) ?? 1
-        let slot = header.encoded(fileKey: fileKey)
+        let inUse = FileHeader.intactCopies(in: try file.firstPage()).lastIndex(of: true) ?? 1
         for index in [1 - inUse, inUse] {
-            let result = slot.withUnsafeBytes { bytes in
+            let result = header.encoded(fileKey: fileKey, slot: index).withUnsafeBytes { bytes in
                 Result { () throws(DataProtectionError) in
                     try files.writeAll(
                         bytes, to: file.descriptor, at: UInt64(FileFormat.slotOffsets[index]), file.path)

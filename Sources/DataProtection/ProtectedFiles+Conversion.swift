@@ -89,10 +89,9 @@ extension ProtectedFiles {
     private func replace(_ file: borrowing OpenFile, by new: consuming Replacement) throws(DataProtectionError) {
         try new.takeEverything(of: file)
         try new.takeTimes(of: file)
-        let isUnchanged = file.isUnchanged()
-        let path = file.path
+        let (identity, path) = (file.identity, file.path)
         try new.publish(isDurable: true) { () throws(DataProtectionError) in
-            guard isUnchanged else {
+            guard identity.isUnchanged() else {
                 throw DataProtectionError(
                     .changedMeanwhile, path, "another program has written to it meanwhile; nothing was changed")
             }

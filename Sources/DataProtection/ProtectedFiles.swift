@@ -1,3 +1,4 @@
+@_implementationOnly import CKeychainLinux
 public import Foundation
 internal import Glibc
 @_implementationOnly import KeychainCrypto
@@ -120,6 +121,8 @@ public struct ProtectedFiles: Sendable {
         do throws(DataProtectionError) {
             try reader.read(0..<reader.length, into: UnsafeMutableRawBufferPointer(start: bytes, count: count))
         } catch {
+            // Parts of it may have been opened.
+            ckeychain_erase(bytes, count)
             free(bytes)
             throw error
         }
@@ -225,7 +228,8 @@ public struct ProtectedFiles: Sendable {
         let key = try keys.ask(.make(fileClass, fileID: UUID()), path)
         let new = try Replacement(of: path, mode: 0o666, files)
         try write(try SealedFileWriter(new.descriptor, path, key: key, files: files, randomness: randomness))
-        if exists { try new.takeModeAndOwner(of: status) }
+        if exists { try new.takeAccessList(of: path) }
+        if exists { try new.takeModeAndOwner(of: status, mustKeepOwner: false) }
         try new.publish(
             replaces: !options.contains(.withoutOverwriting),
             isDurable: !options.contains(.withoutWaitingForDisk))

@@ -61,7 +61,7 @@ import Testing
                 }
             }
             // And the header is written anew as it was.
-            #expect(header.encoded(fileKey: fileKey) == bytes(file.file).prefix(512))
+            #expect(header.encoded(fileKey: fileKey, slot: 0) == bytes(file.file).prefix(512))
         }
     }
 }

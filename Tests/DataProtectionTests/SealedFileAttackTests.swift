@@ -64,7 +64,7 @@ import Testing
                 for slot in FileFormat.slotOffsets { bytes[slot + offset] ^= 0x01 }
                 let outcome = try file.outcome(of: bytes)
                 #expect(outcome != nil, "at \(offset)")
-                if offset < 8 { #expect(outcome == .notProtected) }
+                if offset < 8 || offset == 15 { #expect(outcome == .notProtected) }
             }
         }
     }
@@ -72,7 +72,7 @@ import Testing
     @Test("The same with a checksum that fits, which anyone can make")
     func fittingChecksum() throws {
         try withFile(300) { file throws in
-            for offset in 8..<496 {
+            for offset in 8..<496 where offset != 15 {
                 let bytes = file.editingHeader { $0[offset] ^= 0x01 }
                 let outcome = try file.outcome(of: bytes)
                 // The store's id and the key's generation say under which key the file is.
@@ -183,10 +183,11 @@ import Testing
             // Another file's, which is whole in itself.
             let other = file.url.deletingLastPathComponent().appendingPathComponent("other")
             try file.files.write(file.content, to: other, protection: .complete)
-            let foreign = try Data(contentsOf: other).prefix(FileFormat.slotByteCount)
+            let foreign = try Data(contentsOf: other)
             for slot in FileFormat.slotOffsets {
                 var bytes = file.stored
-                bytes.replaceSubrange(slot..<(slot + foreign.count), with: foreign)
+                let range = slot..<(slot + FileFormat.slotByteCount)
+                bytes.replaceSubrange(range, with: foreign[range])
                 #expect(try file.outcome(of: bytes) == .tampered)
             }
             // An old header does not come back while a newer one is there.
@@ -208,15 +209,16 @@ import Testing
             let fileKey = try KeyMaterial(key.key, "")
             func outcome(
                 length: UInt64 = 100, stored: UInt64 = 8192, page: UInt64 = 1, count: UInt32 = 100, write: UInt64 = 1,
-                bits: UInt8 = 14, root: Bool = true
+                bits: UInt8 = 14, root: Bool = true, sequence: UInt64 = 1
             ) throws -> DataProtectionError.Code? {
                 let entry = FileEntry(page: page, writeCount: write, length: count)
                 let header = FileHeader(
-                    key: key.wrapped, chunkBits: bits, length: length, storedSize: stored, writeCount: 1,
+                    key: key.wrapped, chunkBits: bits, sequence: sequence, length: length, storedSize: stored,
+                    writeCount: 1,
                     root: root ? entry : nil)
-                let slot = header.encoded(fileKey: fileKey)
                 var bytes = Data(count: 8192)
-                for offset in FileFormat.slotOffsets {
+                for (number, offset) in FileFormat.slotOffsets.enumerated() {
+                    let slot = header.encoded(fileKey: fileKey, slot: number)
                     bytes.replaceSubrange(offset..<(offset + slot.count), with: slot)
                 }
                 return try file.outcome(of: bytes, content: Data(count: 100))
@@ -239,10 +241,43 @@ import Testing
             #expect(try outcome(length: 1 << 61) == .tampered)
             #expect(try outcome(length: .max) == .tampered)
             #expect(try outcome(length: 0) == .tampered)
+            #expect(try outcome(root: false, sequence: .max) == .tampered, "there could be no next one")
+            #expect(try outcome(root: false, sequence: 0) == .tampered)
             #expect(try outcome(stored: 8193) == .truncated)
             #expect(try outcome(stored: 4096) == .tampered)
             #expect(try outcome(stored: .max) == .tampered)
             for bits in [0, 11, 21, 63, 64, 255] as [UInt8] { #expect(try outcome(bits: bits) == .tampered) }
+        }
+    }
+
+    @Test("A file that has a protected one within it is a plain file, wherever that begins")
+    func archives() throws {
+        try withFile(300) { file throws in
+            // An archive of directories (tar) has a header of 512 bytes for each.
+            for offset in [512, 1024, 1536, 2048, 2560, 4096] {
+                let archive = Data(count: offset) + file.stored + Data(count: 1024)
+                #expect(try file.outcome(of: archive) == .notProtected, "at \(offset)")
+                #expect(try !file.files.isProtected(file.url))
+                #expect(try file.files.protection(of: file.url) == nil)
+            }
+            // One copy of the header in the place of the other.
+            var bytes = file.stored
+            bytes.replaceSubrange(0..<512, with: file.stored[2048..<2560])
+            #expect(try file.outcome(of: bytes) == nil, "the second copy is still there")
+            bytes = file.stored
+            bytes.replaceSubrange(2048..<2560, with: file.stored[0..<512])
+            #expect(try file.outcome(of: bytes) == nil)
+        }
+    }
+
+    @Test("The class of a file that was cut off or extended is not changed", arguments: [-1, 1])
+    func classOfDamaged(difference: Int) throws {
+        try withFile(300) { file throws in
+            let bytes = difference < 0 ? file.stored.dropLast() : file.stored + Data(count: 1)
+            try bytes.write(to: file.url)
+            let error = #expect(throws: DataProtectionError.self) { try file.files.setProtection(.none, of: file.url) }
+            #expect(error?.code == (difference < 0 ? .truncated : .tampered))
+            #expect(try Data(contentsOf: file.url) == bytes)
         }
     }
 
@@ -285,15 +320,18 @@ private struct AttackedFile {
 
     /// The same change in both copies of the header, with a checksum that fits.
     func editingHeader(_ edit: (inout Data) -> Void) -> Data {
-        var slot = Data(stored.prefix(FileFormat.slotByteCount))
-        edit(&slot)
-        var digest = Data(count: 32)
-        digest.withUnsafeMutableBytes { digest in
-            slot.prefix(496).withUnsafeBytes { SHA256State.hash($0, into: digest) }
-        }
-        slot.replaceSubrange(496..<512, with: digest.prefix(16))
         var bytes = stored
-        for offset in FileFormat.slotOffsets { bytes.replaceSubrange(offset..<(offset + slot.count), with: slot) }
+        for offset in FileFormat.slotOffsets {
+            let range = offset..<(offset + FileFormat.slotByteCount)
+            var slot = Data(stored[range])
+            edit(&slot)
+            var digest = Data(count: 32)
+            digest.withUnsafeMutableBytes { digest in
+                slot.prefix(496).withUnsafeBytes { SHA256State.hash($0, into: digest) }
+            }
+            slot.replaceSubrange(496..<512, with: digest.prefix(16))
+            bytes.replaceSubrange(range, with: slot)
+        }
         return bytes
     }
 

@@ -64,8 +64,8 @@ def unseal(file, entry, level, index):
     return AESGCM(content_key(count)).decrypt(entry[24:36], box, associated(level, index, count))
 
 
-def slot(sequence, length, stored, count, root, wrapped):
-    head = MAGIC + struct.pack(">HBBBBBx", 1, 1, CHUNK_BITS, CLASS_C, 0, 1) + FILE_ID + STORE_ID
+def slot(number, sequence, length, stored, count, root, wrapped):
+    head = MAGIC + struct.pack(">HBBBBBB", 1, 1, CHUNK_BITS, CLASS_C, 0, 1, number) + FILE_ID + STORE_ID
     head += struct.pack(">I4xQQQQ", GENERATION, sequence, length, stored, count) + root + bytes(32) + wrapped
     head += bytes(464 - len(head))
     head += mac(expand(FILE_KEY, b"file header 1" + FILE_ID), head)
@@ -73,11 +73,11 @@ def slot(sequence, length, stored, count, root, wrapped):
 
 
 def header(*fields):
-    one = slot(*fields)
-    assert len(one) == 512
     page = bytearray(PAGE)
-    page[0:512] = one
-    page[2048:2560] = one
+    for number, offset in enumerate((0, 2048)):
+        one = slot(number, *fields)
+        assert len(one) == 512
+        page[offset:offset + 512] = one
     return bytes(page)
 
 

@@ -4,6 +4,9 @@ internal import Glibc
 
 /// Extended attributes (xattr(7)) of an open file or of a directory.
 enum ExtendedAttributes {
+    /// The one in which Linux keeps access lists (acl(5)).
+    static let accessList = "system.posix_acl_access"
+
     /// nil: there is none of that name, or the file system has none at all.
     static func value(_ name: String, of path: String) throws(DataProtectionError) -> Data? {
         try read(path) { ckeychain_get_attribute(path, -1, name, $0, $1, &$2) }
@@ -16,7 +19,10 @@ enum ExtendedAttributes {
         }
         var attributes: [(name: String, value: Data)] = []
         for bytes in (names ?? Data()).split(separator: 0) {
-            let name = String(decoding: bytes, as: UTF8.self)
+            guard let name = String(validating: bytes, as: UTF8.self) else {
+                throw DataProtectionError(
+                    .unsupportedFile, path, "it has an extended attribute whose name is not UTF-8")
+            }
             let value = try read(path) { ckeychain_get_attribute(nil, file, name, $0, $1, &$2) }
             if let value { attributes.append((name, value)) }
         }

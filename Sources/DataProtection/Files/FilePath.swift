@@ -23,7 +23,10 @@ enum FilePath {
             let count = readlink(present, &target, Int(PATH_MAX))
             // EINVAL: no link. Anything else is met again, and told, by what is done next.
             guard count >= 0 else { return present }
-            let name = String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            guard let name = String(validating: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            else {
+                throw DataProtectionError(.unsupportedFile, path, "it is a link to a name that is not UTF-8")
+            }
             present = name.hasPrefix("/") ? name : directory(of: present) + "/" + name
         }
         throw .system("open", path, errno: ELOOP)

@@ -78,12 +78,27 @@ struct OpenFile: ~Copyable {
         }
     }
 
-    /// Whether the file is still as it was opened: nobody has written to it, and it has the same name.
+    /// For asking later whether it is still the same. To be used while this exists.
+    var identity: FileIdentity { FileIdentity(descriptor: descriptor, path: path, status: status) }
+}
+
+/// What a file was when it was opened.
+struct FileIdentity {
+    fileprivate let descriptor: Int32
+    fileprivate let path: String
+    fileprivate let status: stat
+
+    /// Whether the path still leads to it.
+    func isStillNamed() -> Bool {
+        var named = stat()
+        return stat(path, &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev
+    }
+
+    /// Whether the path still leads to it, and nobody has written to it or changed its mode, owner, names or attributes.
     func isUnchanged() -> Bool {
         var present = stat()
-        var named = stat()
-        return fstat(descriptor, &present) == 0 && stat(path, &named) == 0
-            && named.st_ino == status.st_ino && named.st_dev == status.st_dev && present.st_size == status.st_size
-            && present.st_mtim.tv_sec == status.st_mtim.tv_sec && present.st_mtim.tv_nsec == status.st_mtim.tv_nsec
+        // The time of change is the kernel's own: nobody sets it back, as they may the time of modification.
+        return isStillNamed() && fstat(descriptor, &present) == 0 && present.st_size == status.st_size
+            && present.st_ctim.tv_sec == status.st_ctim.tv_sec && present.st_ctim.tv_nsec == status.st_ctim.tv_nsec
     }
 }

@@ -23,11 +23,23 @@ struct Replacement: ~Copyable {
     init(of path: String, mode: mode_t, _ files: any FileSystem) throws(DataProtectionError) {
         self.path = path
         self.files = files
-        temporary = FilePath.directory(of: path) + "/" + Self.prefix + UUID().uuidString.lowercased()
-        descriptor = files.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode: mode)
-        guard descriptor >= 0 else { throw .system("write", path) }
-        // Nobody else has it open; where the file system cannot lock, nothing is swept up.
-        _ = flock(descriptor, LOCK_EX | LOCK_NB)
+        (descriptor, temporary) = try Self.make(beside: path, mode, files)
+    }
+
+    private static func make(
+        beside path: String, _ mode: mode_t, _ files: any FileSystem
+    ) throws(DataProtectionError) -> (Int32, String) {
+        while true {
+            let temporary = FilePath.directory(of: path) + "/" + prefix + UUID().uuidString.lowercased()
+            let descriptor = files.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode: mode)
+            guard descriptor >= 0 else { throw .system("write", path) }
+            // Nobody else has it open. Where the file system cannot lock, nothing is swept up.
+            _ = flock(descriptor, LOCK_EX | LOCK_NB)
+            var status = stat()
+            // Somebody who sweeps may have been between these two calls.
+            if fstat(descriptor, &status) == 0 && status.st_nlink > 0 { return (descriptor, temporary) }
+            close(descriptor)
+        }
     }
 
     deinit {
@@ -46,6 +58,9 @@ struct Replacement: ~Copyable {
         isStillRight: () throws(DataProtectionError) -> Void = { () throws(DataProtectionError) in }
     ) throws(DataProtectionError) {
         if isDurable && files.sync(descriptor) != 0 { throw .system("write", path) }
+        // Before anything is changed. A directory that may be written and not read cannot be forced to the disk.
+        let directory = isDurable ? try openDirectory() : nil
+        defer { if let directory { close(directory) } }
         try isStillRight()
         if replaces {
             guard files.rename(temporary, to: path) == 0 else { throw .system("replace", path) }
@@ -54,16 +69,18 @@ struct Replacement: ~Copyable {
             // Unlike a rename, a link never takes the place of what is there. The other name goes with `deinit`.
             guard files.link(temporary, to: path) == 0 else { throw .system("create", path) }
         }
-        if isDurable { try syncDirectory() }
+        // Some file systems have nothing there to force, and say so by EINVAL (fsync(2)).
+        guard let directory, files.sync(directory) != 0, errno != EINVAL else { return }
+        throw .system("be sure that the disk has the new name of", path)
     }
 
-    private func syncDirectory() throws(DataProtectionError) {
+    /// nil: it may not be read.
+    private func openDirectory() throws(DataProtectionError) -> Int32? {
         let directory = FilePath.directory(of: path)
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor < 0 && errno == EACCES { return nil }
         guard descriptor >= 0 else { throw .system("open", directory) }
-        defer { close(descriptor) }
-        // Some file systems have nothing there to force, and say so by EINVAL (fsync(2)).
-        guard files.sync(descriptor) == 0 || errno == EINVAL else { throw .system("write", directory) }
+        return descriptor
     }
 
     /// Removes what killed programs have left in a directory.
@@ -85,28 +102,47 @@ struct Replacement: ~Copyable {
 // MARK: - What a file is besides its content
 
 extension Replacement {
-    /// Gives the new file the mode and, where this is allowed, the owner of the one that it replaces.
-    func takeModeAndOwner(of status: stat) throws(DataProtectionError) {
+    /// Gives the new file the mode and the owner of the one that it replaces.
+    ///
+    /// - Parameter mustKeepOwner: Otherwise the new file is this user's where it cannot be given away, as with every
+    ///   program that replaces a file by a new one.
+    func takeModeAndOwner(of status: stat, mustKeepOwner: Bool) throws(DataProtectionError) {
         var own = stat()
         guard fstat(descriptor, &own) == 0 else { throw .system("write", path) }
-        if own.st_uid != status.st_uid || own.st_gid != status.st_gid {
-            guard fchown(descriptor, status.st_uid, status.st_gid) == 0 else {
-                throw DataProtectionError(
-                    .unsupportedFile, path, "it belongs to another user or group, which this user cannot give files to")
-            }
+        let isOwn = own.st_uid == status.st_uid && own.st_gid == status.st_gid
+        let isGiven = isOwn || fchown(descriptor, status.st_uid, status.st_gid) == 0
+        guard isGiven || !mustKeepOwner else {
+            throw DataProtectionError(
+                .unsupportedFile, path, "it belongs to another user or group, which this user cannot give files to")
         }
-        guard fchmod(descriptor, status.st_mode & 0o7777) == 0 else { throw .system("write", path) }
+        // What runs with its owner's or group's rights must not do so with other ones.
+        guard fchmod(descriptor, status.st_mode & (isGiven ? 0o7777 : 0o777)) == 0 else { throw .system("write", path) }
+    }
+
+    /// Gives the new file the access list (acl(5)) of the one that it replaces, and none if that has none: the directory
+    /// may have given it one, which lets in others. Before the mode, which is a part of it.
+    func takeAccessList(of path: String) throws(DataProtectionError) {
+        let name = ExtendedAttributes.accessList
+        if let list = try ExtendedAttributes.value(name, of: path) {
+            guard ExtendedAttributes.set(name, list, of: descriptor) else {
+                throw .system("write the access list of", path)
+            }
+        } else {
+            try ExtendedAttributes.remove(name, of: temporary)
+        }
     }
 
     /// Gives the new file everything but content that the old one has.
     func takeEverything(of file: borrowing OpenFile) throws(DataProtectionError) {
-        for (name, value) in try ExtendedAttributes.all(of: file.descriptor, file.path) {
+        try takeAccessList(of: file.path)
+        for (name, value) in try ExtendedAttributes.all(of: file.descriptor, file.path)
+        where name != ExtendedAttributes.accessList {
             // What the system itself sets may be refused; what users set must not get lost.
             guard ExtendedAttributes.set(name, value, of: descriptor) || !name.hasPrefix("user.") else {
                 throw .system("write the attributes of", path)
             }
         }
-        try takeModeAndOwner(of: file.status)
+        try takeModeAndOwner(of: file.status, mustKeepOwner: true)
     }
 
     /// After the last write.

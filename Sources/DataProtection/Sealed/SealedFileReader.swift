@@ -33,20 +33,7 @@ final class SealedFileReader: Sendable {
         self.header = header
         cipher = FileCipher(fileKey: fileKey, fileID: header.key.fileID)
         tree = header.tree
-        try requireStoredSize()
-    }
-
-    private func requireStoredSize() throws(DataProtectionError) {
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw .system("read", path) }
-        let size = UInt64(max(0, status.st_size))
-        if size < header.storedSize {
-            throw DataProtectionError(
-                .truncated, path, "\(header.storedSize - size) bytes of the file are missing at its end")
-        }
-        if size > header.storedSize && !header.isBeingChanged {
-            throw DataProtectionError(.tampered, path, "bytes were added at the end of the file")
-        }
+        try header.requireStoredSize(of: file, path)
     }
 
     var length: UInt64 { header.length }
@@ -322,6 +309,21 @@ extension DataProtectionError {
         case .tampered(let reason): self.init(.tampered, path, "the file was changed, or is damaged: \(reason)")
         case .newerFormat(let version):
             self.init(.newerFormat, path, "it has format \(version), and this program knows format 1: update it")
+        }
+    }
+}
+
+extension FileHeader {
+    /// - Throws: `.truncated` or `.tampered` if an open file does not have the size that its verified header says.
+    func requireStoredSize(of file: Int32, _ path: String) throws(DataProtectionError) {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .system("read", path) }
+        let size = UInt64(max(0, status.st_size))
+        if size < storedSize {
+            throw DataProtectionError(.truncated, path, "\(storedSize - size) bytes of the file are missing at its end")
+        }
+        if size > storedSize && !isBeingChanged {
+            throw DataProtectionError(.tampered, path, "bytes were added at the end of the file")
         }
     }
 }

@@ -313,9 +313,11 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
     }
 
     private func headerPage(_ header: FileHeader) -> Data {
-        let slot = header.encoded(fileKey: fileKey)
         var page = Data(count: FileFormat.headerByteCount)
-        for offset in FileFormat.slotOffsets { page.replaceSubrange(offset..<(offset + slot.count), with: slot) }
+        for (number, offset) in FileFormat.slotOffsets.enumerated() {
+            let slot = header.encoded(fileKey: fileKey, slot: number)
+            page.replaceSubrange(offset..<(offset + slot.count), with: slot)
+        }
         return page
     }
 

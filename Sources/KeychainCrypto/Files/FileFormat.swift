@@ -6,6 +6,8 @@ package enum FileFormat {
     package static let slotByteCount = 512
     /// Where the two copies of the header are.
     package static let slotOffsets = [0, 2048]
+    /// Where a slot says which of the two it is.
+    static let slotNumberOffset = 15
     package static let magic: [UInt8] = [0x89, 0x4b, 0x43, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]
     static let version: UInt16 = 1
     static let suite: UInt8 = 1
@@ -22,10 +24,16 @@ package enum FileFormat {
     /// The most content a file can have, so that no sum of lengths and places overflows.
     package static let mostContent: UInt64 = 1 << 60
 
-    /// Whether bytes from the beginning of a file are of one that is protected: either copy of the header says so.
+    /// Whether bytes from the beginning of a file are of one that is protected: either copy of the header says so, and
+    /// which copy it is. A file that has a protected one within it, as an archive may, is none.
     package static func isProtected(_ start: UnsafeRawBufferPointer) -> Bool {
-        slotOffsets.contains { offset in
-            start.count >= offset + magic.count && start[offset..<(offset + magic.count)].elementsEqual(magic)
+        slotOffsets.indices.contains { number in
+            let slot = start.dropFirst(slotOffsets[number])
+            if slot.count <= slotNumberOffset {
+                // Cut off in the midst of it.
+                return number == 0 && slot.count >= magic.count && slot.starts(with: magic)
+            }
+            return slot.starts(with: magic) && slot[slot.startIndex + slotNumberOffset] == number
         }
     }
 }

@@ -66,12 +66,12 @@ extension FileHeader {
 
     private enum WrapKind: UInt8 { case classKey = 1, keyPair = 2 }
 
-    /// The slot's 512 bytes.
-    package func encoded(fileKey: KeyMaterial) -> Data {
+    /// The 512 bytes of one of the two slots.
+    package func encoded(fileKey: KeyMaterial, slot: Int) -> Data {
         var bytes = Data(FileFormat.magic)
         bytes.append(bigEndian: FileFormat.version)
         bytes += [FileFormat.suite, chunkBits, key.fileClass.rawValue, isBeingChanged ? 1 : 0]
-        bytes += [(key.fileClass == .completeUnlessOpen ? WrapKind.keyPair : .classKey).rawValue, 0]
+        bytes += [(key.fileClass == .completeUnlessOpen ? WrapKind.keyPair : .classKey).rawValue, UInt8(slot)]
         withUnsafeBytes(of: key.fileID.uuid) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: key.storeID.uuid) { bytes.append(contentsOf: $0) }
         bytes.append(bigEndian: key.generation)
@@ -110,8 +110,8 @@ extension FileHeader {
         case newerVersion(UInt16)
         case whole(Data)
 
-        init(_ bytes: Data) {
-            guard bytes.starts(with: FileFormat.magic) else {
+        init(_ bytes: Data, number: Int) {
+            guard bytes.starts(with: FileFormat.magic), bytes[FileFormat.slotNumberOffset] == number else {
                 self = .foreign
                 return
             }
@@ -146,8 +146,9 @@ extension FileHeader {
             if let version = versions.max() { throw .newerFormat(version) }
             throw .tampered("neither copy of its header is whole")
         }
-        let rivals = slots.filter { $0.whole != nil && $0.sequence == newest.sequence }
-        guard let bytes = newest.whole, rivals.allSatisfy({ $0.whole == bytes }) else {
+        let rivals = try slots.filter { $0.sequence == newest.sequence }.compactMap(\.whole).map(
+            FileHeader.init(decoding:))
+        guard let bytes = newest.whole, Set(rivals).count == 1 else {
             throw .tampered("the two copies of its header contradict each other")
         }
         return UnverifiedFileHeader(claimed: try FileHeader(decoding: bytes), bytes: bytes)
@@ -157,18 +158,20 @@ extension FileHeader {
     package static func intactCopies(in page: Data) -> [Bool] {
         guard page.count >= FileFormat.headerByteCount else { return FileFormat.slotOffsets.map { _ in false } }
         let slots = slots(of: Data(page))
-        let newest = slots.max { $0.sequence < $1.sequence }?.whole
-        return slots.map { $0.whole != nil && $0.whole == newest }
+        let newest = slots.map(\.sequence).max()
+        return slots.map { $0.whole != nil && $0.sequence == newest }
     }
 
     private static func slots(of page: Data) -> [Slot] {
-        FileFormat.slotOffsets.map { Slot(Data(page[$0..<($0 + FileFormat.slotByteCount)])) }
+        FileFormat.slotOffsets.enumerated().map { number, offset in
+            Slot(Data(page[offset..<(offset + FileFormat.slotByteCount)]), number: number)
+        }
     }
 
     private init(decoding bytes: Data) throws(FileFormatError) {
         guard bytes[10] == FileFormat.suite, FileFormat.chunkBits.contains(bytes[11]),
             let fileClass = FileClass(rawValue: bytes[12]), bytes[13] <= 1, let kind = WrapKind(rawValue: bytes[14]),
-            (kind == .keyPair) == (fileClass == .completeUnlessOpen), bytes[15] == 0,
+            (kind == .keyPair) == (fileClass == .completeUnlessOpen),
             bytes[52..<56].allSatisfy({ $0 == 0 }), bytes[Self.endOffset..<Self.tagOffset].allSatisfy({ $0 == 0 })
         else { throw .tampered("its header has values that are not defined") }
         let publicKey = Data(bytes[Self.publicKeyOffset..<Self.wrappedKeyOffset])
@@ -186,7 +189,8 @@ extension FileHeader {
             chunkBits: bytes[11], isBeingChanged: bytes[13] & 1 != 0, sequence: bytes.bigEndian(at: 56),
             length: bytes.bigEndian(at: 64), storedSize: bytes.bigEndian(at: 72), writeCount: bytes.bigEndian(at: 80),
             root: root)
-        guard sequence > 0, length <= FileFormat.mostContent, storedSize <= FileFormat.mostContent * 2,
+        guard (1..<UInt64.max).contains(sequence), length <= FileFormat.mostContent,
+            storedSize <= FileFormat.mostContent * 2,
             storedSize >= FileFormat.headerByteCount, length > 0 || root == nil
         else { throw .tampered("its header has values that are out of range") }
     }

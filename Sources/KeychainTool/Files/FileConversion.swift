@@ -130,7 +130,9 @@ final class FileConversion {
     private func requireSpace(for size: UInt64, _ path: String) throws(DataProtectionError) {
         var status = statvfs()
         guard statvfs(TreeWalk.parent(of: path), &status) == 0 else { return }
-        let free = UInt64(status.f_bavail) * UInt64(status.f_frsize)
+        // Some file systems that are programs say that there is as much as the number holds.
+        let (free, isMore) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        if isMore { return }
         // The header, and 0.4 % for the nodes (docs/file-format.md, "Tree").
         let needed = size + size / 200 + 8192
         guard free < needed else { return }
