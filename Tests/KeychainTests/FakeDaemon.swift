@@ -107,11 +107,6 @@ final class FakeDaemon: Sendable {
         }
     }
 
-    /// Returns when every connection has ended.
-    func waitUntilAllEnded() {
-        while !open.withLock({ $0.isEmpty }) { usleep(1_000) }
-    }
-
     /// Ends every connection and listens no more, as `kill -9` does.
     func stop() {
         guard !isOver.exchange(true, ordering: .acquiringAndReleasing) else { return }
