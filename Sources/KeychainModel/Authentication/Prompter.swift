@@ -1,0 +1,77 @@
+/// Something that a person is asked to type.
+package struct PromptQuestion: Sendable {
+    package enum Wanted: Sendable, Hashable {
+        /// The keychain's own passcode.
+        case passcode
+        /// The password that a program chose for an item.
+        case applicationPassword
+        /// The same, chosen now: it is to be typed twice.
+        case newApplicationPassword
+    }
+
+    package var wanted: Wanted
+    /// Why the program asks, in its own words; nil: it gave no reason.
+    package var reason: String?
+    /// The program that asks, as a person would know it: a name, and the path of its executable.
+    package var program: String
+    /// What was wrong with the answer before; nil: this is the first time.
+    package var complaint: String?
+    /// Words of the program's own for the button that cancels.
+    package var cancelTitle: String?
+
+    package init(_ wanted: Wanted, reason: String?, program: String) {
+        self.wanted = wanted
+        self.reason = reason
+        self.program = program
+    }
+}
+
+/// What a person is told while a reader waits for them.
+package struct PromptNotice: Sendable {
+    package var reason: String?
+    package var program: String
+    /// What to do: ``BiometryHint/text``.
+    package var hint: String
+    /// Words for choosing another way, a passcode for instance; nil: there is none.
+    package var fallbackTitle: String?
+    package var cancelTitle: String?
+
+    package init(reason: String?, program: String, hint: String) {
+        self.reason = reason
+        self.program = program
+        self.hint = hint
+    }
+}
+
+/// Why a person gave no answer.
+package enum PromptFailure: Error, Sendable, Hashable {
+    /// The person does not want to.
+    case declined
+    /// The ``Cancellation`` was cancelled.
+    case cancelled
+    /// There is nothing to ask with. The text says what was looked for, and what to do about it.
+    case unavailable(String)
+    /// Nobody answered.
+    case timedOut
+    /// What was to ask broke off.
+    case failed(String)
+}
+
+/// Asks the person in front of the machine. It is always in the client: a daemon cannot draw in a session.
+///
+/// What is typed never goes through arguments, the environment or memory that is not erased. Its functions may be called
+/// from several threads; two questions at once are asked one after the other.
+package protocol Prompter: AnyObject, Sendable {
+    /// Asks for something to be typed.
+    ///
+    /// - Throws: `.cancelled` as soon as the cancellation is; an answer that comes later is erased.
+    func ask(_ question: PromptQuestion, _ cancellation: Cancellation) throws(PromptFailure) -> SecretBytes
+
+    /// Says that a reader waits, until the cancellation is cancelled, because the reader has seen what it waited for.
+    ///
+    /// Returns if the person chooses the fallback.
+    ///
+    /// - Throws: `.declined`, `.cancelled`, or `.unavailable` where nothing can be shown and still be waited for: the
+    ///   reader may be waited for all the same.
+    func show(_ notice: PromptNotice, _ cancellation: Cancellation) throws(PromptFailure)
+}
