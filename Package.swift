@@ -99,14 +99,19 @@ let package = Package(
             swiftSettings: houseSettings
         ),
         .target(
+            name: "KeychainBus",
+            dependencies: ["CKeychainBus"],
+            swiftSettings: houseSettings
+        ),
+        .target(
             name: "KeychainLogin",
-            dependencies: ["CKeychainBus", "KeychainModel"],
+            dependencies: ["KeychainBus", "KeychainModel"],
             swiftSettings: houseSettings
         ),
         .target(
             name: "KeychainDaemon",
             dependencies: [
-                "CKeychainLinux", "KeychainCrypto", "KeychainEngine", "KeychainLogin", "KeychainModel",
+                "CKeychainLinux", "KeychainBus", "KeychainCrypto", "KeychainEngine", "KeychainLogin", "KeychainModel",
                 "KeychainPlaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -125,8 +130,8 @@ let package = Package(
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
-                "CKeychainBus", "CKeychainLinux", "DataProtection", "Keychain", "KeychainCrypto", "KeychainLogin",
-                "KeychainModel", "KeychainPlaces",
+                "CKeychainBus", "CKeychainLinux", "DataProtection", "Keychain", "KeychainBus", "KeychainCrypto",
+                "KeychainLogin", "KeychainModel", "KeychainPlaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -150,8 +155,8 @@ let package = Package(
         .target(
             name: "KeychainTestSupport",
             dependencies: [
-                "CKeychainLinux", "Keychain", "KeychainCrypto", "KeychainDaemon", "KeychainLogin", "KeychainEngine",
-                "KeychainModel",
+                "CKeychainLinux", "Keychain", "KeychainBus", "KeychainCrypto", "KeychainDaemon", "KeychainLogin",
+                "KeychainEngine", "KeychainModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -240,16 +245,16 @@ let package = Package(
         .testTarget(
             name: "KeychainToolTests",
             dependencies: [
-                "KeychainTool", "DataProtection", "Keychain", "KeychainCrypto", "KeychainLogin", "KeychainModel",
-                "KeychainTestSupport",
+                "KeychainTool", "DataProtection", "Keychain", "KeychainBus", "KeychainCrypto", "KeychainLogin",
+                "KeychainModel", "KeychainTestSupport",
             ],
             swiftSettings: houseSettings
         ),
         .testTarget(
             name: "KeychainDaemonTests",
             dependencies: [
-                "CKeychainLinux", "CKeychainTestSupport", "KeychainDaemon", "KeychainDaemonProbe", "KeychainEngine",
-                "KeychainLogin", "KeychainModel", "KeychainPlaces", "KeychainTestSupport",
+                "CKeychainLinux", "CKeychainTestSupport", "KeychainBus", "KeychainDaemon", "KeychainDaemonProbe",
+                "KeychainEngine", "KeychainLogin", "KeychainModel", "KeychainPlaces", "KeychainTestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: houseSettings

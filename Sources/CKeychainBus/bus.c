@@ -26,13 +26,14 @@ typedef struct {
     X(int, sd_bus_set_bus_client, (sd_bus *, int))                                                                    \
     X(int, sd_bus_start, (sd_bus *))                                                                                  \
     X(int, sd_bus_open_system, (sd_bus **))                                                                           \
-    X(sd_bus *, sd_bus_flush_close_unref, (sd_bus *))                                                                 \
+    X(void, sd_bus_close, (sd_bus *))                                                                                 \
     X(sd_bus *, sd_bus_unref, (sd_bus *))                                                                             \
     X(int, sd_bus_get_fd, (sd_bus *))                                                                                 \
     X(int, sd_bus_get_events, (sd_bus *))                                                                             \
     X(int, sd_bus_get_timeout, (sd_bus *, uint64_t *))                                                                \
     X(int, sd_bus_process, (sd_bus *, sd_bus_message **))                                                             \
     X(int, sd_bus_call, (sd_bus *, sd_bus_message *, uint64_t, sd_bus_error *, sd_bus_message **))                    \
+    X(int, sd_bus_send, (sd_bus *, sd_bus_message *, uint64_t *))                                                     \
     X(void, sd_bus_error_free, (sd_bus_error *))                                                                      \
     X(int, sd_bus_message_new_method_call,                                                                            \
       (sd_bus *, sd_bus_message **, const char *, const char *, const char *, const char *))                          \
@@ -42,6 +43,8 @@ typedef struct {
     X(int, sd_bus_message_enter_container, (sd_bus_message *, char, const char *))                                    \
     X(int, sd_bus_message_exit_container, (sd_bus_message *))                                                         \
     X(int, sd_bus_message_read_basic, (sd_bus_message *, char, void *))                                               \
+    X(int, sd_bus_message_get_reply_cookie, (sd_bus_message *, uint64_t *))                                           \
+    X(const sd_bus_error *, sd_bus_message_get_error, (sd_bus_message *))                                             \
     X(const char *, sd_bus_message_get_sender, (sd_bus_message *))                                                    \
     X(const char *, sd_bus_message_get_path, (sd_bus_message *))                                                      \
     X(const char *, sd_bus_message_get_interface, (sd_bus_message *))                                                 \
@@ -109,18 +112,30 @@ int ckeychain_bus_open(const char *address, ckeychain_bus **bus, ckeychain_bus_f
     return 0;
 }
 
-void ckeychain_bus_close(ckeychain_bus *bus) { (void)library.sd_bus_flush_close_unref(bus); }
+void ckeychain_bus_close(ckeychain_bus *bus) {
+    // What was not sent yet is not: that could wait for a bus that never answers.
+    library.sd_bus_close(bus);
+    (void)library.sd_bus_unref(bus);
+}
+
+static int new_call(
+    sd_bus *bus, const char *destination, const char *path, const char *interface, const char *member,
+    const char *const *arguments, sd_bus_message **call) {
+    *call = NULL;
+    int result = library.sd_bus_message_new_method_call(bus, call, destination, path, interface, member);
+    for (; result >= 0 && *arguments != NULL; arguments++) {
+        result = library.sd_bus_message_append_basic(*call, 's', *arguments);
+    }
+    return result;
+}
 
 int ckeychain_bus_call(
     ckeychain_bus *bus, const char *destination, const char *path, const char *interface, const char *member,
     const char *const *arguments, ckeychain_bus_message **reply, ckeychain_bus_failure *failure) {
     *reply = NULL;
-    sd_bus_message *call = NULL;
+    sd_bus_message *call;
     sd_bus_error error = {NULL, NULL, 0};
-    int result = library.sd_bus_message_new_method_call(bus, &call, destination, path, interface, member);
-    for (; result >= 0 && *arguments != NULL; arguments++) {
-        result = library.sd_bus_message_append_basic(call, 's', *arguments);
-    }
+    int result = new_call(bus, destination, path, interface, member, arguments, &call);
     if (result >= 0) {
         const uint64_t ten_seconds = 10 * 1000 * 1000;
         result = library.sd_bus_call(bus, call, ten_seconds, &error, reply);
@@ -131,6 +146,18 @@ int ckeychain_bus_call(
     library.sd_bus_error_free(&error);
     (void)library.sd_bus_message_unref(call);
     return result < 0 ? result : 0;
+}
+
+int ckeychain_bus_send(
+    ckeychain_bus *bus, const char *destination, const char *path, const char *interface, const char *member,
+    const char *const *arguments, uint64_t *cookie, ckeychain_bus_failure *failure) {
+    sd_bus_message *call;
+    int result = new_call(bus, destination, path, interface, member, arguments, &call);
+    if (result >= 0) {
+        result = library.sd_bus_send(bus, call, cookie);
+    }
+    (void)library.sd_bus_message_unref(call);
+    return result < 0 ? fail(failure, result, NULL, NULL) : 0;
 }
 
 int ckeychain_bus_receive(ckeychain_bus *bus, ckeychain_bus_message **message, ckeychain_bus_failure *failure) {
@@ -167,6 +194,17 @@ int ckeychain_bus_get_wait(ckeychain_bus *bus, ckeychain_bus_wait *wait, ckeycha
     wait->events = (short)events;
     wait->timeout = moment == UINT64_MAX ? -1 : milliseconds_until(moment);
     return 0;
+}
+
+uint64_t ckeychain_bus_reply_cookie(ckeychain_bus_message *message) {
+    uint64_t cookie = 0;
+    return library.sd_bus_message_get_reply_cookie(message, &cookie) < 0 ? 0 : cookie;
+}
+
+int ckeychain_bus_get_error(ckeychain_bus_message *message, ckeychain_bus_failure *failure) {
+    const sd_bus_error *error = library.sd_bus_message_get_error(message);
+    // EREMOTEIO, as libsystemd has it where it knows no number for an error's name.
+    return error == NULL ? 0 : fail(failure, -EREMOTEIO, error->name, error->message);
 }
 
 const char *ckeychain_bus_sender(ckeychain_bus_message *message) {

@@ -1,7 +1,7 @@
 internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
-package import KeychainLogin
+package import KeychainBus
 package import KeychainModel
 package import Logging
 

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainEngine
-internal import KeychainLogin
+internal import KeychainBus
 package import KeychainModel
 package import KeychainPlaces
 package import Logging

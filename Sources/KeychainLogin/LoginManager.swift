@@ -1,4 +1,5 @@
 package import Glibc
+package import KeychainBus
 package import KeychainModel
 
 /// systemd-logind, as far as it concerns a keychain: whether the session is locked or ends, whether the system
@@ -205,7 +206,7 @@ package final class LoginManager {
 
 /// What things are called on the bus.
 private enum Name {
-    static let bus = "org.freedesktop.DBus"
+    static let bus = BusMethod.busName
     static let manager = "org.freedesktop.login1"
     static let managerInterface = "org.freedesktop.login1.Manager"
     static let managerPath = "/org/freedesktop/login1"
@@ -222,10 +223,6 @@ private enum Name {
 }
 
 extension BusMethod {
-    fileprivate static func ofBus(_ member: String) -> BusMethod {
-        BusMethod(destination: Name.bus, path: "/org/freedesktop/DBus", interface: Name.bus, member: member)
-    }
-
     fileprivate static func ofManager(_ member: String) -> BusMethod {
         BusMethod(
             destination: Name.manager, path: Name.managerPath, interface: Name.managerInterface, member: member)

@@ -1,4 +1,5 @@
 internal import Glibc
+package import KeychainBus
 internal import KeychainModel
 
 /// Locks a keychain when the session is locked, when the system sleeps, and when nobody is left to watch it.

@@ -2,7 +2,7 @@ internal import CKeychainLinux
 internal import Foundation
 internal import Keychain
 internal import KeychainDaemon
-internal import KeychainLogin
+internal import KeychainBus
 internal import KeychainModel
 internal import Logging
 

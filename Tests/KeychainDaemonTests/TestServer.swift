@@ -1,6 +1,6 @@
 import CKeychainLinux
 import Foundation
-import KeychainLogin
+import KeychainBus
 import KeychainModel
 import KeychainTestSupport
 import Logging

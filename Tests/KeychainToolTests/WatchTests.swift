@@ -1,4 +1,5 @@
 import Foundation
+import KeychainBus
 import KeychainLogin
 import KeychainModel
 import Synchronization

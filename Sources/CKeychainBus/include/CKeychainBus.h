@@ -1,4 +1,5 @@
-// The part of sd-bus that a client of systemd-logind needs, without variable arguments, which Swift cannot pass.
+// The part of sd-bus that a client of systemd-logind and fprintd needs, without variable arguments, which Swift cannot
+// pass.
 //
 // libsystemd is loaded when the first connection is opened: neither a build nor any other use of the keychain needs
 // it. Functions return 0 or a negative errno value unless they say otherwise; all logic is in Swift.
@@ -47,6 +48,7 @@ int ckeychain_bus_load(ckeychain_bus_failure *_Nonnull failure);
 int ckeychain_bus_open(
     const char *_Nullable address, ckeychain_bus *_Nullable *_Nonnull bus, ckeychain_bus_failure *_Nonnull failure);
 
+/// Closes a connection at once. What was called without waiting for its reply may not have been sent.
 void ckeychain_bus_close(ckeychain_bus *_Nonnull bus);
 
 /// Calls a method that takes strings, and waits for its reply, for ten seconds at most.
@@ -56,6 +58,13 @@ int ckeychain_bus_call(
     const char *_Nonnull interface, const char *_Nonnull member, const char *_Nullable const *_Nonnull arguments,
     ckeychain_bus_message *_Nullable *_Nonnull reply, ckeychain_bus_failure *_Nonnull failure);
 
+/// Calls a method that takes strings, and does not wait: the reply, which has this cookie, comes with
+/// `ckeychain_bus_receive`. `arguments` ends with NULL.
+int ckeychain_bus_send(
+    ckeychain_bus *_Nonnull bus, const char *_Nonnull destination, const char *_Nonnull path,
+    const char *_Nonnull interface, const char *_Nonnull member, const char *_Nullable const *_Nonnull arguments,
+    uint64_t *_Nonnull cookie, ckeychain_bus_failure *_Nonnull failure);
+
 /// The next message that has come, without waiting; `*message` is NULL if there is none.
 /// The caller gives it back with `ckeychain_bus_release`.
 int ckeychain_bus_receive(
@@ -64,6 +73,12 @@ int ckeychain_bus_receive(
 
 int ckeychain_bus_get_wait(
     ckeychain_bus *_Nonnull bus, ckeychain_bus_wait *_Nonnull wait, ckeychain_bus_failure *_Nonnull failure);
+
+/// The cookie of the call that a message answers; 0 if it is no answer.
+uint64_t ckeychain_bus_reply_cookie(ckeychain_bus_message *_Nonnull message);
+
+/// Fails if a message is the answer that a call failed.
+int ckeychain_bus_get_error(ckeychain_bus_message *_Nonnull message, ckeychain_bus_failure *_Nonnull failure);
 
 /// The connection that a message comes from, as the bus tells.
 const char *_Nullable ckeychain_bus_sender(ckeychain_bus_message *_Nonnull message);

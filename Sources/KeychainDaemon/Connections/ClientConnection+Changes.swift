@@ -1,6 +1,6 @@
 internal import CKeychainLinux
 internal import Glibc
-internal import KeychainLogin
+internal import KeychainBus
 internal import KeychainModel
 
 extension ClientConnection {

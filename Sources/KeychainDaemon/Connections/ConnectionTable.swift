@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainLogin
+internal import KeychainBus
 internal import KeychainModel
 
 /// The connections there are, counted by process.

@@ -1,7 +1,7 @@
 internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
-internal import KeychainLogin
+internal import KeychainBus
 internal import KeychainModel
 
 /// The process that made a connection, held fast: its number cannot come to mean another one unnoticed.

@@ -1,7 +1,7 @@
 internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
-internal import KeychainLogin
+internal import KeychainBus
 internal import KeychainModel
 internal import Logging
 internal import Synchronization

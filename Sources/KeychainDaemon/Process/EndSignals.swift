@@ -1,6 +1,6 @@
 internal import CKeychainLinux
 internal import Glibc
-internal import KeychainLogin
+internal import KeychainBus
 package import KeychainModel
 
 /// The signals that ask the daemon to end, taken from a descriptor: none comes in the midst of something.

@@ -1,6 +1,6 @@
 internal import CKeychainLinux
 internal import Glibc
-internal import KeychainLogin
+internal import KeychainBus
 internal import KeychainModel
 
 /// A descriptor that a thread can wait for beside others, and another thread sets.

@@ -1,7 +1,7 @@
 internal import CKeychainLinux
 package import Foundation
 internal import Glibc
-package import KeychainLogin
+package import KeychainBus
 package import KeychainModel
 package import KeychainPlaces
 

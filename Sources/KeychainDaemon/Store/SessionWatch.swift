@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KeychainBus
 internal import KeychainLogin
 internal import KeychainModel
 internal import Logging

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CKeychainBus
 internal import Foundation
 internal import Keychain
+internal import KeychainBus
 internal import KeychainLogin
 internal import KeychainModel
 

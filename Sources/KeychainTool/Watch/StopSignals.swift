@@ -1,6 +1,6 @@
 internal import CKeychainLinux
 internal import Glibc
-internal import KeychainLogin
+internal import KeychainBus
 
 /// The signals that ask a program to end, taken from a descriptor at a moment of its own choice.
 ///

@@ -1,15 +1,15 @@
 internal import CKeychainBus
-internal import Glibc
+package import Glibc
 
 /// What kept a call or the bus itself from working.
 package struct BusFailure: Error {
     /// The error's name on the bus; empty if it arose before there was one.
-    var name = ""
+    package var name = ""
     package var text: String
     /// An errno value, with which libsystemd says the same more coarsely.
     package var number: Int32
 
-    init(_ text: String, number: Int32) {
+    package init(_ text: String, number: Int32) {
         self.text = text
         self.number = number
     }
@@ -26,11 +26,28 @@ package struct BusFailure: Error {
 }
 
 /// A method of an object on the bus. All that are called here take strings.
-struct BusMethod {
-    var destination: String
-    var path: String
-    var interface: String
-    var member: String
+package struct BusMethod {
+    package var destination: String
+    package var path: String
+    package var interface: String
+    package var member: String
+
+    package init(destination: String, path: String, interface: String, member: String) {
+        self.destination = destination
+        self.path = path
+        self.interface = interface
+        self.member = member
+    }
+}
+
+extension BusMethod {
+    /// What the bus itself is called, and its interface.
+    package static let busName = "org.freedesktop.DBus"
+
+    /// A method of the bus itself.
+    package static func ofBus(_ member: String) -> BusMethod {
+        BusMethod(destination: busName, path: "/org/freedesktop/DBus", interface: busName, member: member)
+    }
 }
 
 /// A connection to a message bus, through libsystemd, which is loaded at run time. It belongs to one thread.
@@ -48,21 +65,29 @@ package final class SystemBus {
 
     deinit { ckeychain_bus_close(connection) }
 
-    /// Calls a method and waits for its reply.
-    func call(_ method: BusMethod, _ arguments: [String] = []) throws(BusFailure) -> BusMessage {
+    /// Calls a method and waits for its reply, for ten seconds at most.
+    package func call(_ method: BusMethod, _ arguments: [String] = []) throws(BusFailure) -> BusMessage {
         var reply: OpaquePointer?
-        var strings = arguments.map { UnsafePointer(strdup($0)) }
-        defer { for string in strings { free(UnsafeMutablePointer(mutating: string)) } }
-        strings.append(nil)
-        try Self.check { failure in
+        try Self.check(arguments) { strings, failure in
             ckeychain_bus_call(
                 connection, method.destination, method.path, method.interface, method.member, strings, &reply, &failure)
         }
         return BusMessage(reply!)  // there was no failure
     }
 
+    /// Calls a method and does not wait. The reply is among what is received, and has the cookie returned.
+    package func send(_ method: BusMethod, _ arguments: [String] = []) throws(BusFailure) -> UInt64 {
+        var cookie: UInt64 = 0
+        try Self.check(arguments) { strings, failure in
+            ckeychain_bus_send(
+                connection, method.destination, method.path, method.interface, method.member, strings, &cookie, &failure
+            )
+        }
+        return cookie
+    }
+
     /// The next message that has come; nil: none so far.
-    func receive() throws(BusFailure) -> BusMessage? {
+    package func receive() throws(BusFailure) -> BusMessage? {
         var message: OpaquePointer?
         try Self.check { ckeychain_bus_receive(connection, &message, &$0) }
         return message.map(BusMessage.init)
@@ -70,7 +95,7 @@ package final class SystemBus {
 
     /// What a poll has to look at before something can be received, and for how many milliseconds at most (-1: no
     /// limit).
-    func wait() throws(BusFailure) -> (descriptor: pollfd, timeout: Int32) {
+    package func wait() throws(BusFailure) -> (descriptor: pollfd, timeout: Int32) {
         var wait = ckeychain_bus_wait()
         try Self.check { ckeychain_bus_get_wait(connection, &wait, &$0) }
         return (pollfd(fd: wait.descriptor, events: wait.events, revents: 0), wait.timeout)
@@ -80,11 +105,22 @@ package final class SystemBus {
         var failure = ckeychain_bus_failure()
         if body(&failure) < 0 { throw BusFailure(failure) }
     }
+
+    /// - Parameter body: Is given the strings as C has them, with NULL at their end.
+    private static func check(
+        _ strings: [String], _ body: ([UnsafePointer<CChar>?], inout ckeychain_bus_failure) -> Int32
+    ) throws(BusFailure) {
+        var copies = strings.map { UnsafePointer(strdup($0)) }
+        defer { for copy in copies { free(UnsafeMutablePointer(mutating: copy)) } }
+        copies.append(nil)
+        var failure = ckeychain_bus_failure()
+        if body(copies, &failure) < 0 { throw BusFailure(failure) }
+    }
 }
 
 /// A message that came over the bus.
-final class BusMessage {
-    enum Value {
+package final class BusMessage {
+    package enum Value {
         case text(String)
         case number(Int64)
         case descriptor(OpenDescriptor)
@@ -97,14 +133,26 @@ final class BusMessage {
     deinit { ckeychain_bus_release(message) }
 
     /// The connection it comes from, which the bus vouches for.
-    var sender: String? { ckeychain_bus_sender(message).map { String(cString: $0) } }
-    var path: String? { ckeychain_bus_path(message).map { String(cString: $0) } }
-    var interface: String? { ckeychain_bus_interface(message).map { String(cString: $0) } }
-    var member: String? { ckeychain_bus_member(message).map { String(cString: $0) } }
+    package var sender: String? { ckeychain_bus_sender(message).map { String(cString: $0) } }
+    package var path: String? { ckeychain_bus_path(message).map { String(cString: $0) } }
+    package var interface: String? { ckeychain_bus_interface(message).map { String(cString: $0) } }
+    package var member: String? { ckeychain_bus_member(message).map { String(cString: $0) } }
+
+    /// The cookie of the call that it answers; nil: it is no answer.
+    package var replyCookie: UInt64? {
+        let cookie = ckeychain_bus_reply_cookie(message)
+        return cookie == 0 ? nil : cookie
+    }
+
+    /// The failure that it tells the caller of; nil: it is another answer, or none.
+    package var failure: BusFailure? {
+        var failure = ckeychain_bus_failure()
+        return ckeychain_bus_get_error(message, &failure) < 0 ? BusFailure(failure) : nil
+    }
 
     /// Every basic value, those within arrays, structures and variants as if they stood by themselves. To be asked
     /// for once.
-    func values() throws(BusFailure) -> [Value] {
+    package func values() throws(BusFailure) -> [Value] {
         var values: [Value] = []
         while true {
             var value = ckeychain_bus_value()
@@ -126,11 +174,11 @@ final class BusMessage {
 }
 
 extension BusMessage.Value {
-    var text: String? {
+    package var text: String? {
         if case .text(let text) = self { text } else { nil }
     }
 
-    var number: Int64? {
+    package var number: Int64? {
         if case .number(let number) = self { number } else { nil }
     }
 }
