@@ -104,6 +104,13 @@ let package = Package(
             swiftSettings: houseSettings
         ),
         .target(
+            name: "KeychainBiometry",
+            dependencies: [
+                "CKeychainLinux", "KeychainBus", "KeychainModel", .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: houseSettings
+        ),
+        .target(
             name: "KeychainLogin",
             dependencies: ["KeychainBus", "KeychainModel"],
             swiftSettings: houseSettings
@@ -215,6 +222,11 @@ let package = Package(
                 "Keychain", "KeychainModel", "KeychainTestSupport", .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/KeychainDaemonProbe",
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "KeychainBiometryTests",
+            dependencies: ["KeychainBiometry", "KeychainModel", "KeychainTestSupport"],
             swiftSettings: houseSettings
         ),
         .testTarget(

@@ -1,0 +1,95 @@
+internal import Glibc
+internal import KeychainBus
+
+/// Why a call on the bus came to nothing.
+enum CallFailure: Error {
+    /// The answer is that it failed.
+    case refused(BusFailure)
+    /// The bus itself is lost.
+    case lost(BusFailure)
+    case noAnswer
+    case cancelled
+}
+
+/// A connection to a bus, on which nothing is waited for without an end, and another thread can end every wait.
+final class BusConversation {
+    private let bus: SystemBus
+    private let wakeup: Wakeup
+    private let clock = ContinuousClock()
+    /// What came while an answer was waited for, in its order.
+    private var others: [BusMessage] = []
+
+    /// - Parameter address: nil: as the environment says.
+    init(_ address: String?, _ wakeup: Wakeup) throws(BusFailure) {
+        bus = try SystemBus(address: address)
+        self.wakeup = wakeup
+    }
+
+    /// Calls a method and waits for its answer.
+    ///
+    /// - Parameter isUrgent: Whether it is waited for even when it is cancelled.
+    func call(
+        _ method: BusMethod, _ arguments: [String], for limit: Duration, isUrgent: Bool = false
+    ) throws(CallFailure) -> [BusMessage.Value] {
+        let cookie = try lost { () throws(BusFailure) in try bus.send(method, arguments) }
+        let deadline = clock.now + limit
+        while let message = try receive(until: deadline, isUrgent) {
+            guard message.replyCookie == cookie, isBelieved(message, to: method) else {
+                others.append(message)
+                continue
+            }
+            if let failure = message.failure { throw .refused(failure) }
+            return try values(of: message)
+        }
+        throw .noAnswer
+    }
+
+    /// The next message that answers no call.
+    ///
+    /// - Returns: nil if none came in time.
+    func next(until deadline: ContinuousClock.Instant) throws(CallFailure) -> BusMessage? {
+        others.isEmpty ? try receive(until: deadline, false) : others.removeFirst()
+    }
+
+    /// What a message holds. To be asked for once.
+    func values(of message: BusMessage) throws(CallFailure) -> [BusMessage.Value] {
+        try lost { () throws(BusFailure) in try message.values() }
+    }
+
+    /// Forgets every message that came before the last answer.
+    func forgetOthers() { others = [] }
+
+    /// The bus vouches for who sends a message, and may let anybody send one that looks like an answer. It answers for
+    /// itself, and for those who are gone; who answers for a name like "org.example" is not known here.
+    private func isBelieved(_ answer: BusMessage, to method: BusMethod) -> Bool {
+        let isKnown = method.destination.hasPrefix(":") || method.destination == BusMethod.busName
+        return !isKnown || [method.destination, BusMethod.busName].contains(answer.sender)
+    }
+
+    private func receive(until deadline: ContinuousClock.Instant, _ isUrgent: Bool) throws(CallFailure) -> BusMessage? {
+        while true {
+            if let message = try lost({ () throws(BusFailure) in try bus.receive() }) { return message }
+            let rest = clock.now.duration(to: deadline)
+            if rest <= .zero { return nil }
+            if try lost({ () throws(BusFailure) in try wait(for: rest, isUrgent) }) { throw .cancelled }
+        }
+    }
+
+    /// Waits for something on the bus.
+    ///
+    /// - Returns: whether it is cancelled.
+    private func wait(for duration: Duration, _ isUrgent: Bool) throws(BusFailure) -> Bool {
+        let (descriptor, limit) = try bus.wait()
+        // A negative one is not looked at.
+        var waiting = [descriptor, pollfd(fd: isUrgent ? -1 : wakeup.number, events: Int16(POLLIN), revents: 0)]
+        // Rounded up, so that it does not wake a moment too early and find nothing to do.
+        let milliseconds = Int32(min((duration / .milliseconds(1)).rounded(.up), Double(Int32.max)))
+        let ready = poll(&waiting, nfds_t(waiting.count), limit < 0 ? milliseconds : min(limit, milliseconds))
+        if ready < 0 && errno != EINTR { throw BusFailure(String(cString: strerror(errno)), number: errno) }
+        return ready > 0 && waiting[1].revents != 0
+    }
+
+    private func lost<R>(_ body: () throws(BusFailure) -> R) throws(CallFailure) -> R {
+        do throws(BusFailure) { return try body() } catch { throw .lost(error) }
+    }
+}

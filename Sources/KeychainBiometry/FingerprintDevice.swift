@@ -1,0 +1,32 @@
+internal import Crypto
+internal import Foundation
+internal import Glibc
+internal import KeychainModel
+
+/// A reader, and what is enrolled on it for the user of this process.
+struct FingerprintDevice {
+    /// Where fprintd has it. Another one after it was unplugged and plugged in again.
+    let path: String
+    /// Its model, as a person would know it. fprintd tells of nothing that is one reader's own.
+    let name: String
+    /// Whether a finger is drawn over it, not laid on it.
+    let isSwiped: Bool
+    /// "right-index-finger" and the like, in no order.
+    let fingers: [String]
+
+    var enrolment: BiometryEnrolment {
+        BiometryEnrolment(kind: .fingerprint, digest: Self.digest(of: name, fingers: fingers, user: geteuid()))
+    }
+
+    /// Of a label, the user's number, the reader's name and the fingers' names in the order of their bytes, each behind
+    /// its length in bytes (32 bits, most significant first), so that no two lists have the same bytes.
+    static func digest(of name: String, fingers: [String], user: uid_t) -> [UInt8] {
+        let sorted = fingers.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        var hash = SHA256()
+        for part in ["swift-keychain fingerprint enrolment 1", String(user), name] + sorted {
+            withUnsafeBytes(of: UInt32(part.utf8.count).bigEndian) { hash.update(bufferPointer: $0) }
+            hash.update(data: Data(part.utf8))
+        }
+        return Array(hash.finalize())
+    }
+}

@@ -1,0 +1,66 @@
+package import KeychainModel
+
+/// The machine's fingerprint reader, through fprintd, which it asks over the system's message bus.
+///
+/// A yes is worth as much as the bus and fprintd, which root runs: only what the connection says that owns fprintd's name
+/// is believed, and only about the reader that was claimed. Whoever can make this process use another bus, or run its
+/// code another way, can say yes themselves.
+///
+/// What fprintd does not reveal, and the digest of what is enrolled cannot show: a finger that is deleted and another one
+/// enrolled under the same name, and which of two readers of one model it is.
+package final class FingerprintReader: BiometryReader {
+    /// Where the system's bus is, whatever the environment says: what starts a program can set that.
+    package static let systemBusAddress = "unix:path=/run/dbus/system_bus_socket"
+
+    package let kind = BiometryKind.fingerprint
+
+    private let busAddress: String?
+    private let limits: FingerprintLimits
+
+    /// - Parameter busAddress: nil: as `DBUS_SYSTEM_BUS_ADDRESS` says.
+    package init(busAddress: String? = systemBusAddress, limits: FingerprintLimits = FingerprintLimits()) {
+        self.busAddress = busAddress
+        self.limits = limits
+    }
+
+    /// What is enrolled on the first reader that has a finger of this user. It takes moments; if fprintd has to start, or
+    /// does not answer, ``FingerprintLimits/answer`` for each of a few questions at most.
+    ///
+    /// - Throws: `.notAvailable`, `.notEnrolled` or `.failed`.
+    package func enrolment() throws(BiometryFailure) -> BiometryEnrolment {
+        try FingerprintService(busAddress, limits, Wakeup()).device().enrolment
+    }
+
+    /// Waits for a finger, on the first reader that has one of this user enrolled.
+    ///
+    /// fprintd ends a verification with the first finger that does not match. Up to ``FingerprintLimits/attempts`` of them
+    /// belong to one call here, as one touch too many says little.
+    ///
+    /// - Throws: `.notAvailable`, `.notEnrolled`, `.busy`, `.noMatch`, `.cancelled`, `.timedOut` or `.failed`. However it
+    ///   ends, the reader is released.
+    package func verify(
+        _ cancellation: Cancellation, hint: (BiometryHint) -> Void
+    ) throws(BiometryFailure) -> BiometryEnrolment {
+        let wakeup = try Wakeup()
+        return try cancellation.withHandler({ wakeup.set() }) { () throws(BiometryFailure) in
+            let service = try FingerprintService(busAddress, limits, wakeup)
+            return try Verification(service, limits).run(hint)
+        }
+    }
+}
+
+/// How long a reader waits, and how often it looks.
+package struct FingerprintLimits: Sendable {
+    /// For an answer of fprintd, which may have to start first.
+    package var answer = Duration.seconds(8)
+    /// For somebody to touch the reader, anew after each touch.
+    package var touch = Duration.seconds(30)
+    /// For fprintd to say which finger it wants, before the person is asked for any.
+    package var selection = Duration.seconds(1)
+    /// For the reader's release, in which nobody is interested any more.
+    package var release = Duration.seconds(3)
+    /// How many fingers may fail to match.
+    package var attempts = 3
+
+    package init() {}
+}
