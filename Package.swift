@@ -116,6 +116,11 @@ let package = Package(
             swiftSettings: houseSettings
         ),
         .target(
+            name: "KeychainPrompt",
+            dependencies: ["CKeychainLinux", "KeychainModel"],
+            swiftSettings: houseSettings
+        ),
+        .target(
             name: "KeychainDaemon",
             dependencies: [
                 "CKeychainLinux", "KeychainBus", "KeychainCrypto", "KeychainEngine", "KeychainLogin", "KeychainModel",

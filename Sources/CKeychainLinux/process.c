@@ -2,6 +2,7 @@
 #include "CKeychainLinux.h"
 
 #include <errno.h>
+#include <spawn.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -30,3 +31,7 @@ const void *ckeychain_embedded_entitlements(size_t *count) {
 }
 
 int ckeychain_hide_process(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : errno; }
+
+int ckeychain_add_close_from(void *actions, int lowest) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, lowest);
+}

@@ -171,6 +171,10 @@ int ckeychain_datagram(const char *_Nonnull name, const void *_Nonnull bytes, si
 /// (PR_SET_DUMPABLE).
 int ckeychain_hide_process(void);
 
+/// Adds to what posix_spawn(3) does (a posix_spawn_file_actions_t) that the new program gets no descriptor from this number
+/// on.
+int ckeychain_add_close_from(void *_Nonnull actions, int lowest);
+
 /// 1 if the kernel started this program with raised privilege (AT_SECURE in its auxiliary vector),
 /// so that nothing inherited from the environment may be believed.
 int ckeychain_is_secure_execution(void);
@@ -178,6 +182,14 @@ int ckeychain_is_secure_execution(void);
 /// Holds back these signals and opens a descriptor that becomes readable when one of them has come. To be called
 /// while the process has one thread: another would still take them. The caller closes the descriptor.
 int ckeychain_hold_signals(const int *_Nonnull numbers, size_t count, int *_Nonnull descriptor);
+
+/// Makes a terminal show nothing of what is typed and hand over each byte as it is, the keys for signals included, until
+/// `ckeychain_restore_terminal`. Meanwhile SIGHUP, SIGINT, SIGQUIT and SIGTERM, where the program leaves them to end it,
+/// and exit(3) first set the terminal as it was. One terminal at a time: EBUSY.
+int ckeychain_silence_terminal(int descriptor);
+
+/// Sets it as it was, and leaves the signals alone again. To be called before the descriptor is closed.
+void ckeychain_restore_terminal(void);
 
 /// The bytes that the AppleCompatibility plugin embedded in this executable, or NULL and a size of 0.
 /// The memory belongs to the program image.

@@ -1,0 +1,18 @@
+package import KeychainModel
+
+/// Asks nobody, for programs that nobody sits in front of.
+package final class NoPrompter: Prompter {
+    private let reason: String
+
+    /// - Parameter reason: What every question is answered with, for a person to read.
+    package init(_ reason: String = "nobody is to be asked (KEYCHAIN_PROMPT=none)") { self.reason = reason }
+
+    /// - Throws: `.unavailable`, whatever is asked.
+    package func ask(_ question: PromptQuestion, _ cancellation: Cancellation) throws(PromptFailure) -> SecretBytes {
+        throw .unavailable(reason)
+    }
+
+    package func show(_ notice: PromptNotice, _ cancellation: Cancellation) throws(PromptFailure) {
+        throw .unavailable(reason)
+    }
+}

@@ -1,0 +1,45 @@
+internal import Glibc
+
+/// The programs that may be there to ask with, in the order in which they are tried.
+struct PinentryCandidates {
+    /// Those that are there.
+    let paths: [String]
+    /// What was looked for, for a person to read.
+    let search: String
+
+    private static let graphical = ["pinentry", "pinentry-gnome3", "pinentry-qt", "pinentry-gtk-2", "pinentry-x11"]
+    private static let textual = ["pinentry-curses", "pinentry-tty", "pinentry"]
+
+    init(_ configuration: PromptConfiguration, hasTerminal: Bool) {
+        var names: [String] = []
+        if let chosen = configuration.variable("KEYCHAIN_PINENTRY") { names.append(chosen) }
+        if configuration.hasDisplay { names += Self.graphical }
+        if hasTerminal { names += Self.textual }
+        names = names.enumerated().filter { !names[..<$0.offset].contains($0.element) }.map(\.element)
+        paths = names.compactMap { Self.find($0, in: configuration.directories) }
+        search = Self.describe(names, configuration, hasTerminal)
+    }
+
+    /// A path that is absolute, or a name in one of the directories. Never anything below the working directory.
+    private static func find(_ name: String, in directories: [String]) -> String? {
+        if name.hasPrefix("/") { return isProgram(name) ? name : nil }
+        if name.contains("/") { return nil }
+        return directories.map { "\($0)/\(name)" }.first(where: isProgram)
+    }
+
+    private static func isProgram(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+    }
+
+    private static func describe(
+        _ names: [String], _ configuration: PromptConfiguration, _ hasTerminal: Bool
+    ) -> String {
+        let places = configuration.directories.joined(separator: ":")
+        var text = names.isEmpty ? "" : "looked for \(names.joined(separator: ", ")) in \(places); "
+        if !configuration.hasDisplay { text += "there is no display (WAYLAND_DISPLAY, DISPLAY); " }
+        if !hasTerminal { text += "there is no terminal to ask at (\(configuration.terminal)); " }
+        return text + "install pinentry-curses for terminals or pinentry-gnome3 for desktops, or name a program in "
+            + "KEYCHAIN_PINENTRY"
+    }
+}

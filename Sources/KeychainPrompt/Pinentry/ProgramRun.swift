@@ -1,0 +1,112 @@
+@_implementationOnly import CKeychainLinux
+internal import Glibc
+
+/// A program that was started with one end of a socket as its standard input and output.
+///
+/// It is not started by fork(2): Swift may do nothing between that and exec(2). Whoever starts it calls ``end``, once.
+final class ProgramRun {
+    /// The errno of what kept it from starting.
+    struct CannotStart: Error {
+        let code: Int32
+    }
+
+    /// How it ended, as wait(2) packs it; nil: somebody else of this process waited for it.
+    typealias Status = Int32?
+
+    /// Our end.
+    let socket: Int32
+    private let pid: pid_t
+    /// Of the process; -1 before Linux 5.3 and where a sandbox does not have it.
+    private let process: Int32
+
+    /// - Parameters:
+    ///   - path: An absolute one.
+    ///   - variables: All of its environment.
+    init(_ path: String, variables: [String: String]) throws(CannotStart) {
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw CannotStart(code: errno) }
+        defer { close(ends[1]) }
+        var pid: pid_t = 0
+        let failure = Self.spawn(path, variables, ends[1], &pid)
+        guard failure == 0 else {
+            close(ends[0])
+            throw CannotStart(code: failure)
+        }
+        var process: Int32 = -1
+        if ckeychain_open_process(pid, &process) != 0 { process = -1 }
+        (socket, self.pid, self.process) = (ends[0], pid, process)
+    }
+
+    private static func spawn(
+        _ path: String, _ variables: [String: String], _ end: Int32, _ pid: inout pid_t
+    ) -> Int32 {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, end, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, end, STDOUT_FILENO)
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        // Nor what the program around us forgot to mark as its own.
+        ckeychain_add_close_from(&actions, STDERR_FILENO + 1)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        // A group's rights that the kernel gave to this program are none of the dialog's.
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_RESETIDS
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        var arguments = [strdup(path), nil]
+        var environment = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in arguments + environment { free(text) } }
+        return posix_spawn(&pid, path, &actions, &attributes, &arguments, &environment)
+    }
+
+    /// Closes our end and sees to it that there is no such process any more when this returns.
+    ///
+    /// - Parameters:
+    ///   - isDone: Whether it has been told to end by itself.
+    ///   - limit: How long each step may take: that it ends by itself, and that it does so at SIGTERM.
+    func end(isDone: Bool, limit: Duration) -> Status {
+        defer {
+            if process >= 0 { close(process) }
+            close(socket)
+        }
+        shutdown(socket, Int32(SHUT_WR))
+        if isDone, awaitEnd(limit) { return reap() }
+        signal(SIGTERM)
+        if !awaitEnd(limit) { signal(SIGKILL) }
+        return reap()
+    }
+
+    /// - Returns: whether it has ended.
+    private func awaitEnd(_ limit: Duration) -> Bool {
+        let deadline = ContinuousClock.now + limit
+        // Without a descriptor of the process the end of its output has to do. What it still says is not read.
+        var waiting = pollfd(
+            fd: process >= 0 ? process : socket, events: Int16(process >= 0 ? POLLIN : 0), revents: 0)
+        while poll(&waiting, 1, Wait.milliseconds(until: deadline)) <= 0 {
+            if ContinuousClock.now >= deadline { return false }
+        }
+        return true
+    }
+
+    /// Only while it is ours to wait for: later its number may be another's.
+    private func signal(_ number: Int32) {
+        var information = siginfo_t()
+        guard waitid(P_PID, id_t(pid), &information, WEXITED | WNOHANG | WNOWAIT) == 0 else { return }
+        kill(pid, number)
+    }
+
+    private func reap() -> Status {
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0 {
+            if errno != EINTR { return nil }
+        }
+        return status
+    }
+}

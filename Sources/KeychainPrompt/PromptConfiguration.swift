@@ -1,0 +1,66 @@
+@_implementationOnly import CKeychainLinux
+internal import Foundation
+
+/// What prompters find around them, and how long they wait.
+package struct PromptConfiguration: Sendable {
+    package struct Limits: Sendable {
+        /// How long a person has for an answer.
+        package var answer = Duration.seconds(120)
+        /// How long a program has for what needs no person: a desktop may be slow to start one.
+        package var reply = Duration.seconds(20)
+        /// How long a program has to say that a person's time is over, before that is said for it.
+        package var grace = Duration.seconds(10)
+        /// How long a program has to end, before it is ended.
+        package var end = Duration.seconds(1)
+        /// How long an answer may be, in bytes.
+        package var secretByteCount = 4096
+
+        package init() {}
+    }
+
+    /// The environment, as far as it can be believed.
+    package var variables: [String: String]
+    /// Where programs are looked for.
+    package var directories: [String]
+    /// The terminal of this process.
+    package var terminal = "/dev/tty"
+    package var limits = Limits()
+    /// Whose turn it is; questions of one process share it.
+    package var turn = PromptTurn.ofProcess
+
+    /// - Parameters:
+    ///   - variables: The environment.
+    ///   - isSecure: Whether this program has rights that whoever started it lacks. Then it is not led to other programs
+    ///     than the system's: the caller's choice of one does not count. Displays and terminals are the caller's anyway.
+    package init(variables: [String: String], isSecure: Bool = false) {
+        var variables = variables
+        if isSecure {
+            for name in ["KEYCHAIN_PINENTRY", "KEYCHAIN_PROMPT", "PATH", "GPG_TTY"] { variables[name] = nil }
+        }
+        self.variables = variables
+        directories = (variables["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map(String.init)
+            .filter { $0.hasPrefix("/") }
+    }
+
+    /// Of this process.
+    package static var process: PromptConfiguration {
+        PromptConfiguration(
+            variables: ProcessInfo.processInfo.environment, isSecure: ckeychain_is_secure_execution() != 0)
+    }
+
+    /// A variable that says something.
+    func variable(_ name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// Where a dialog may draw: the terminal that its user has named for that, else that of this process; nil: nowhere.
+    var dialogTerminal: String? {
+        let named = variable("GPG_TTY").flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return [named, terminal].compactMap(\.self).first(where: TerminalDevice.isUsable)
+    }
+
+    var hasDisplay: Bool { variable("WAYLAND_DISPLAY") != nil || variable("DISPLAY") != nil }
+
+    /// What the locale says of characters (locale(7)).
+    var characterLocale: String? { variable("LC_ALL") ?? variable("LC_CTYPE") ?? variable("LANG") }
+
+    var messageLocale: String? { variable("LC_ALL") ?? variable("LC_MESSAGES") ?? variable("LANG") }
+}
