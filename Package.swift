@@ -259,6 +259,17 @@ let package = Package(
             dependencies: ["Security", "LocalAuthentication", "Keychain", "KeychainTestSupport"],
             swiftSettings: houseSettings
         ),
+        .executableTarget(
+            name: "KeychainPromptAgent",
+            dependencies: ["KeychainModel", "KeychainPrompt"],
+            path: "Tests/KeychainPromptAgent",
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "KeychainPromptTests",
+            dependencies: ["KeychainModel", "KeychainPrompt", "KeychainPromptAgent", "KeychainTestSupport"],
+            swiftSettings: houseSettings
+        ),
         .testTarget(
             name: "KeychainToolTests",
             dependencies: [
