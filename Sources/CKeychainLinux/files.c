@@ -29,6 +29,25 @@ int ckeychain_lock_byte(int descriptor, int64_t offset) {
     return fcntl(descriptor, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
 }
 
+int ckeychain_share_byte(int descriptor, int64_t offset) {
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
+    return fcntl(descriptor, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
+}
+
+int ckeychain_unlock_byte(int descriptor, int64_t offset) {
+    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
+    return fcntl(descriptor, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
+}
+
+int ckeychain_is_byte_locked(int descriptor, int64_t offset, int *is_locked) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
+    if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) {
+        return errno;
+    }
+    *is_locked = lock.l_type != F_UNLCK;
+    return 0;
+}
+
 int ckeychain_await_lock(int descriptor, int64_t count) {
     struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = (off_t)count};
     while (fcntl(descriptor, F_OFD_SETLKW, &range) != 0) {

@@ -71,6 +71,11 @@ package final class Connection: Sendable {
         }
     }
 
+    /// As the engine's own function of that name.
+    func listenForLocks() throws(KeychainError) -> any LockListener {
+        try withHandler { (handler) throws(KeychainError) in try handler.listenForLocks() }
+    }
+
     /// Runs `body`, a second time if the store was handed to another host since it was opened.
     private func withHandler<R>(
         _ body: (any RequestHandler) throws(KeychainError) -> R

@@ -1,6 +1,29 @@
 internal import KeychainCrypto
 package import KeychainModel
 
+extension Engine {
+    package func listenForLocks() throws(KeychainError) -> any LockListener {
+        EngineLockListener(keys, try keys.state.listen())
+    }
+}
+
+private final class EngineLockListener: LockListener {
+    private let keys: KeyStore
+    private let listening: LockListening
+
+    init(_ keys: KeyStore, _ listening: LockListening) {
+        self.keys = keys
+        self.listening = listening
+    }
+
+    func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
+        try keys.announceDisuse()
+        return try keys.state.waitForChange(since: epoch, timeout: timeout)
+    }
+
+    func end() { listening.end() }
+}
+
 /// What a daemon needs beyond answers. It has the store alone, so all changes are its own.
 extension Engine: ChangeSource {
     package func position() throws(KeychainError) -> ChangePosition {

@@ -34,13 +34,19 @@ package struct LockStatus: Sendable, Hashable {
     package var secondsUntilNextAttempt: Double
     /// A renewal of all keys is under way, or was interrupted.
     package var isRekeying: Bool
-    /// Changes with every lock and unlock.
+    /// Changes with every lock, unlock and announcement of a lock.
     package var epoch: UInt64
+    /// A lock was announced, and follows within ``noticeLength``: as soon as nobody listens any more.
+    package var isLocking: Bool
+
+    /// So long a lock waits at most for those who listen. With a lock for now after it, a system that is about to sleep
+    /// waits longer: five seconds, unless it is told otherwise.
+    package static let noticeLength = Duration.seconds(3)
 
     package init(
         state: LockState, hasPasscode: Bool, keyPlace: KeyPlace, isWatched: Bool, idleLimit: Int?,
         erasesAfterTenFailures: Bool, failedAttempts: Int, secondsUntilNextAttempt: Double, isRekeying: Bool,
-        epoch: UInt64
+        epoch: UInt64, isLocking: Bool = false
     ) {
         self.state = state
         self.hasPasscode = hasPasscode
@@ -52,13 +58,15 @@ package struct LockStatus: Sendable, Hashable {
         self.secondsUntilNextAttempt = secondsUntilNextAttempt
         self.isRekeying = isRekeying
         self.epoch = epoch
+        self.isLocking = isLocking
     }
 }
 
 package enum LockRequest: Sendable, Hashable {
-    /// New calls are refused at once; those in progress have ten seconds to end.
+    /// Those who listen have a moment to finish (``LockStatus/noticeLength``). Then new calls are refused at once, and
+    /// those in progress have ten seconds to end.
     case withGrace
-    /// Those in progress are refused too, as soon as they look.
+    /// Without notice, and those in progress are refused too, as soon as they look.
     case now
 }
 

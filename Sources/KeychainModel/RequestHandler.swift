@@ -9,6 +9,18 @@ package protocol RequestHandler: AnyObject, Sendable {
     /// - Returns: the present epoch.
     func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64
 
+    /// From now on a lock with notice is announced (``LockStatus/isLocking``), and waits for the end of the listener.
+    func listenForLocks() throws(KeychainError) -> any LockListener
+
     /// The process is about to end in the ordinary way.
     func prepareForExit()
+}
+
+/// Somebody whom a lock with notice gives time.
+package protocol LockListener: AnyObject, Sendable {
+    /// As ``RequestHandler/waitForLockChange(since:timeout:)``.
+    func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64
+
+    /// Lets the lock go its way; so does the end of the object.
+    func end()
 }

@@ -1,5 +1,7 @@
 import Foundation
+import KeychainEngine
 import KeychainModel
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainDaemon
@@ -96,6 +98,63 @@ import Testing
         }
     }
 
+    @Test("Locks wait for subscribers that want it, from before their first event until they close")
+    func delayingLocks() throws {
+        let engine = FakeEngine()
+        try withServer(engine) { server throws in
+            let indifferent = try server.connect()
+            try indifferent.subscribe()
+            _ = try indifferent.nextChange()
+            #expect(engine.listenerCount.value == 0)
+            do {
+                let client = try server.connect()
+                try client.subscribe(delaysLocks: true)
+                _ = try client.nextChange()
+                #expect(engine.listenerCount.value == 1)
+                engine.tell(.lock(.unlocked(epoch: 2)))
+                #expect(try client.nextChange() == .lock(.unlocked(epoch: 2)))
+                #expect(engine.listenerCount.value == 1)
+            }
+            #expect(engine.listenerCount.wait { $0 == 0 })
+            let talking = try server.connect()
+            try talking.subscribe(delaysLocks: true)
+            _ = try talking.nextChange()
+            try talking.begin(.status)
+            #expect(try talking.goodbye().reason == .malformed)
+            #expect(engine.listenerCount.wait { $0 == 0 })
+        }
+    }
+
+    @Test("While a lock for want of use is announced the housekeeper goes on, and locks when it is due")
+    func notice() throws {
+        try withTemporaryDirectory { directory in
+            let clock = TestClock()
+            var configuration = EngineConfiguration.test(in: directory, clock: clock)
+            configuration.host = .user
+            let engine = try Engine(configuration)
+            try engine.setPasscode("1234")
+            let policy = PasscodePolicy(idleLimit: 600)
+            _ = try engine.handle(.passcode(.setPolicy(policy, passcode: .of("1234"))), from: .owner)
+            try withServer(engine) { server throws in
+                let listener = try server.connect()
+                try listener.subscribe(delaysLocks: true)
+                #expect(try listener.nextChange().lockStatus?.isLocking == false)
+                clock.advance(by: 598)
+                // Something has to wake the housekeeper, which waits by the system's clock.
+                try engine.add("a")
+                #expect(try listener.nextLock().isLocking)
+                let other = try server.connect(groups: ["G"])
+                try other.subscribe()
+                _ = try other.nextChange()
+                try engine.add("b")
+                #expect(try other.nextChange() == .items(.genericPassword, accessGroup: "G"))
+                clock.advance(by: 3)
+                try engine.add("c")
+                #expect(try other.nextLock().state == .locked)
+            }
+        }
+    }
+
     @Test("The housekeeper looks when something is due, and not before")
     func housekeeping() throws {
         let engine = FakeEngine()
@@ -109,5 +168,31 @@ import Testing
             #expect(engine.waitForLockChecks(5))
             engine.set(due: nil)
         }
+    }
+}
+
+extension StoreChange {
+    fileprivate var lockStatus: LockStatus? { if case .lock(let status) = self { status } else { nil } }
+}
+
+extension TestClient {
+    /// The next event of the lock.
+    fileprivate func nextLock() throws -> LockStatus {
+        while true {
+            if let status = try nextChange().lockStatus { return status }
+        }
+    }
+}
+
+extension Engine {
+    /// Adds an item, a change of which subscribers are told.
+    ///
+    /// One that needs no unlocking: adding it is no use of the keys that a lock takes.
+    fileprivate func add(_ account: String) throws {
+        var request = AddRequest(.genericPassword)
+        request.attributes = [.account: .text(account)]
+        request.accessControl = AccessControl(.always)
+        request.secret = SecretBytes(copying: Data("secret".utf8))
+        _ = try handle(.add(request), from: Caller(groups: ["G"]))
     }
 }

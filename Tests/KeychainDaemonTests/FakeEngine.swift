@@ -1,5 +1,6 @@
 import Foundation
 import KeychainModel
+import Synchronization
 
 /// An engine whose answers a test makes, and whose changes it tells of.
 final class FakeEngine: ChangeSource, Sendable {
@@ -25,6 +26,30 @@ final class FakeEngine: ChangeSource, Sendable {
     func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 { epoch }
 
     func prepareForExit() {}
+
+    /// How many listen for locks.
+    let listenerCount = Observed(0)
+
+    func listenForLocks() throws(KeychainError) -> any LockListener { Listener(listenerCount) }
+
+    private final class Listener: LockListener {
+        private let count: Observed<Int>
+        private let hasEnded = Atomic(false)
+
+        init(_ count: Observed<Int>) {
+            self.count = count
+            count.update { $0 += 1 }
+        }
+
+        deinit { end() }
+
+        func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 { epoch }
+
+        func end() {
+            if hasEnded.exchange(true, ordering: .relaxed) { return }
+            count.update { $0 -= 1 }
+        }
+    }
 
     // MARK: Changes
 

@@ -109,9 +109,9 @@ final class TestClient {
     @discardableResult
     func ask(_ request: Request) throws -> Reply { try answer(to: try begin(request)) }
 
-    func subscribe() throws {
+    func subscribe(delaysLocks: Bool = false) throws {
         lastRequest += 1
-        try send(.subscribe(id: lastRequest))
+        try send(.subscribe(id: lastRequest, delaysLocks: delaysLocks))
     }
 
     func nextChange(within seconds: Double = 60) throws -> StoreChange {

@@ -139,14 +139,31 @@ import Testing
             #expect(try engine.secret(of: "a") == "secret")
             clock.advance(by: 400)
             let left = try #require(try engine.lockIfDue())
-            #expect(left > .seconds(199) && left < .seconds(201))
+            // Three seconds before, those who listen are told.
+            #expect(left > .seconds(196) && left < .seconds(198))
             #expect(try engine.lockStatus().state == .unlocked)
             clock.advance(by: 201)
             #expect(try engine.lockIfDue() == nil)
             #expect(try engine.lockStatus().state == .locked)
             _ = try engine.handle(.unlock(.of("1234")), from: .owner)
             #expect(try engine.lockStatus().state == .unlocked)
-            #expect(try #require(try engine.lockIfDue()) > .seconds(599))
+            #expect(try #require(try engine.lockIfDue()) > .seconds(596))
+        }
+    }
+
+    @Test("A lock for want of use is told of also if somebody asked for the state just before")
+    func idleAndAsked() throws {
+        try withEngine { engine, clock throws in
+            try engine.setPasscode("1234")
+            let policy = PasscodePolicy(idleLimit: 600)
+            _ = try engine.handle(.passcode(.setPolicy(policy, passcode: .of("1234"))), from: .owner)
+            let epoch = try engine.lockStatus().epoch
+            clock.advance(by: 601)
+            #expect(try engine.lockStatus().state == .locked)
+            for _ in 1...2 {
+                #expect(try engine.lockIfDue() == nil)
+                #expect(try engine.lockStatus().epoch == epoch + 1)
+            }
         }
     }
 

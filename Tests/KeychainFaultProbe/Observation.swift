@@ -150,8 +150,8 @@ extension Inspection {
     /// Whatever takes the store's lock next removes what a killed writer left.
     private mutating func sweep(_ engine: Engine, _ directory: URL, _ passcodes: [String]) throws {
         let known: Set = [
-            "keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag", "attempts", "lock-state", "store.lock",
-            "write.lock",
+            "keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag", "attempts", "lock-state",
+            "lock-listeners", "store.lock", "write.lock",
         ]
         func strangers() throws -> [String] {
             let store = try FileManager.default.contentsOfDirectory(atPath: directory.path + "/store")

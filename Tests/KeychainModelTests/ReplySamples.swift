@@ -63,7 +63,8 @@ enum ReplySamples {
 
     static let lock = LockStatus(
         state: .locked, hasPasscode: true, keyPlace: .process, isWatched: true, idleLimit: 1,
-        erasesAfterTenFailures: true, failedAttempts: 9, secondsUntilNextAttempt: 0.1, isRekeying: true, epoch: .max)
+        erasesAfterTenFailures: true, failedAttempts: 9, secondsUntilNextAttempt: 0.1, isRekeying: true, epoch: .max,
+        isLocking: true)
 
     static let bareLock = LockStatus(
         state: .neverUnlocked, hasPasscode: false, keyPlace: .keyring, isWatched: false, idleLimit: nil,
@@ -129,6 +130,7 @@ enum ClientMessageSamples {
         [
             .hello(ClientHello(version: .max, groups: ["b", "a", "é", "e\u{301}"], authority: .owner)),
             .hello(ClientHello(version: 0, groups: [], authority: .groups)), .subscribe(id: 1), .subscribe(id: .max),
+            .subscribe(id: 2, delaysLocks: true),
         ] + RequestSamples.all.map { .request(id: .max, $0) }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainModel
+import Synchronization
 
 /// An engine with nothing but a lock, which a test moves.
 final class FakeEngine: RequestHandler, @unchecked Sendable {  // everything is behind the condition
@@ -69,6 +70,48 @@ final class FakeEngine: RequestHandler, @unchecked Sendable {  // everything is 
         if lock.epoch == epoch { _ = condition.wait(until: Date(timeIntervalSinceNow: 0.01)) }
         if let failure { throw failure }
         return lock.epoch
+    }
+
+    /// How many listen for locks, and whether anybody may.
+    private(set) var listenerCount = 0
+    var refusesListeners = false
+
+    func listenForLocks() throws(KeychainError) -> any LockListener {
+        let isRefused = change { _ in
+            if !refusesListeners { listenerCount += 1 }
+            return refusesListeners
+        }
+        if isRefused { throw KeychainError(.notAvailable, message: "nobody may listen") }
+        return Listener(self)
+    }
+
+    /// Waits until so many listen.
+    func waitForListeners(_ count: Int) -> Bool {
+        let end = Date(timeIntervalSinceNow: 30)
+        return condition.withLock {
+            while listenerCount != count {
+                guard condition.wait(until: end) else { return false }
+            }
+            return true
+        }
+    }
+
+    private final class Listener: LockListener {
+        private let engine: FakeEngine
+        private let hasEnded = Atomic(false)
+
+        init(_ engine: FakeEngine) { self.engine = engine }
+
+        deinit { end() }
+
+        func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
+            try engine.waitForLockChange(since: epoch, timeout: timeout)
+        }
+
+        func end() {
+            if hasEnded.exchange(true, ordering: .relaxed) { return }
+            engine.change { _ in engine.listenerCount -= 1 }
+        }
     }
 
     func prepareForExit() {}

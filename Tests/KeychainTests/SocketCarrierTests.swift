@@ -308,7 +308,7 @@ import Testing
             present.epoch = 7
             let first = present
             let daemon = try FakeDaemon(at: path) { peer, _ in
-                guard try peer.welcome(), case .subscribe(let id) = try peer.receive() else { return }
+                guard try peer.welcome(), case .subscribe(let id, _) = try peer.receive() else { return }
                 var status = first
                 peer.send(.event(id: id, .lock(status)))
                 for _ in 0..<3 {
@@ -340,7 +340,7 @@ import Testing
                 present.epoch = round * 10
                 let told = present
                 let daemon = try FakeDaemon(at: path) { peer, _ in
-                    guard try peer.welcome(), case .subscribe(let id) = try peer.receive() else { return }
+                    guard try peer.welcome(), case .subscribe(let id, _) = try peer.receive() else { return }
                     peer.send(.event(id: id, .lock(told)))
                     _ = try peer.receive()
                 }

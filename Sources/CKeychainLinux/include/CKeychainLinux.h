@@ -72,6 +72,15 @@ int ckeychain_exchange(const char *_Nonnull first, const char *_Nonnull second);
 /// EACCES if another process has it locked in any way.
 int ckeychain_lock_byte(int descriptor, int64_t offset);
 
+/// The same for a file that is open for reading, beside others that lock it in this way.
+int ckeychain_share_byte(int descriptor, int64_t offset);
+
+/// Gives it free, also if another process has inherited the description.
+int ckeychain_unlock_byte(int descriptor, int64_t offset);
+
+/// Whether another description has the byte locked in any way. Locks nothing.
+int ckeychain_is_byte_locked(int descriptor, int64_t offset, int *_Nonnull is_locked);
+
 /// Locks the first bytes of a file that is open for writing, for this open file alone (fcntl(2), F_OFD_SETLKW), as soon as
 /// nobody else has them locked. Closing the descriptor gives them free.
 int ckeychain_await_lock(int descriptor, int64_t count);

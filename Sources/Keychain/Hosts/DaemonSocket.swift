@@ -135,9 +135,11 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
     // MARK: Changes
 
     /// From now on the connection only listens.
-    func subscribe(_ address: DaemonAddress) throws(KeychainError) {
+    ///
+    /// - Parameter delaysLocks: Whether locks with notice wait until it is closed.
+    func subscribe(_ address: DaemonAddress, delaysLocks: Bool) throws(KeychainError) {
         lastRequest += 1
-        let frame = try ClientMessage.subscribe(id: lastRequest).frame()
+        let frame = try ClientMessage.subscribe(id: lastRequest, delaysLocks: delaysLocks).frame()
         if case .failure(let failure) = Self.outcome({ () throws(FrameStream.Failure) in try stream.send(frame) }) {
             isOver = true
             throw failure.error(address)

@@ -1,4 +1,5 @@
 internal import KeychainModel
+internal import Synchronization
 
 /// A connection on which a daemon tells of its lock. Belongs to one thread at a time.
 final class LockSubscription: @unchecked Sendable {  // the carrier gives it to one thread at a time
@@ -7,12 +8,13 @@ final class LockSubscription: @unchecked Sendable {  // the carrier gives it to 
     /// What was told last; nil: nothing yet.
     private var known: UInt64?
 
+    /// - Parameter delaysLocks: Whether locks with notice wait for the end of this.
     /// - Throws: `.notAvailable` if no daemon answers.
-    init(_ address: DaemonAddress) throws(KeychainError) {
+    init(_ address: DaemonAddress, delaysLocks: Bool = false) throws(KeychainError) {
         self.address = address
         // As nobody: the items that change are none of its business.
         socket = try DaemonSocket(address, as: Caller(groups: []))
-        try socket.subscribe(address)
+        try socket.subscribe(address, delaysLocks: delaysLocks)
     }
 
     /// Returns the present epoch as soon as it is another one, or `epoch` when the time is over.
@@ -25,4 +27,38 @@ final class LockSubscription: @unchecked Sendable {  // the carrier gives it to 
         }
         return epoch
     }
+
+    /// Returns when the daemon has begun to tell.
+    func awaitFirst(until end: ContinuousClock.Instant) throws(KeychainError) {
+        guard case .lock(let status)? = try socket.nextChange(until: end, address) else {
+            throw KeychainError(.notAvailable, message: "the keychaind at \(address.path) does not tell of its lock")
+        }
+        known = status.epoch
+    }
+}
+
+/// A connection for which a daemon's locks wait.
+final class SubscribedLockListener: LockListener {
+    private let subscription: Mutex<LockSubscription?>
+
+    /// Returns when locks wait for it.
+    ///
+    /// - Throws: `.notAvailable` if no daemon answers in time.
+    init(_ address: DaemonAddress) throws(KeychainError) {
+        let subscription = try LockSubscription(address, delaysLocks: true)
+        try subscription.awaitFirst(until: .now + Self.patience)
+        self.subscription = Mutex(subscription)
+    }
+
+    /// A daemon tells how the lock is before anything else.
+    private static let patience = Duration.seconds(60)
+
+    func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
+        guard let subscription = subscription.withLock({ $0 }) else {
+            throw KeychainError(.notAvailable, message: "nobody listens for locks here any more")
+        }
+        return try subscription.epoch(otherThan: epoch, until: .now + timeout)
+    }
+
+    func end() { subscription.withLock { $0 = nil } }
 }

@@ -141,6 +141,8 @@ package final class SocketCarrier: RequestHandler {
         }
     }
 
+    package func listenForLocks() throws(KeychainError) -> any LockListener { try SubscribedLockListener(address) }
+
     private func attemptToWait(
         since epoch: UInt64, until end: ContinuousClock.Instant
     ) -> Result<UInt64, KeychainError> {

@@ -6,8 +6,14 @@ internal import KeychainModel
 extension ClientConnection {
     /// Tells the client of every change from now on, first of the present lock. It asks for nothing more.
     ///
+    /// - Parameter delaysLocks: Whether a lock with notice waits until the client has closed the connection.
     /// - Throws: how that ended, always.
-    func tellChanges(_ id: UInt64, _ caller: Caller, _ engine: any ChangeSource) throws(ConnectionEnd) -> Never {
+    func tellChanges(
+        _ id: UInt64, _ caller: Caller, _ engine: any ChangeSource, delaysLocks: Bool
+    ) throws(ConnectionEnd) -> Never {
+        // Before the client is told how the lock is: it hears of every one that comes later.
+        let listener = delaysLocks ? try asFailure { () throws(KeychainError) in try engine.listenForLocks() } : nil
+        defer { listener?.end() }
         let event = try asFailure { () throws(KeychainError) in try EventDescriptor() }
         try services.store.subscribers.withEvent(event) { () throws(ConnectionEnd) -> Never in
             var position = try asFailure { () throws(KeychainError) in try engine.position() }

@@ -94,9 +94,9 @@ final class ClientConnection {
             switch frame.content {
             case .success(.request(let id, let request)):
                 try carryOut(request, id, caller, engine, frame)
-            case .success(.subscribe(let id)):
+            case .success(.subscribe(let id, let delaysLocks)):
                 try begin(id)
-                try tellChanges(id, caller, engine)
+                try tellChanges(id, caller, engine, delaysLocks: delaysLocks)
             case .success(.hello): throw .malformed("a connection has one hello")
             case .failure(.badRequest(let id, let error)):
                 try begin(id)

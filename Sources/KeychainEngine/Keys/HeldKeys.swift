@@ -19,6 +19,8 @@ final class HeldKeys: Sendable {
         var idleLimit: Int?
         var isWatching = false
         var lastNote: UInt64 = 0
+        /// The keys were found to be due, and nobody has taken note of it.
+        var wereErased = false
     }
 
     private struct Reference: Sendable { weak var keys: HeldKeys? }
@@ -71,6 +73,7 @@ final class HeldKeys: Sendable {
             if !tiers.contains(.whenUnlocked) { judge(&state, record) }
             if tiers.contains(.afterFirstUnlock) { state.afterFirstUnlock = keys[.afterFirstUnlock] }
             if tiers.contains(.whenUnlocked) { state.whenUnlocked = keys[.whenUnlocked] }
+            state.wereErased = false
             state.epoch = record.epoch
             state.time = clock.sinceBoot
             state.idleLimit = idleLimit
@@ -93,6 +96,7 @@ final class HeldKeys: Sendable {
     func release(alsoAfterFirstUnlock: Bool) {
         state.withLock { state in
             state.whenUnlocked = nil
+            state.wereErased = false
             if alsoAfterFirstUnlock { state.afterFirstUnlock = nil }
         }
     }
@@ -116,7 +120,16 @@ final class HeldKeys: Sendable {
         if record.lockedAt > state.epoch || record.epoch < state.epoch
             || record.isIdle(limit: state.idleLimit, now: now) || record.isWatcherGone(since: state.time, now: now)
         {
+            if state.whenUnlocked != nil { state.wereErased = true }
             state.whenUnlocked = nil
+        }
+    }
+
+    /// Whether the keys went since somebody looked at what is due, without a lock. True once.
+    func takeErasure() -> Bool {
+        state.withLock { state in
+            defer { state.wereErased = false }
+            return state.wereErased
         }
     }
 

@@ -21,10 +21,17 @@ extension KeyStore {
         forgetSnapshot()
     }
 
-    /// Takes the keys away that are there while unlocked, from every process.
+    /// Takes the keys away that are there while unlocked, from every process; with grace those who listen are told
+    /// before.
     ///
     /// - Throws: `.noPasscode`: without one there is nothing that could bring them back.
     func lock(_ request: LockRequest) throws(KeychainError) {
+        // A lock that came meanwhile was this one too, and what was unlocked after it is not locked again.
+        if request == .withGrace && giveNotice() { return }
+        try takeKeys(request)
+    }
+
+    private func takeKeys(_ request: LockRequest) throws(KeychainError) {
         // Whatever is wrong with the files, the keys go first.
         removeBlobs(of: [.whenUnlocked])
         held.release(alsoAfterFirstUnlock: false)
@@ -39,6 +46,7 @@ extension KeyStore {
             record.graceEnd = record.isLocked ? min(record.graceEnd, grace) : grace
             record.epoch &+= 1
             record.lockedAt = record.epoch
+            record.lockingUntil = 0
             // Again, now that no unlock and no change of the keybag can be under way.
             removeBlobs(of: [.whenUnlocked])
             held.release(alsoAfterFirstUnlock: false)
@@ -60,7 +68,8 @@ extension KeyStore {
             guard !isIdle, let keyring, let serial = keyring.find(name) else { return }
             keyring.setLifetime(of: serial, to: record.lifetime(idleLimit: limit, now: now))
         }
-        if isIdle { try lock(.withGrace) }
+        // Nobody can read any more as it is, so there is nothing to give notice of.
+        if isIdle { try takeKeys(.withGrace) }
     }
 
     func status() throws(KeychainError) -> LockStatus {
@@ -73,7 +82,7 @@ extension KeyStore {
             keyPlace: keyPlace, isWatched: isWatchedHere || record.isWatched(configuration.clock.sinceBoot),
             idleLimit: bag.policy.idleLimit, erasesAfterTenFailures: bag.policy.erasesAfterTenFailures,
             failedAttempts: failed.failures, secondsUntilNextAttempt: failed.wait, isRekeying: bag.isRekeying,
-            epoch: record.epoch)
+            epoch: record.epoch, isLocking: record.isLocking(configuration.clock.sinceBoot))
     }
 
     private var keyPlace: LockStatus.KeyPlace {
@@ -81,16 +90,35 @@ extension KeyStore {
         return keyring == nil ? .process : .keyring
     }
 
-    /// Locks what has gone unused for too long, or whose watcher is gone, if this process holds the keys.
+    /// Locks what has gone unused for too long, or whose watcher is gone, if this process holds the keys; announces it
+    /// shortly before. Never waits for those who listen.
     ///
     /// - Returns: when to look again, if nothing happens before; nil: nothing will be due.
     func lockIfDue() throws(KeychainError) -> Duration? {
         let bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
-        guard bag.passcode != nil, let end = held.end(idleLimit: bag.policy.idleLimit) else { return nil }
+        let limit = bag.policy.idleLimit
+        guard bag.passcode != nil else { return nil }
+        guard let end = held.end(idleLimit: limit) else {
+            try tellOfErasedKeys()
+            return nil
+        }
         let now = configuration.clock.sinceBoot
-        guard end < now else { return .nanoseconds(Int64(clamping: end - now + 1_000_000)) }
-        try lock(.withGrace)
-        return nil
+        guard end >= now else {
+            try takeKeys(.withGrace)
+            return nil
+        }
+        let notice = LockRecord.noticeLength(idleLimit: limit)
+        let isTime = end - now <= notice
+        if isTime { announce(until: end) }
+        return .nanoseconds(Int64(clamping: end - now - (isTime ? 0 : notice) + 1_000_000))
+    }
+
+    /// Begins an epoch if the keys were erased by whoever asked just when they were due, and told nobody. That is no lock
+    /// of its own: an unlock that is under way holds.
+    private func tellOfErasedKeys() throws(KeychainError) {
+        guard held.takeErasure() else { return }
+        try state.update { $0.epoch &+= 1 }
+        forgetSnapshot()
     }
 
     /// Asks without counting as a use of the keys.

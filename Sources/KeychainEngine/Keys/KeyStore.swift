@@ -205,6 +205,8 @@ final class KeyStore: Sendable {
         guard snapshot.bag.passcode != nil, let limit = snapshot.bag.policy.idleLimit else { return }
         let now = configuration.clock.sinceBoot
         guard held.shouldNoteUse(at: now, limit: limit) else { return }
+        // What reads in time does not put off the lock that it was told of.
+        if state.read()?.isLocking(now) ?? false { return }
         state.noteUse(at: now)
         guard case .keyring(let serial) = snapshot.whenUnlocked, let keyring, let record = state.read() else { return }
         keyring.setLifetime(of: serial, to: record.lifetime(idleLimit: limit, now: now))

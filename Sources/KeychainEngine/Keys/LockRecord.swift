@@ -7,7 +7,7 @@ struct LockRecord: Sendable, Equatable {
     static let byteCount = 64
     private static let magic: UInt64 = 0x4C4F_434B_5354_0D0A  // "LOCKST", CR, LF
 
-    /// Changes with every lock, unlock and change of the keybag.
+    /// Changes with every lock, unlock, announcement of a lock and change of the keybag.
     var epoch: UInt64
     /// Until then, calls that had begun before the last lock may go on.
     var graceEnd: UInt64 = 0
@@ -19,6 +19,8 @@ struct LockRecord: Sendable, Equatable {
     var watchedUntil: UInt64 = 0
     /// The epoch that the last unlock began.
     var unlockedAt: UInt64 = 0
+    /// A lock was announced, and follows until then; 0: none was since the last lock.
+    var lockingUntil: UInt64 = 0
 
     /// Where ``lastUse`` lies, which is written alone.
     static let offsetOfLastUse = 32
@@ -42,10 +44,11 @@ struct LockRecord: Sendable, Equatable {
         lastUse = word(Self.offsetOfLastUse)
         watchedUntil = word(40)
         unlockedAt = word(48)
+        lockingUntil = word(56)
     }
 
     func write(to bytes: UnsafeMutableRawBufferPointer) {
-        let words = [Self.magic, epoch, graceEnd, lockedAt, lastUse, watchedUntil, unlockedAt, 0]
+        let words = [Self.magic, epoch, graceEnd, lockedAt, lastUse, watchedUntil, unlockedAt, lockingUntil]
         for (index, word) in words.enumerated() {
             bytes.storeBytes(of: word.bigEndian, toByteOffset: index * 8, as: UInt64.self)
         }

@@ -81,7 +81,7 @@ final class LockStateFile: LockStateKeeper {
     ///
     /// - Throws: `.notAvailable` if the file cannot be written, or what `change` throws; then nothing is written.
     func update(
-        _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
+        within patience: Duration?, _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
     ) throws(KeychainError) {
         let file = files.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
@@ -91,8 +91,14 @@ final class LockStateFile: LockStateKeeper {
             flock(file, LOCK_UN)
             close(file)
         }
-        while flock(file, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw AtomicFile.fileError("lock", url, errno) }
+        let end = patience.map { ContinuousClock.now + $0 }
+        while flock(file, end == nil ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
+            let failure = errno
+            if failure == EINTR { continue }
+            guard let end, failure == EWOULDBLOCK, ContinuousClock.now < end else {
+                throw AtomicFile.fileError("lock", url, failure)
+            }
+            usleep(1_000)
         }
         var record = Self.record(in: file) ?? LockRecord()
         try change(&record)
@@ -136,5 +142,35 @@ final class LockStateFile: LockStateKeeper {
             // Nobody will write into a file that has no name any more.
             if hasChanged != 0 && Self.isRemoved(file) { return epoch &+ 1 }
         }
+    }
+
+    // MARK: Listeners
+
+    /// Not this file itself: over a network, a lock of its bytes and one of the whole exclude each other.
+    private var listeners: URL { url.deletingLastPathComponent().appendingPathComponent("lock-listeners") }
+
+    /// A lock of the file `lock-listeners` beside this one, shared by all who listen: it is gone with whoever is killed.
+    func listen() throws(KeychainError) -> LockListening {
+        let file = files.open(listeners.path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { throw AtomicFile.fileError("open", listeners, errno) }
+        let failure = ckeychain_share_byte(file, 0)
+        guard failure == 0 else {
+            close(file)
+            throw AtomicFile.fileError("lock", listeners, failure)
+        }
+        return LockListening {
+            // A forked child may have it open too, and would keep the lock.
+            _ = ckeychain_unlock_byte(file, 0)
+            close(file)
+        }
+    }
+
+    /// Where that cannot be found out nobody is waited for.
+    var hasListeners: Bool {
+        let file = Glibc.open(listeners.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var isLocked: Int32 = 0
+        return ckeychain_is_byte_locked(file, 0, &isLocked) == 0 && isLocked != 0
     }
 }

@@ -16,10 +16,13 @@ protocol LockStateKeeper: AnyObject, Sendable {
 
     /// Changes the record while nobody else does, and runs `change` meanwhile.
     ///
-    /// - Parameter follow: Run when the record is changed, and before anybody else may change it or is woken for it.
+    /// - Parameters:
+    ///   - patience: How long to wait for another process that changes it, which may have been stopped; nil: until it is
+    ///     done.
+    ///   - follow: Run when the record is changed, and before anybody else may change it or is woken for it.
     /// - Throws: `.notAvailable` if it cannot be kept, or what `change` throws; then nothing is changed.
     func update(
-        _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
+        within patience: Duration?, _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
     ) throws(KeychainError)
 
     /// One word alone, so that using a key does not wait for anybody.
@@ -27,10 +30,18 @@ protocol LockStateKeeper: AnyObject, Sendable {
 
     /// Waits until the record has another epoch than `epoch`, or the time is over.
     func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64
+
+    /// Whoever locks with notice waits for the end of this, for as long as it is announced.
+    func listen() throws(KeychainError) -> LockListening
+
+    /// Whether anybody does, in whatever process. Not certain of those who begin or end just now.
+    var hasListeners: Bool { get }
 }
 
 extension LockStateKeeper {
-    func update(_ change: (inout LockRecord) throws(KeychainError) -> Void) throws(KeychainError) {
-        try update(change, then: {})
+    func update(
+        _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void = {}
+    ) throws(KeychainError) {
+        try update(within: nil, change, then: follow)
     }
 }

@@ -7,6 +7,7 @@ final class LockStateMemory: LockStateKeeper {
     /// Held while a change is being made, which may take as long as a file takes to be replaced.
     private let turn = NSLock()
     private let signal: ChangeSignal
+    private let listenerCount = BriefLock(0)
 
     /// - Parameter signal: Is given after each change of the epoch.
     init(_ signal: ChangeSignal) { self.signal = signal }
@@ -19,8 +20,9 @@ final class LockStateMemory: LockStateKeeper {
 
     func reopen() {}  // nobody takes its place
 
+    /// Nobody stops this process and not whoever waits here.
     func update(
-        _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
+        within _: Duration?, _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
     ) throws(KeychainError) {
         turn.lock()
         defer { turn.unlock() }
@@ -43,4 +45,11 @@ final class LockStateMemory: LockStateKeeper {
         signal.wait(until: .now + timeout) { record.withLock { $0.epoch } != epoch }
         return record.withLock { $0.epoch }
     }
+
+    func listen() throws(KeychainError) -> LockListening {
+        listenerCount.withLock { $0 += 1 }
+        return LockListening { [self] in listenerCount.withLock { $0 -= 1 } }
+    }
+
+    var hasListeners: Bool { listenerCount.withLock { $0 > 0 } }
 }

@@ -8,7 +8,9 @@ package enum ClientMessage: Sendable {
     /// The ids of a connection's requests grow.
     case request(id: UInt64, Request)
     /// From now on the connection is told of changes, under this id, and asks for nothing more.
-    case subscribe(id: UInt64)
+    ///
+    /// - delaysLocks: Whether locks with notice wait until it is closed.
+    case subscribe(id: UInt64, delaysLocks: Bool = false)
 }
 
 /// How a client introduces itself. What it says of itself is worth as much as its process (docs/protocol.md).
@@ -47,9 +49,10 @@ extension ClientMessage {
         case .request(let id, let request):
             wire.id = id
             wire.kind = WireClientMessage.OneOf_Kind(request, &secrets)
-        case .subscribe(let id):
+        case .subscribe(let id, let delaysLocks):
             wire.id = id
-            wire.subscribe = WireNothing()
+            wire.subscribe = WireSubscribe()
+            wire.subscribe.delaysLocks = delaysLocks
         }
         return WireFrame(message: try wire.encoded(), secrets: secrets)
     }
@@ -82,7 +85,7 @@ extension ClientMessage {
     private init(_ wire: WireClientMessage, _ tail: WireTail) throws(KeychainError) {
         var tail = tail
         switch wire.kind {
-        case .subscribe: self = .subscribe(id: wire.id)
+        case .subscribe(let subscribe): self = .subscribe(id: wire.id, delaysLocks: subscribe.delaysLocks)
         case let request?: self = .request(id: wire.id, try Request(request, &tail))
         case nil:
             throw KeychainError(

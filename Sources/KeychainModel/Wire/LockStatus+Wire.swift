@@ -11,6 +11,7 @@ extension WireLockStatus {
         secondsUntilNextAttempt = status.secondsUntilNextAttempt
         isRekeying = status.isRekeying
         epoch = status.epoch
+        isLocking = status.isLocking
     }
 }
 
@@ -22,7 +23,7 @@ extension LockStatus {
             erasesAfterTenFailures: wire.erasesAfterTenFailures,
             failedAttempts: try Int(wireCount: wire.failedAttempts),
             secondsUntilNextAttempt: try Double(wireTime: wire.secondsUntilNextAttempt), isRekeying: wire.isRekeying,
-            epoch: wire.epoch)
+            epoch: wire.epoch, isLocking: wire.isLocking)
     }
 }
 

@@ -216,10 +216,10 @@ nonisolated struct WireClientMessage: Sendable {
   }
 
   /// Turns the connection into one that is told of changes, by messages with this id, and asks for nothing more.
-  var subscribe: WireNothing {
+  var subscribe: WireSubscribe {
     get {
       if case .subscribe(let v)? = kind {return v}
-      return WireNothing()
+      return WireSubscribe()
     }
     set {kind = .subscribe(newValue)}
   }
@@ -420,7 +420,7 @@ nonisolated struct WireClientMessage: Sendable {
     /// The first message of a connection, and only the first.
     case hello(WireHello)
     /// Turns the connection into one that is told of changes, by messages with this id, and asks for nothing more.
-    case subscribe(WireNothing)
+    case subscribe(WireSubscribe)
     /// Answered with added.
     case add(WireAdd)
     /// Answered with found, or with a failure of status -25300 if nothing is found.
@@ -839,6 +839,19 @@ nonisolated struct WireNothing: Sendable {
   init() {}
 }
 
+nonisolated struct WireSubscribe: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Whether a lock with notice waits until this connection is closed, three seconds at most: see is_locking.
+  var delaysLocks: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 nonisolated struct WireAdd: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1246,7 +1259,7 @@ nonisolated struct WireLock: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Whether calls in progress are refused too; otherwise they have ten seconds to end.
+  /// Whether nobody has notice and calls in progress are refused too; otherwise they have ten seconds to end.
   var now: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1788,8 +1801,11 @@ nonisolated struct WireLockStatus: Sendable {
   /// A renewal of all keys is under way, or was interrupted.
   var isRekeying: Bool = false
 
-  /// Changes with every lock and unlock.
+  /// Changes with every lock, unlock and announcement of a lock.
   var epoch: UInt64 = 0
+
+  /// A lock was announced and follows within three seconds: as soon as no subscription that delays it is open.
+  var isLocking: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2167,7 +2183,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         }
       }()
       case 3: try {
-        var v: WireNothing?
+        var v: WireSubscribe?
         var hadOneofValue = false
         if let current = self.kind {
           hadOneofValue = true
@@ -3056,6 +3072,36 @@ nonisolated extension WireNothing: SwiftProtobuf.Message, SwiftProtobuf._Message
   }
 
   static func ==(lhs: WireNothing, rhs: WireNothing) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSubscribe: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Subscribe"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}delays_locks\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.delaysLocks) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.delaysLocks != false {
+      try visitor.visitSingularBoolField(value: self.delaysLocks, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireSubscribe, rhs: WireSubscribe) -> Bool {
+    if lhs.delaysLocks != rhs.delaysLocks {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4257,7 +4303,7 @@ nonisolated extension WireItemCount: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension WireLockStatus: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".LockStatus"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{3}has_passcode\0\u{3}key_place\0\u{3}is_watched\0\u{3}idle_limit\0\u{3}erases_after_ten_failures\0\u{3}failed_attempts\0\u{3}seconds_until_next_attempt\0\u{3}is_rekeying\0\u{1}epoch\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{3}has_passcode\0\u{3}key_place\0\u{3}is_watched\0\u{3}idle_limit\0\u{3}erases_after_ten_failures\0\u{3}failed_attempts\0\u{3}seconds_until_next_attempt\0\u{3}is_rekeying\0\u{1}epoch\0\u{3}is_locking\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4275,6 +4321,7 @@ nonisolated extension WireLockStatus: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 8: try { try decoder.decodeSingularDoubleField(value: &self.secondsUntilNextAttempt) }()
       case 9: try { try decoder.decodeSingularBoolField(value: &self.isRekeying) }()
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self.epoch) }()
+      case 11: try { try decoder.decodeSingularBoolField(value: &self.isLocking) }()
       default: break
       }
     }
@@ -4315,6 +4362,9 @@ nonisolated extension WireLockStatus: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if self.epoch != 0 {
       try visitor.visitSingularUInt64Field(value: self.epoch, fieldNumber: 10)
     }
+    if self.isLocking != false {
+      try visitor.visitSingularBoolField(value: self.isLocking, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4329,6 +4379,7 @@ nonisolated extension WireLockStatus: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.secondsUntilNextAttempt != rhs.secondsUntilNextAttempt {return false}
     if lhs.isRekeying != rhs.isRekeying {return false}
     if lhs.epoch != rhs.epoch {return false}
+    if lhs.isLocking != rhs.isLocking {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -6,12 +6,13 @@ struct LockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lock", abstract: "Take the keys away from every program of this user.",
         discussion: """
-            What is accessible "after first unlock" or "always" stays within reach. Calls in progress have ten \
-            seconds to end; new ones are refused (36) at once.
+            What is accessible "after first unlock" or "always" stays within reach. Programs that want \
+            to be told before have three seconds at most; then new calls are refused (36), and those in progress have \
+            ten seconds to end.
             """)
 
     @OptionGroup var store: StoreOptions
-    @Flag(help: "Refuse calls in progress too.") var now = false
+    @Flag(help: "Tell nobody before, and refuse calls in progress too.") var now = false
 
     func run() throws {
         let (session, _) = try KeychainSession.withPasscode(store)

@@ -12,7 +12,10 @@ struct FileInspection {
 
     init(_ location: StoreLocation) {
         let store = location.storeDirectory
-        let names = ["keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag", "lock-state", "attempts", "host"]
+        let names = [
+            "keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag", "lock-state", "lock-listeners", "attempts",
+            "host",
+        ]
         inspect(store, with: names.map { store.appendingPathComponent($0) })
         inspectSiblings(of: store)
         // Whoever starts the service looks after its credentials, and opening them says what is wrong.

@@ -30,6 +30,7 @@ private final class NoKeychain: RequestHandler {
 
     func handle(_: Request, from _: Caller) throws(KeychainError) -> Reply { throw refusal }
     func waitForLockChange(since _: UInt64, timeout _: Duration) throws(KeychainError) -> UInt64 { throw refusal }
+    func listenForLocks() throws(KeychainError) -> any LockListener { throw refusal }
     func prepareForExit() {}
 }
 

@@ -1,0 +1,95 @@
+internal import Glibc
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// The notice before a lock, for those who listen: until nobody does any more, for three seconds at most, the keys stay.
+extension KeyStore {
+    /// How soon whoever locks sees that nobody listens any more, in microseconds.
+    private static let pause: UInt32 = 5_000
+    /// How long an announcement waits for its turn.
+    private static let patience = Duration.milliseconds(100)
+
+    /// Announces a lock and waits for those who listen.
+    ///
+    /// - Returns: whether somebody else has locked the store since.
+    func giveNotice() -> Bool {
+        guard let announced = announce(until: nil) else { return false }
+        func wasLocked() -> Bool { state.read().map { $0.lockedAt != announced.lockedAt } ?? false }
+        while announced.isNoticeRunning(configuration.clock.sinceBoot), state.hasListeners, !wasLocked() {
+            usleep(Self.pause)
+        }
+        return wasLocked()
+    }
+
+    /// Announces, shortly before, that the keys will have gone unused for too long. From then on using them puts nothing
+    /// off: what was announced comes.
+    ///
+    /// To be called now and then by those who listen: in the embedded host nobody else looks at the right moment, and
+    /// the kernel says nothing when it takes the keys.
+    func announceDisuse() throws(KeychainError) {
+        let bag = try begin().snapshot.bag
+        guard bag.passcode != nil, let limit = bag.policy.idleLimit, let record = state.read() else { return }
+        let now = configuration.clock.sinceBoot
+        let end = record.lastUse &+ UInt64(limit) * 1_000_000_000
+        guard end > now, end - now <= LockRecord.noticeLength(idleLimit: limit), !record.isLocking(now) else { return }
+        _ = announce(until: end)
+    }
+
+    /// - Parameter end: When the keys go at the latest; nil: when the longest notice is over.
+    /// - Returns: the record with the announcement, which may have been there already; nil: nobody is to be told, or can
+    ///   be.
+    @discardableResult
+    func announce(until end: UInt64?) -> LockRecord? {
+        guard state.hasListeners else { return nil }
+        var announced: LockRecord?
+        do throws(KeychainError) {
+            let bag = try requirePasscode()
+            // A program that was stopped with the record in its hands keeps nobody from locking.
+            try state.update(
+                within: Self.patience,
+                { record throws(KeychainError) in
+                    let now = configuration.clock.sinceBoot
+                    guard hasKeysToTake(bag, record, now) else { return }
+                    if !record.isLocking(now) {
+                        record.lockingUntil = end ?? now + LockRecord.noticeLength
+                        record.epoch &+= 1
+                    }
+                    announced = record
+                }, then: {})
+        } catch {
+            // The keys go all the same, and the lock says what is wrong.
+            return nil
+        }
+        return announced
+    }
+
+    /// Whether there is anything left that could be read in time.
+    private func hasKeysToTake(_ bag: Keybag, _ record: LockRecord, _ now: UInt64) -> Bool {
+        let limit = bag.policy.idleLimit
+        guard !record.isLocked, !record.isIdle(limit: limit, now: now) else { return false }
+        if let keyring { return keyring.find(blobName(.whenUnlocked, bagGeneration: bag.generation)) != nil }
+        // Where each process has its own, it may be another one that has them.
+        return state.isShared || held.whenUnlocked(idleLimit: limit) != nil
+    }
+}
+
+extension LockRecord {
+    /// At most so much time lies between an announcement and its lock, in nanoseconds.
+    static let noticeLength = UInt64(LockStatus.noticeLength / .nanoseconds(1))
+    /// What a lock may take until it is written, once the time is over.
+    private static let leeway: UInt64 = 1_000_000_000
+
+    /// How long before the end of the idle limit it is announced: uses in that time do not count any more.
+    static func noticeLength(idleLimit: Int?) -> UInt64 {
+        idleLimit.map { min(noticeLength, UInt64($0) * 250_000_000) } ?? noticeLength
+    }
+
+    /// A lock was announced, and has not come yet. One whose maker was killed never comes.
+    func isLocking(_ now: UInt64) -> Bool {
+        !isLocked && lockingUntil > 0 && now < lockingUntil &+ Self.leeway
+            && lockingUntil <= now &+ Self.noticeLength
+    }
+
+    /// Whoever listens has time left.
+    func isNoticeRunning(_ now: UInt64) -> Bool { isLocking(now) && now < lockingUntil }
+}
