@@ -58,7 +58,7 @@ public struct KeychainLock: Sendable {
     /// To miss nothing, begin a stream first and look at ``state`` then. A lock that is followed by an unlock within
     /// the same moment is no change. The stream ends when the keychain cannot be looked at any more, and at once if
     /// it never could: ``state`` then says why. It costs one thread for as long as someone has the stream.
-    public var changes: AsyncStream<State> { LockWatch.stream(of: connection) }
+    public var changes: AsyncStream<State> { connection.lockChanges }
 
     func status() throws(Failure) -> LockStatus {
         try withConnection { (connection) throws(KeychainError) in try connection.lockStatus() }
@@ -85,7 +85,11 @@ public struct KeychainLock: Sendable {
 
     /// Takes the keys away from every program of the user.
     ///
-    /// - Parameter immediately: Whether calls in progress are refused too. Otherwise they have ten seconds to end.
+    /// Programs that want to be told before, by `ProtectedFiles.protectedDataChanges` of the module `DataProtection`, are
+    /// waited for, this one too: up to three seconds.
+    ///
+    /// - Parameter immediately: Whether nobody is told before, and calls in progress are refused too. Otherwise they have
+    ///   ten seconds to end.
     /// - Throws: −25260 if no passcode is set, since nothing could be unlocked again.
     public func lock(immediately: Bool = false) throws(Failure) {
         try withConnection { (connection) throws(KeychainError) in

@@ -3,51 +3,173 @@ import Foundation
 import Keychain
 import KeychainModel
 import KeychainTestSupport
+import Synchronization
 import Testing
 
 /// What an application is told of the lock.
 @Suite struct AvailabilityTests {
+    /// An application's files, one of class A among them, in an unlocked keychain with a passcode.
+    private func withApplication(
+        _ host: KeychainHost, _ body: (TestKeychain, ProtectedFiles, URL) async throws -> Void
+    ) async throws {
+        try await withKeychain(host) { keychain async throws in
+            let files = ProtectedFiles(connection: Connection(engine: keychain.handler, caller: Caller(groups: ["G"])))
+            try keychain.setPasscode("1234")
+            let url = keychain.directory.appendingPathComponent("file")
+            try files.write(Data("content".utf8), to: url, protection: .complete)
+            try await LockNotice.$patience.withValue(.seconds(3600)) { try await body(keychain, files, url) }
+        }
+    }
+
+    /// Locks on a thread of its own, since the lock waits for those who are told.
+    private func lockMeanwhile(_ keychain: TestKeychain) {
+        let thread = Thread {
+            do { try keychain.lock() } catch { Issue.record(error) }
+        }
+        thread.start()
+    }
+
     @Test(
-        "An application is told when its files stop to open and when they open again", arguments: KeychainHost.carriers)
+        "An application is told when its files have stopped to open and when they open again",
+        arguments: KeychainHost.carriers)
     func changes(host: KeychainHost) async throws {
         try await withKeychain(host) { keychain async throws in
             let files = ProtectedFiles(connection: Connection(engine: keychain.handler, caller: Caller(groups: ["G"])))
             #expect(files.isProtectedDataAvailable, "without a passcode it always is")
             try keychain.setPasscode("1234")
             #expect(files.isProtectedDataAvailable)
-            var changes = files.availability.makeAsyncIterator()
+            var changes = files.protectedDataChanges.makeAsyncIterator()
             for _ in 1...2 {
+                // Without notice.
                 try keychain.lock(.now)
-                #expect(await changes.next() == false)
+                #expect(await changes.next() == .didBecomeUnavailable)
                 #expect(!files.isProtectedDataAvailable)
                 try keychain.unlock("1234")
-                #expect(await changes.next() == true)
+                #expect(await changes.next() == .didBecomeAvailable)
                 #expect(files.isProtectedDataAvailable)
             }
         }
     }
 
-    @Test("The same as notifications")
-    func notifications() async throws {
-        try await withKeychain { keychain async throws in
-            let files = ProtectedFiles(connection: Connection(engine: keychain.handler, caller: Caller(groups: ["G"])))
-            try keychain.setPasscode("1234")
+    @Test(
+        "Whoever is told of a lock in time can still read, and not after it", arguments: KeychainHost.allCases)
+    func inTime(host: KeychainHost) async throws {
+        try await withApplication(host) { keychain, files, url async throws in
+            var seen: [ProtectedDataChange] = []
+            let changes = files.protectedDataChanges
+            lockMeanwhile(keychain)
+            for await change in changes {
+                seen.append(change)
+                switch change {
+                case .willBecomeUnavailable:
+                    // The lock waits for this body, however long it takes within its time.
+                    try await Task.sleep(for: .milliseconds(100))
+                    #expect(files.isProtectedDataAvailable)
+                    #expect(try files.read(from: url) == Data((seen.count == 1 ? "content" : "saved").utf8))
+                    try files.write(Data("saved".utf8), to: url, protection: .complete)
+                case .didBecomeUnavailable:
+                    #expect(throws: DataProtectionError.self) { try files.read(from: url) }
+                    if seen.count == 2 { try keychain.unlock("1234") }
+                case .didBecomeAvailable:
+                    #expect(try files.read(from: url) == Data("saved".utf8))
+                    if seen.count == 3 { lockMeanwhile(keychain) }
+                }
+                if seen.count == 5 { break }
+            }
+            #expect(
+                seen == [
+                    .willBecomeUnavailable, .didBecomeUnavailable, .didBecomeAvailable, .willBecomeUnavailable,
+                    .didBecomeUnavailable,
+                ])
+        }
+    }
+
+    @Test("The lock comes when the loop is left, or nobody has the changes any more", arguments: KeychainHost.carriers)
+    func left(host: KeychainHost) async throws {
+        try await withApplication(host) { keychain, files, _ async throws in
+            let changes = files.protectedDataChanges
+            lockMeanwhile(keychain)
+            for await change in changes {
+                #expect(change == .willBecomeUnavailable)
+                break
+            }
+            // The clock stands still: a notice that is not given back would keep the lock for ever.
+            try await keychain.awaitState(.locked)
+        }
+    }
+
+    @Test("Whoever takes the changes and never looks is waited for, for a while", arguments: KeychainHost.carriers)
+    func neverLooking(host: KeychainHost) async throws {
+        try await withApplication(host) { keychain, files, _ async throws in
+            let changes = files.protectedDataChanges
+            lockMeanwhile(keychain)
+            try await keychain.awaitAnnouncement()
+            keychain.clock.advance(by: 3.1)
+            try await keychain.awaitState(.locked)
+            withExtendedLifetime(changes) {}
+        }
+    }
+
+    @Test("A lock that was announced and never came is told of as well")
+    func lapsed() async throws {
+        try await withApplication(.embedded) { keychain, files, _ async throws in
+            var changes = files.protectedDataChanges.makeAsyncIterator()
+            lockMeanwhile(keychain)
+            #expect(await changes.next() == .willBecomeUnavailable)
+            // What the lock does in the end, and what its maker's end leaves, differ in this alone.
+            try keychain.lock(.now)
+            try keychain.unlock("1234")
+            #expect(await changes.next() == .didBecomeAvailable)
+        }
+    }
+
+    @Test("The same as notifications, of which the first is in time", arguments: KeychainHost.carriers)
+    func notifications(host: KeychainHost) async throws {
+        try await withApplication(host) { keychain, files, url async throws in
             let center = NotificationCenter()
-            let (posted, continuation) = AsyncStream.makeStream(of: Notification.Name.self)
+            let (posted, continuation) = AsyncStream.makeStream(of: (Notification.Name, Bool).self)
             let names = [
-                ProtectedFiles.protectedDataDidBecomeUnavailable, ProtectedFiles.protectedDataDidBecomeAvailable,
+                ProtectedFiles.protectedDataWillBecomeUnavailable, ProtectedFiles.protectedDataDidBecomeUnavailable,
+                ProtectedFiles.protectedDataDidBecomeAvailable,
             ]
             let observers = names.map { name in
-                center.addObserver(forName: name, object: nil, queue: nil) { continuation.yield($0.name) }
+                center.addObserver(forName: name, object: nil, queue: nil) { notification in
+                    continuation.yield((notification.name, (try? files.read(from: url)) != nil))
+                }
             }
             defer { for observer in observers { center.removeObserver(observer) } }
             let posting = files.postAvailability(to: center)
             var seen = posted.makeAsyncIterator()
-            try keychain.lock(.now)
-            #expect(await seen.next() == names[0])
-            try keychain.unlock("1234")
-            #expect(await seen.next() == names[1])
+            lockMeanwhile(keychain)
+            for (name, opens) in zip(names, [true, false, true]) {
+                if name == names[2] { try keychain.unlock("1234") }
+                let next = await seen.next()
+                #expect(next?.0 == name && next?.1 == opens)
+            }
             posting.cancel()
+        }
+    }
+
+    @Test("The names are those of Apple's notifications")
+    func names() {
+        #expect(
+            ProtectedFiles.protectedDataWillBecomeUnavailable.rawValue
+                == "UIApplicationProtectedDataWillBecomeUnavailable")
+        #expect(
+            ProtectedFiles.protectedDataDidBecomeAvailable.rawValue == "UIApplicationProtectedDataDidBecomeAvailable")
+    }
+}
+
+extension TestKeychain {
+    fileprivate func awaitState(_ state: LockState) async throws { try await wait { $0.state == state } }
+
+    fileprivate func awaitAnnouncement() async throws { try await wait { $0.isLocking } }
+
+    private func wait(until isTrue: (LockStatus) -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try !isTrue(lockStatus) {
+            try #require(ContinuousClock.now < end, "it does not come")
+            try await Task.sleep(for: .milliseconds(5))
         }
     }
 }

@@ -1,0 +1,115 @@
+internal import Dispatch
+internal import KeychainModel
+
+/// The lock waits for the end of this object, for three seconds at most.
+package final class LockNotice: Sendable {
+    /// How long it is kept from going back at most. A parameter, so that tests, whose clock stands still, can be slow.
+    @TaskLocal package static var patience = LockStatus.noticeLength
+
+    private let end: DispatchSemaphore
+
+    fileprivate init(_ end: DispatchSemaphore) { self.end = end }
+
+    deinit { end.signal() }
+}
+
+/// What happens to the keys that are there while unlocked.
+package enum LockEvent: Sendable {
+    /// They go as soon as the notice is given back.
+    case willLock(LockNotice)
+    case didLock
+    case didUnlock
+}
+
+/// Listens for locks, so that they are announced and wait until it has told of them.
+final class LockNoticeFollower: LockFollower, @unchecked Sendable {  // one thread has it
+    private enum Told { case available, leaving, unavailable }
+
+    private let connection: Connection
+    private let patience = LockNotice.patience
+    /// nil: nobody waits for this at the moment.
+    private var listener: (any LockListener)?
+    private var epoch: UInt64
+    private var told: Told
+
+    init(_ connection: Connection) throws(KeychainError) {
+        self.connection = connection
+        // Before it looks: a lock after that waits.
+        listener = Self.listener(connection)
+        let status = try connection.lockStatus()
+        // What was announced already is told at once.
+        epoch = status.isLocking ? status.epoch &- 1 : status.epoch
+        told = status.state == .unlocked ? .available : .unavailable
+    }
+
+    /// Where nobody can listen, as on a read-only disk, locks are told of when they have happened.
+    private static func listener(_ connection: Connection) -> (any LockListener)? {
+        do throws(KeychainError) {
+            return try connection.listenForLocks()
+        } catch {
+            return nil
+        }
+    }
+
+    func look(_ tell: (LockEvent) -> Void) throws(KeychainError) {
+        let former = epoch
+        epoch = try nextEpoch()
+        let status = try connection.lockStatus()
+        let present: Told =
+            status.state != .unlocked ? .unavailable : status.isLocking ? .leaving : .available
+        if present != told {
+            told = present
+            switch present {
+            case .available: tell(.didUnlock)
+            case .unavailable: tell(.didLock)
+            case .leaving: wait(for: giveNotice(tell))
+            }
+        }
+        if status.isLocking {
+            end()
+        } else if epoch != former || listener == nil {
+            // Anew with each epoch, in which the store may have another host; the new one first, so that none is missed.
+            listener = Self.listener(connection)
+        }
+    }
+
+    private func nextEpoch() throws(KeychainError) -> UInt64 {
+        if let listener {
+            do throws(KeychainError) {
+                return try listener.waitForChange(since: epoch, timeout: LockWatchTime.pause)
+            } catch {
+                // A daemon that was started anew knows nothing of it; whether there is one is seen by asking.
+                end()
+            }
+        }
+        return try connection.waitForLockChange(since: epoch, timeout: LockWatchTime.pause)
+    }
+
+    // MARK: Notices
+
+    /// - Returns: given when whoever was told has done what there was to do. The notice itself is not kept here.
+    private func giveNotice(_ tell: (LockEvent) -> Void) -> DispatchSemaphore {
+        let end = DispatchSemaphore(value: 0)
+        tell(.willLock(LockNotice(end)))
+        return end
+    }
+
+    private func wait(for end: DispatchSemaphore) {
+        let time = Int(patience / .milliseconds(1))
+        _ = end.wait(timeout: .now() + .milliseconds(time))
+    }
+
+    func end() {
+        listener?.end()
+        listener = nil
+    }
+}
+
+extension Connection {
+    /// The same as ``lockChanges``, with a notice before each lock that gives one. As long as somebody has the stream,
+    /// such a lock waits for it.
+    package var lockEvents: AsyncStream<LockEvent> { LockWatch<LockNoticeFollower>.stream(of: self) }
+
+    /// Each change of the lock from now on: ``KeychainLock/changes``.
+    package var lockChanges: AsyncStream<KeychainLock.State> { LockWatch<LockStateFollower>.stream(of: self) }
+}
