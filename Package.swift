@@ -75,7 +75,10 @@ let package = Package(
         ),
         .target(
             name: "Keychain",
-            dependencies: ["CKeychainLinux", "KeychainEngine", "KeychainModel", "KeychainPlaces"],
+            dependencies: [
+                "CKeychainLinux", "KeychainBiometry", "KeychainEngine", "KeychainModel", "KeychainPlaces",
+                "KeychainPrompt",
+            ],
             swiftSettings: houseSettings
         ),
         .target(
@@ -88,7 +91,7 @@ let package = Package(
         ),
         .target(
             name: "LocalAuthentication",
-            dependencies: ["Keychain"],
+            dependencies: ["Keychain", "KeychainModel", "Security"],
             swiftSettings: houseSettings
         ),
         .target(
@@ -123,7 +126,8 @@ let package = Package(
         .target(
             name: "KeychainDaemon",
             dependencies: [
-                "CKeychainLinux", "KeychainBus", "KeychainCrypto", "KeychainEngine", "KeychainLogin", "KeychainModel",
+                "CKeychainLinux", "KeychainBiometry", "KeychainBus", "KeychainCrypto", "KeychainEngine",
+                "KeychainLogin", "KeychainModel",
                 "KeychainPlaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -250,7 +254,8 @@ let package = Package(
         .testTarget(
             name: "SecurityTests",
             dependencies: [
-                "Security", "LocalAuthentication", "Keychain", "KeychainModel", "KeychainTestSupport",
+                "Security", "LocalAuthentication", "Keychain", "KeychainBiometry", "KeychainEngine", "KeychainModel",
+                "KeychainPrompt", "KeychainTestSupport",
             ],
             swiftSettings: houseSettings
         ),

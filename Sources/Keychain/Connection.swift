@@ -12,6 +12,8 @@ package final class Connection: Sendable {
     package static var current: Connection { override ?? processDefault.connection }
     static let processDefault = ProcessDefault()
 
+    /// What asks the person for what the keychain wants to be shown.
+    let prompter: any Prompter
     private let open: @Sendable () throws(KeychainError) -> any RequestHandler
     private let resolveIdentity: @Sendable () throws(KeychainError) -> CallerIdentity
     private let handler = Mutex<(any RequestHandler)?>(nil)
@@ -27,6 +29,7 @@ package final class Connection: Sendable {
         _ configuration: KeychainConfiguration, authority: Caller.Authority = .groups,
         chooseHost: @escaping @Sendable () throws(KeychainError) -> ChosenHost
     ) {
+        prompter = HostDevices.prompter
         open = { () throws(KeychainError) in
             switch try chooseHost() {
             case .daemon(let address): return SocketCarrier(address)
@@ -44,7 +47,8 @@ package final class Connection: Sendable {
     }
 
     /// A connection to an engine that is there already, or a way to one.
-    package init(engine: any RequestHandler, caller: Caller) {
+    package init(engine: any RequestHandler, caller: Caller, prompter: any Prompter = HostDevices.prompter) {
+        self.prompter = prompter
         open = { engine }
         resolveIdentity = { CallerIdentity(caller: caller, source: .code, entitlementsFile: nil) }
     }
@@ -69,6 +73,27 @@ package final class Connection: Sendable {
         try withHandler { (handler) throws(KeychainError) in
             try handler.waitForLockChange(since: epoch, timeout: timeout)
         }
+    }
+
+    /// Waits at the reader of fingers or faces, on whichever side it is.
+    func verifyBiometry(
+        _ cancellation: Cancellation, hint: (BiometryHint) -> Void
+    ) throws(BiometryFailure) -> BiometryTicket {
+        let handler: any RequestHandler
+        let caller: Caller
+        do throws(KeychainError) {
+            caller = try identity().caller
+            handler = try openHandler()
+        } catch {
+            throw .failed(error.message)
+        }
+        return try handler.verifyBiometry(for: caller, cancellation, hint: hint)
+    }
+
+    /// The program as a person would know it.
+    var programName: String {
+        let path = ProcessDescription.current.executable
+        return "\(URL(fileURLWithPath: path).lastPathComponent) (\(path))"
     }
 
     /// As the engine's own function of that name.

@@ -26,6 +26,7 @@ enum EmbeddedEngine {
         var configuration = EngineConfiguration(
             storeDirectory: location.storeDirectory, deviceKeyDirectory: location.deviceKeyDirectory)
         configuration.deviceKeyCredential = location.deviceKeyCredential
+        configuration.biometry = HostDevices.biometryReader()
         return configuration
     }
 }

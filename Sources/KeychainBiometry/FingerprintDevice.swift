@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Foundation
 internal import Glibc
 internal import KeychainModel
@@ -18,15 +17,10 @@ struct FingerprintDevice {
         BiometryEnrolment(kind: .fingerprint, digest: Self.digest(of: name, fingers: fingers, user: geteuid()))
     }
 
-    /// Of a label, the user's number, the reader's name and the fingers' names in the order of their bytes, each behind
-    /// its length in bytes (32 bits, most significant first), so that no two lists have the same bytes.
+    /// Of a label, the user's number, the reader's name and the fingers' names in the order of their bytes.
     static func digest(of name: String, fingers: [String], user: uid_t) -> [UInt8] {
         let sorted = fingers.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        var hash = SHA256()
-        for part in ["swift-keychain fingerprint enrolment 1", String(user), name] + sorted {
-            withUnsafeBytes(of: UInt32(part.utf8.count).bigEndian) { hash.update(bufferPointer: $0) }
-            hash.update(data: Data(part.utf8))
-        }
-        return Array(hash.finalize())
+        let parts = ["swift-keychain fingerprint enrolment 1", String(user), name] + sorted
+        return EnrolmentDigest.of(parts.map { Data($0.utf8) })
     }
 }

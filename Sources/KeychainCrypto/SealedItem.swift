@@ -21,7 +21,8 @@ package struct RowBinding: Sendable {
 
 /// One half of a row as it lies on disk.
 package struct SealedHalf: Sendable {
-    /// A fresh 256-bit key, wrapped (RFC 3394): 40 bytes.
+    /// A fresh 256-bit key, wrapped (RFC 3394): 40 bytes, and more of a secret that an authentication is part of the key
+    /// of (``ConstraintKeys``).
     package var wrappedKey: Data
     /// 12 bytes of nonce, the padded plaintext under AES-256-GCM, 16 bytes of tag.
     package var box: Data
@@ -61,8 +62,11 @@ package struct RowSealer {
 // MARK: - Sealing
 
 extension RowSealer {
+    /// - Parameter constraints: What the access control of the item asks for when it is a secret.
+    /// - Throws: `.authenticationFailed` if something of that is missing.
     package func seal(
-        _ plaintext: UnsafeRawBufferPointer, as half: Half, randomness: some Randomness
+        _ plaintext: UnsafeRawBufferPointer, as half: Half, constraints: ConstraintKeys = ConstraintKeys(),
+        randomness: some Randomness
     ) throws(KeychainError) -> SealedHalf {
         try withErasedBytes(32 + AESGCM.nonceByteCount) { fresh throws(KeychainError) in
             try randomness.fill(fresh)
@@ -78,17 +82,33 @@ extension RowSealer {
                 }
             }
             guard isSealed else { throw KeychainError(.internalFailure, message: "the item could not be sealed") }
-            return SealedHalf(wrappedKey: try wrap(key), box: box)
+            return SealedHalf(wrappedKey: try wrap(key, of: half, constraints, randomness), box: box)
         }
+    }
+
+    private func wrap(
+        _ key: UnsafeRawBufferPointer, of half: Half, _ constraints: ConstraintKeys, _ randomness: some Randomness
+    ) throws(KeychainError) -> Data {
+        guard half == .secret, let constrained else { return try wrap(key) }
+        return try withErasedBytes(constrained.byteCount) { inner throws(KeychainError) in
+            try constrained.wrap(key, with: constraints, randomness: randomness, into: inner)
+            return try wrap(UnsafeRawBufferPointer(inner))
+        }
+    }
+
+    /// nil if the row's secret is sealed like every other.
+    private var constrained: ConstrainedKeyWrap? {
+        if binding.accessControl.flags.isEmpty { return nil }
+        return ConstrainedKeyWrap(binding, digest: binding.accessControl.digest)
     }
 
     /// The key of a half of this row, wrapped for another sealer of the same row: what a renewal of keys needs.
     package func rewrap(_ wrappedKey: UnsafeRawBufferPointer, for other: RowSealer) throws(KeychainError) -> Data {
-        try withHalfKey(wrappedKey) { key throws(KeychainError) in try other.wrap(key) }
+        try withUnwrapped(wrappedKey) { key throws(KeychainError) in try other.wrap(key) }
     }
 
     private func wrap(_ key: UnsafeRawBufferPointer) throws(KeychainError) -> Data {
-        var wrapped = Data(count: AESKeyWrap.wrappedByteCount)
+        var wrapped = Data(count: key.count + AESKeyWrap.overhead)
         let isWrapped = wrapped.withUnsafeMutableBytes { AESKeyWrap.wrap(key, under: wrappingKey, into: $0) }
         guard isWrapped else { throw KeychainError(.internalFailure, message: "a row's key could not be wrapped") }
         return wrapped
@@ -107,13 +127,35 @@ extension RowSealer {
         }
     }
 
-    /// - Throws: `.decode`, as ``openMetadata(wrappedKey:box:)``.
+    /// - Throws: `.decode`, as ``openMetadata(wrappedKey:box:)``, or `.authenticationFailed` if something is missing or
+    ///   wrong that the access control asks for.
     package func openSecret(
-        wrappedKey: UnsafeRawBufferPointer, box: UnsafeRawBufferPointer
+        wrappedKey: UnsafeRawBufferPointer, box: UnsafeRawBufferPointer,
+        constraints: ConstraintKeys = ConstraintKeys()
     ) throws(KeychainError) -> SecretBytes {
-        try open(.secret, wrappedKey: wrappedKey, box: box) { bytes throws(KeychainError) in
-            SecretBytes(copying: bytes)
+        guard let constrained else {
+            return try open(.secret, wrappedKey: wrappedKey, box: box) { bytes throws(KeychainError) in
+                SecretBytes(copying: bytes)
+            }
         }
+        return try withUnwrapped(wrappedKey) { inner throws(KeychainError) in
+            try withErasedBytes(32) { key throws(KeychainError) in
+                try constrained.unwrap(inner, with: constraints, into: key)
+                return try open(.secret, key: UnsafeRawBufferPointer(key), box: box) { bytes throws(KeychainError) in
+                    SecretBytes(copying: bytes)
+                }
+            }
+        }
+    }
+
+    /// Whether a secret's key is what was wrapped for this row, as far as that can be told without what its access control
+    /// asks for.
+    package func isIntact(secretKey wrappedKey: UnsafeRawBufferPointer) -> Bool {
+        let result = Result { () throws(KeychainError) in
+            try withUnwrapped(wrappedKey) { $0.count == constrained?.byteCount ?? 32 }
+        }
+        if case .success(true) = result { return true }
+        return false
     }
 
     /// Calls `body` with the plaintext of one half, and erases it afterwards. Not offered to other modules, where
@@ -122,20 +164,31 @@ extension RowSealer {
         _ half: Half, wrappedKey: UnsafeRawBufferPointer, box: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R
     ) throws(KeychainError) -> R {
+        try withUnwrapped(wrappedKey) { key throws(KeychainError) in
+            guard key.count == 32 else { throw Self.damaged }
+            return try open(half, key: key, box: box, body)
+        }
+    }
+
+    private func open<R>(
+        _ half: Half, key: UnsafeRawBufferPointer, box: UnsafeRawBufferPointer,
+        _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
         guard box.count >= AESGCM.overhead else { throw Self.damaged }
         return try withErasedBytes(box.count - AESGCM.overhead) { padded throws(KeychainError) in
-            let isOpen = try withHalfKey(wrappedKey) { key in
-                withAssociatedData(of: half) { AESGCM.open(box, key: key, associated: $0, into: padded) }
+            let isOpen = withAssociatedData(of: half) {
+                AESGCM.open(box, key: key, associated: $0, into: padded)
             }
             guard isOpen else { throw Self.damaged }
             return try body(try PaddedBytes.content(of: UnsafeRawBufferPointer(padded)))
         }
     }
 
-    private func withHalfKey<R>(
+    private func withUnwrapped<R>(
         _ wrappedKey: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R
     ) throws(KeychainError) -> R {
-        try withErasedBytes(32) { key throws(KeychainError) in
+        guard wrappedKey.count >= AESKeyWrap.wrappedByteCount else { throw Self.damaged }
+        return try withErasedBytes(wrappedKey.count - AESKeyWrap.overhead) { key throws(KeychainError) in
             guard AESKeyWrap.unwrap(wrappedKey, under: wrappingKey, into: key) else { throw Self.damaged }
             return try body(UnsafeRawBufferPointer(key))
         }
@@ -208,6 +261,9 @@ extension AccessControl {
         }
         return digest
     }
+
+    /// SHA-256 of ``canonicalBytes``.
+    fileprivate var digest: Data { Data(Self.digest(of: self)) }
 
     fileprivate func copyDigest(to target: UnsafeMutableRawBufferPointer) {
         let plain = flags.isEmpty ? Self.plainDigests[protection] : nil

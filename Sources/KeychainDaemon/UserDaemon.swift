@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KeychainBiometry
 internal import KeychainCrypto
 internal import KeychainEngine
 internal import KeychainBus
@@ -88,6 +89,7 @@ extension EngineConfiguration {
     fileprivate init(servedAt location: StoreLocation) {
         self.init(storeDirectory: location.storeDirectory, deviceKeyDirectory: location.deviceKeyDirectory)
         deviceKeyCredential = location.deviceKeyCredential
+        biometry = FingerprintReader()
         host = .user
         mostBytesInAnswer = Limits.answerBytes
     }

@@ -4,6 +4,7 @@ internal import KeychainModel
 extension Engine {
     func unlock(_ passcode: SecretBytes) throws -> LockStatus {
         try finishingErasure { try keys.unlock(passcode) }
+        biometry.forgetFailures()
         return try keys.status()
     }
 
@@ -17,7 +18,10 @@ extension Engine {
         switch request {
         case .set(let passcode):
             // One that a removal of the passcode cut short; with a passcode there is nothing to set.
-            if try keys.begin().snapshot.bag.passcode == nil { try finishPendingRekey() }
+            if try keys.begin().snapshot.bag.passcode == nil {
+                try items().deleteUnreachable()
+                try finishPendingRekey()
+            }
             try keys.setPasscode(passcode)
             return .rekeyed(try afterChange { try beginRekey() })
         case .change(let old, let new, let rekey):
@@ -52,13 +56,13 @@ extension Engine {
     }
 
     /// If the attempt was the one that erases the store, removes what can never be opened again.
-    private func finishingErasure(_ attempt: () throws -> Void) throws {
+    func finishingErasure<R>(_ attempt: () throws -> R) throws -> R {
         let result = Result { try attempt() }
         if case .failure(let failure) = result, (failure as? KeychainError)?.code == .authenticationFailed,
             try keys.begin().snapshot.bag.passcode == nil
         {
             try finishPendingRekey()
         }
-        try result.get()
+        return try result.get()
     }
 }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import KeychainCrypto
 package import KeychainModel
 internal import Logging
@@ -15,6 +16,9 @@ package final class Engine: RequestHandler {
     let rekeying = Mutex(Rekeying())
     let signal = ChangeSignal()
     let changes: ChangeFeed
+    let biometry: BiometryDesk
+    /// Held by whoever tries an application password: many at once would all be tried before the first is counted.
+    private let passwordTurn = NSLock()
     private let filesAreNoted = Atomic(false)
     /// nil: programs open the store for themselves, or it was given up.
     private let possession: BriefLock<DaemonLock?>
@@ -31,6 +35,7 @@ package final class Engine: RequestHandler {
         changes = ChangeFeed(signal)
         self.store = opened.store
         self.keys = opened.keys
+        biometry = BiometryDesk(configuration.clock)
         possession = BriefLock(opened.daemonLock)
     }
 
@@ -39,6 +44,7 @@ package final class Engine: RequestHandler {
 
     /// Does what a request asks on behalf of a caller.
     ///
+    /// - Returns: for an item that asks for authentication, and a query that does not forbid to ask, what is missing.
     /// - Throws: a `KeychainError` with the status that Apple's keychain gives in the same case. After any
     ///   error the store is as it was before the call.
     package func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
@@ -49,12 +55,58 @@ package final class Engine: RequestHandler {
         }
         defer { KeyTraces.erase() }
         try requirePossession()
+        guard case .authenticated(let proof, let request) = request else {
+            return try reply(to: request, from: caller, unauthenticated)
+        }
+        if proof.applicationPassword != nil { passwordTurn.lock() }
+        defer { if proof.applicationPassword != nil { passwordTurn.unlock() } }
+        let shown = try asKeychainError { try authentication(proof, caller) }
+        do throws(KeychainError) {
+            let reply = try reply(to: request, from: caller, shown)
+            if shown.applicationPasswordIsRight { try asKeychainError { try keys.noteRightPassword() } }
+            return reply
+        } catch  where error.tellsOfWrongApplicationPassword {
+            try asKeychainError { try keys.noteWrong(shown.applicationPassword!) }  // it was wrong
+            throw error
+        }
+    }
+
+    private func asKeychainError<R>(_ body: () throws -> R) throws(KeychainError) -> R {
+        do { return try body() } catch { throw KeychainError(engineFailure: error) }
+    }
+
+    /// What is missing is an answer, not an error.
+    private func reply(
+        to request: Request, from caller: Caller, _ shown: Authentication
+    ) throws(KeychainError) -> Reply {
+        do throws(KeychainError) {
+            return try replyWithPresentKeys(to: request, from: caller, shown)
+        } catch  where error.isBiometryUnknown {
+            _ = shown.lookAtBiometry()
+        } catch {
+            return try Self.answer(error)
+        }
+        do throws(KeychainError) {
+            return try replyWithPresentKeys(to: request, from: caller, shown)
+        } catch {
+            return try Self.answer(error)
+        }
+    }
+
+    private static func answer(_ error: KeychainError) throws(KeychainError) -> Reply {
+        guard let challenge = error.challenge else { throw error }
+        return .authenticationNeeded(challenge)
+    }
+
+    private func replyWithPresentKeys(
+        to request: Request, from caller: Caller, _ shown: Authentication
+    ) throws(KeychainError) -> Reply {
         // Each lock, unlock and change of the keybag by another process can make one attempt stale. Without any since the
         // attempt before, what is missing will not come.
         var former: UInt64?
         for attempt in 0..<Self.mostAttempts {
             do throws(KeychainError) {
-                return try notedReply(to: request, from: caller)
+                return try notedReply(to: request, from: caller, shown)
             } catch  where error.isStaleKeys {
                 keys.forgetSnapshot()
             }
@@ -62,27 +114,29 @@ package final class Engine: RequestHandler {
             if attempt >= 2 && present == former { break }
             former = present
         }
-        return try notedReply(to: request, from: caller, isLastAttempt: true)
+        return try notedReply(to: request, from: caller, shown, isLastAttempt: true)
     }
 
     /// With subscribers told of what it has changed.
     private func notedReply(
-        to request: Request, from caller: Caller, isLastAttempt: Bool = false
+        to request: Request, from caller: Caller, _ shown: Authentication, isLastAttempt: Bool = false
     ) throws(KeychainError) -> Reply {
-        let reply = try reply(to: request, from: caller, isLastAttempt: isLastAttempt)
+        let reply = try reply(to: request, from: caller, shown, isLastAttempt: isLastAttempt)
         changes.note(request, reply, from: caller)
         return reply
     }
 
     private func reply(
-        to request: Request, from caller: Caller, isLastAttempt: Bool = false
+        to request: Request, from caller: Caller, _ shown: Authentication, isLastAttempt: Bool
     ) throws(KeychainError) -> Reply {
         do {
             switch request {
-            case .add(let request): return .added(try withItems(isLastAttempt) { try $0.add(request, from: caller) })
-            case .find(let request): return .found(try withItems(isLastAttempt) { try $0.find(request, from: caller) })
-            case .update(let request): try withItems(isLastAttempt) { try $0.update(request, from: caller) }
-            case .delete(let query): try withItems(isLastAttempt) { try $0.delete(query, from: caller) }
+            case .add(let request):
+                return .added(try withItems(isLastAttempt, shown) { try $0.add(request, from: caller) })
+            case .find(let request):
+                return .found(try withItems(isLastAttempt, shown) { try $0.find(request, from: caller) })
+            case .update(let request): try withItems(isLastAttempt, shown) { try $0.update(request, from: caller) }
+            case .delete(let query): try withItems(isLastAttempt, shown) { try $0.delete(query, from: caller) }
             case .check: return .checked(try withItems(isLastAttempt) { try $0.check() })
             case .status: return .status(try status())
             case .lockStatus: return .lockStatus(try keys.status())
@@ -97,6 +151,10 @@ package final class Engine: RequestHandler {
                 return .imported(try withItems(isLastAttempt) { try $0.merge(request, from: caller) })
             case .giveUpStore: try giveUp(for: caller)
             case .fileKey(let request): return .fileKey(try fileKey(request, isLastAttempt))
+            case .authenticationStatus: return .authenticationStatus(try authenticationStatus())
+            case .endTicket(let ticket): biometry.end(ticket, caller)
+            case .authenticated:
+                throw KeychainError(.parameter, message: "a request comes with one proof")
             }
             return .done
         } catch {
@@ -105,8 +163,10 @@ package final class Engine: RequestHandler {
     }
 
     /// Runs `body` with the keys there are now.
-    private func withItems<R>(_ isLastAttempt: Bool, _ body: (ItemOperations) throws -> R) throws -> R {
-        let items = try items(isLastAttempt)
+    private func withItems<R>(
+        _ isLastAttempt: Bool, _ shown: Authentication? = nil, _ body: (ItemOperations) throws -> R
+    ) throws -> R {
+        let items = try items(isLastAttempt, shown)
         return try refusingFinally(items.keys) { try body(items) }
     }
 
@@ -138,10 +198,12 @@ package final class Engine: RequestHandler {
     }
 
     /// The keys there are now, and what can be done with them.
-    func items(_ isLastAttempt: Bool = false) throws(KeychainError) -> ItemOperations {
+    func items(
+        _ isLastAttempt: Bool = false, _ shown: Authentication? = nil
+    ) throws(KeychainError) -> ItemOperations {
         ItemOperations(
             store: store, keys: try keys.begin(isLastAttempt: isLastAttempt), configuration: configuration,
-            logger: logger)
+            logger: logger, authentication: shown ?? unauthenticated)
     }
 
     /// Returns the epoch of the lock as soon as it is another one than `epoch`, or when the time is over.

@@ -2,6 +2,7 @@ package import Foundation
 internal import Glibc
 package import KeychainCrypto
 package import KeychainFiles
+package import KeychainModel
 
 /// What an engine is told by its host.
 package struct EngineConfiguration: Sendable {
@@ -24,6 +25,8 @@ package struct EngineConfiguration: Sendable {
     package var usesKeyring = true
     /// scrypt's N for new passcodes, as its logarithm to base two. Smaller in tests alone.
     package var passcodeCost = Int(PasscodeParameters.defaultCost)
+    /// Reads fingers or faces; nil: nobody does.
+    package var biometry: (any BiometryReader)?
     /// How many rows a step of a renewal of keys brings under the new ones. Other writers wait for as long as one takes;
     /// with fewer rows the same pages of the index are written more often. Smaller in tests.
     package var rowsPerRekeyStep = 2_000

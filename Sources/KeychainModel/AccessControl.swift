@@ -26,6 +26,11 @@ package struct AccessControl: Sendable, Hashable {
 
     package let protection: Protection
     package let flags: Flags
+    /// Whether deleting the item asks for what reading it asks for. It is free otherwise, as on Apple's systems.
+    package private(set) var constrainsDeletion = false
+    /// What was enrolled when the item was stored: ``BiometryEnrolment/digest``. Of ``Flags/biometryCurrentSet`` alone; nil
+    /// until the item is stored.
+    package private(set) var boundSet: [UInt8]?
 
     /// An access control that asks for nothing beyond its protection class.
     package init(_ protection: Protection) {
@@ -45,6 +50,20 @@ package struct AccessControl: Sendable, Hashable {
     /// Whether reading needs more than the protection class: a person, a passcode, an extra password.
     package var isConstrained: Bool {
         !flags.isDisjoint(with: [.constraints, .privateKeyUsage, .applicationPassword])
+    }
+
+    /// The same for an item that nobody deletes without authentication either. Without a constraint it changes nothing.
+    package func constrainingDeletion() -> AccessControl {
+        var control = self
+        control.constrainsDeletion = isConstrained
+        return control
+    }
+
+    /// The same, for what is enrolled now. Without ``Flags/biometryCurrentSet`` it changes nothing.
+    package func bound(to enrolment: BiometryEnrolment) -> AccessControl {
+        var control = self
+        if flags.contains(.biometryCurrentSet) { control.boundSet = enrolment.digest }
+        return control
     }
 
     private static func flaw(in flags: Flags) -> String? {
@@ -67,24 +86,62 @@ package struct AccessControl: Sendable, Hashable {
 }
 
 extension AccessControl {
-    /// Five bytes that stand for this access control in stored rows and key derivations:
-    /// the protection's number, then the flags in big-endian order.
+    private struct Marks: OptionSet {
+        let rawValue: UInt8
+        static let constrainsDeletion = Marks(rawValue: 1)
+        static let isBound = Marks(rawValue: 2)
+    }
+
+    /// What stands for this access control in stored rows and key derivations: the protection's number, the flags in
+    /// big-endian order, and ``extensionBytes`` (docs/store-format.md).
     package var canonicalBytes: [UInt8] {
-        [protection.number] + withUnsafeBytes(of: flags.rawValue.bigEndian, Array.init)
+        [protection.number] + withUnsafeBytes(of: flags.rawValue.bigEndian, Array.init) + extensionBytes
+    }
+
+    /// Nothing, or a byte of marks that is followed by the set it is bound to, if it is bound to one.
+    package var extensionBytes: [UInt8] {
+        var marks: Marks = constrainsDeletion ? .constrainsDeletion : []
+        if boundSet != nil { marks.insert(.isBound) }
+        return marks.isEmpty ? [] : [marks.rawValue] + (boundSet ?? [])
     }
 
     /// - Throws: `.decode` if the bytes are not what ``canonicalBytes`` makes of a valid access control.
     package init(canonicalBytes bytes: some Collection<UInt8>) throws(KeychainError) {
         let bytes = Array(bytes)
-        guard bytes.count == 5, let protection = Protection(number: bytes[0]) else {
+        guard bytes.count >= 5, let protection = Protection(number: bytes[0]) else {
             throw KeychainError(.decode, message: "the access control of a stored item is not readable")
         }
-        let raw = bytes[1...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        let raw = bytes[1..<5].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         let flags = Flags(rawValue: raw)
-        guard Self.flaw(in: flags) == nil else {
-            throw KeychainError(.decode, message: "the access control of a stored item is not valid")
-        }
+        guard Self.flaw(in: flags) == nil else { throw Self.invalid }
         self.protection = protection
         self.flags = flags
+        try readExtension(bytes[5...])
+    }
+
+    /// As ``init(_:flags:)``, with what ``extensionBytes`` adds.
+    ///
+    /// - Throws: `.parameter` for flags that Apple's keychain refuses, `.decode` for bytes that do not go with them.
+    package init(
+        _ protection: Protection, flags: Flags, extensionBytes: some Collection<UInt8>
+    ) throws(KeychainError) {
+        try self.init(protection, flags: flags)
+        try readExtension(Array(extensionBytes)[...])
+    }
+
+    private mutating func readExtension(_ bytes: ArraySlice<UInt8>) throws(KeychainError) {
+        guard let first = bytes.first else { return }
+        let marks = Marks(rawValue: first)
+        constrainsDeletion = marks.contains(.constrainsDeletion)
+        boundSet = marks.contains(.isBound) ? Array(bytes.dropFirst()) : nil
+        // Whatever is not written this way has another meaning, or none.
+        guard extensionBytes == Array(bytes), isConstrained,
+            boundSet.map({ $0.count == BiometryEnrolment.digestByteCount && flags.contains(.biometryCurrentSet) })
+                ?? true
+        else { throw Self.invalid }
+    }
+
+    private static var invalid: KeychainError {
+        KeychainError(.decode, message: "the access control of a stored item is not valid")
     }
 }

@@ -22,6 +22,12 @@ package enum Request: Sendable {
     /// The daemon's store goes back to the programs themselves, and the daemon ends. For the store's owner alone.
     case giveUpStore
     case fileKey(FileKeyRequest)
+    /// What a person could be asked for. With a proof around it: whether its passcode is the right one.
+    case authenticationStatus
+    /// The ticket is worth nothing from now on.
+    case endTicket(BiometryTicket)
+    /// A request with something to show. The one within is none of these.
+    indirect case authenticated(AuthenticationProof, Request)
 }
 
 /// What an engine answers.
@@ -37,6 +43,9 @@ package enum Reply: Sendable {
     /// For each item of the request.
     case imported([ImportOutcome])
     case fileKey(FileKey)
+    case authenticationStatus(AuthenticationStatus)
+    /// Nothing was done: the request is to come again, with what is missing.
+    case authenticationNeeded(AuthenticationChallenge)
 }
 
 package struct AddRequest: Sendable {

@@ -9,6 +9,16 @@ package protocol RequestHandler: AnyObject, Sendable {
     /// - Returns: the present epoch.
     func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64
 
+    /// Waits until the reader of fingers or faces has seen somebody who is enrolled.
+    ///
+    /// The only function here that waits for a person, and it holds nothing meanwhile that another call needs.
+    ///
+    /// - Parameter hint: Called on this thread with what the person is to do.
+    /// - Throws: what the reader does not say yes for.
+    func verifyBiometry(
+        for caller: Caller, _ cancellation: Cancellation, hint: (BiometryHint) -> Void
+    ) throws(BiometryFailure) -> BiometryTicket
+
     /// From now on a lock with notice is announced (``LockStatus/isLocking``), and waits for the end of the listener.
     func listenForLocks() throws(KeychainError) -> any LockListener
 

@@ -29,7 +29,7 @@ package struct ExportedPart: Sendable {
 package struct LeftOut: Sendable, Hashable {
     /// Their protection says that they never leave this device.
     package var thisDeviceOnly = 0
-    /// Their access control asks for authentication, and nobody can be asked yet.
+    /// Their access control asks for authentication, and an export asks nobody.
     package var constrained = 0
     /// They stand for what a token holds.
     package var ofTokens = 0

@@ -34,7 +34,7 @@ package struct FixtureManifest: Codable, Sendable {
     /// Whether items were left in the log alone, by a process that was killed.
     package var hasLog: Bool
     package var items: [Item]
-    /// Items that want a person's consent, which nobody can be asked for yet: accounts.
+    /// Items that want a person's consent, which nobody is asked for here: accounts.
     package var constrained: [String]
 
     package init(passcode: String?, hasLog: Bool) {

@@ -23,13 +23,20 @@ package struct TestKeychain: Sendable {
     package let engine: Engine
     /// The engine itself, or the way to it through a daemon's socket.
     package let handler: any RequestHandler
+    /// On the engine's side. There is none until a test enrolls a finger.
+    package let reader: FakeReader
+    /// On the caller's side.
+    package let prompter = ScriptedPrompter()
     private let daemon: InProcessDaemon?
 
     package init(directory: URL, clock: TestClock, engine: Engine) {
-        self.init(directory: directory, clock: clock, engine: engine, daemon: nil)
+        self.init(directory: directory, clock: clock, engine: engine, reader: FakeReader(), daemon: nil)
     }
 
-    fileprivate init(directory: URL, clock: TestClock, engine: Engine, daemon: InProcessDaemon?) {
+    fileprivate init(
+        directory: URL, clock: TestClock, engine: Engine, reader: FakeReader, daemon: InProcessDaemon?
+    ) {
+        self.reader = reader
         self.directory = directory
         self.clock = clock
         self.engine = engine
@@ -48,12 +55,15 @@ package struct TestKeychain: Sendable {
 
     /// Runs `body` as a caller with these groups.
     package func asCaller<R>(groups: [String], _ body: () throws -> R) rethrows -> R {
-        try Connection.$override.withValue(Connection(engine: handler, caller: Caller(groups: groups)), operation: body)
+        try Connection.$override.withValue(connection(groups), operation: body)
     }
 
     package func asCaller<R>(groups: [String], _ body: () async throws -> R) async rethrows -> R {
-        let connection = Connection(engine: handler, caller: Caller(groups: groups))
-        return try await Connection.$override.withValue(connection, operation: body)
+        try await Connection.$override.withValue(connection(groups), operation: body)
+    }
+
+    private func connection(_ groups: [String]) -> Connection {
+        Connection(engine: handler, caller: Caller(groups: groups), prompter: prompter)
     }
 }
 
@@ -130,24 +140,27 @@ extension SecretBytes {
 }
 
 /// Runs `body` with an empty keychain, whose files are removed afterwards, also after a failure.
+///
+/// - Parameter biometry: In the place of ``TestKeychain/reader``.
 package func withKeychain<R>(
-    _ host: KeychainHost = .embedded, groups: [String] = ["G1", "G2"], _ body: (TestKeychain) throws -> R
+    _ host: KeychainHost = .embedded, groups: [String] = ["G1", "G2"], biometry: (any BiometryReader)? = nil,
+    _ body: (TestKeychain) throws -> R
 ) throws -> R {
     try withTemporaryDirectory { directory in
-        let keychain = try makeKeychain(host, in: directory)
+        let keychain = try makeKeychain(host, biometry, in: directory)
         defer { keychain.end() }
         return try keychain.asCaller(groups: groups) { try body(keychain) }
     }
 }
 
 package func withKeychain<R>(
-    _ host: KeychainHost = .embedded, groups: [String] = ["G1", "G2"],
+    _ host: KeychainHost = .embedded, groups: [String] = ["G1", "G2"], biometry: (any BiometryReader)? = nil,
     _ body: (TestKeychain) async throws -> R
 ) async throws -> R {
     let directory = try makeTemporaryDirectory()
     let result: Result<R, any Error>
     do {
-        let keychain = try makeKeychain(host, in: directory)
+        let keychain = try makeKeychain(host, biometry, in: directory)
         defer { keychain.end() }
         result = .success(try await keychain.asCaller(groups: groups) { try await body(keychain) })
     } catch {
@@ -184,12 +197,15 @@ package func makeTemporaryDirectory() throws -> URL {
     return directory
 }
 
-private func makeKeychain(_ host: KeychainHost, in directory: URL) throws -> TestKeychain {
+private func makeKeychain(
+    _ host: KeychainHost, _ biometry: (any BiometryReader)?, in directory: URL
+) throws -> TestKeychain {
     let clock = TestClock()
     var configuration = EngineConfiguration.test(in: directory, clock: clock, usesKeyring: host == .embedded)
     if host == .daemon { configuration.host = .user }
+    let reader = FakeReader()
+    configuration.biometry = biometry ?? reader
     let engine = try Engine(configuration)
-    guard host == .daemon else { return TestKeychain(directory: directory, clock: clock, engine: engine) }
-    let daemon = try InProcessDaemon(engine, in: directory)
-    return TestKeychain(directory: directory, clock: clock, engine: engine, daemon: daemon)
+    let daemon = host == .daemon ? try InProcessDaemon(engine, in: directory) : nil
+    return TestKeychain(directory: directory, clock: clock, engine: engine, reader: reader, daemon: daemon)
 }

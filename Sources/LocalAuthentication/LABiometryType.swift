@@ -1,4 +1,4 @@
-/// The kind of biometry that a device has; on Linux always ``none``.
+/// The kind of reader that a device has. A fingerprint reader of any make is ``touchID``.
 public enum LABiometryType: Int, Sendable {
     case none = 0
     case touchID = 1

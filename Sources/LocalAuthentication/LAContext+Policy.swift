@@ -1,20 +1,48 @@
 internal import Foundation
+internal import Keychain
+internal import KeychainModel
+internal import Security
 
 extension LAContext {
-    /// Why the policy cannot be evaluated.
-    func obstacle(to policy: LAPolicy) -> LAError {
-        if isInvalidated { return Self.error(.invalidContext, "the context was invalidated") }
+    /// Which factors satisfy a policy; none: nothing does.
+    static func alternatives(_ policy: LAPolicy) -> [Set<AuthenticationFactor>] {
         switch policy {
-        case .deviceOwnerAuthentication:
-            return Self.error(.passcodeNotSet, "there is no passcode that the person could be asked for")
-        case .deviceOwnerAuthenticationWithCompanion:
-            return Self.error(.companionNotAvailable, "there is no companion device")
+        case .deviceOwnerAuthentication: [[.biometry], [.passcode]]
+        // There is no companion device.
         case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion:
-            return Self.error(.biometryNotAvailable, "there is no reader of fingers or faces")
+            [[.biometry]]
+        case .deviceOwnerAuthenticationWithCompanion: []
         }
     }
 
-    private static func error(_ code: LAError.Code, _ message: String) -> LAError {
-        LAError(code, userInfo: [NSLocalizedDescriptionKey: message])
+    /// - Throws: why the policy cannot be satisfied at the moment.
+    func requireShowable(_ policy: LAPolicy, over connection: Connection) throws(AuthenticationFailure) {
+        if isInvalidated { throw .invalidContext }
+        let alternatives = Self.alternatives(policy)
+        _ = try connection.requireShowable(alternatives)
+    }
+
+    static func error(_ failure: AuthenticationFailure, for policy: LAPolicy? = nil) -> LAError {
+        LAError(code(failure, policy), userInfo: [NSLocalizedDescriptionKey: failure.message])
+    }
+
+    private static func code(_ failure: AuthenticationFailure, _ policy: LAPolicy?) -> LAError.Code {
+        if policy == .deviceOwnerAuthenticationWithCompanion, case .notInteractive = failure {
+            return .companionNotAvailable
+        }
+        return switch failure {
+        case .declined: .userCancel
+        case .fallback: .userFallback
+        case .cancelled: .appCancel
+        case .interrupted: .systemCancel
+        case .rejected: .authenticationFailed
+        case .noPasscode: .passcodeNotSet
+        case .biometryNotAvailable: .biometryNotAvailable
+        case .biometryNotEnrolled: .biometryNotEnrolled
+        case .biometryLockedOut: .biometryLockout
+        case .interactionForbidden, .notInteractive: .notInteractive
+        case .invalidContext: .invalidContext
+        case .keychain(let code, _): code == .authenticationFailed ? .authenticationFailed : .systemCancel
+        }
     }
 }

@@ -11,12 +11,12 @@ internal import KeychainModel
 ///   - attributes: The item's class, its attributes and, under `kSecValueData`, its secret. Without an access group
 ///     the item goes to the caller's first one.
 ///   - result: Set to what the `kSecReturn…` keys ask for. Untouched if there are none, or the call fails.
-/// - Returns: `errSecSuccess`; `errSecDuplicateItem` if an item with the same unique attributes exists;
-///   `errSecParam`, `errSecNoSuchAttr` or `errSecNoSuchClass` for a malformed dictionary;
-///   `errSecMissingEntitlement` for a group the program does not hold; `errSecInteractionNotAllowed` if the keychain is
-///   locked and the item, or one that it may be a duplicate of, needs it unlocked; `errSecAuthFailed` for
-///   `kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly`, as long as no passcode is set; `errSecNotAvailable` if
-///   the store cannot be opened. After a failure nothing has been stored.
+/// - Returns: `errSecSuccess`; `errSecDuplicateItem` if an item with the same unique attributes exists; `errSecParam`,
+///   `errSecNoSuchAttr` or `errSecNoSuchClass` for a malformed dictionary; `errSecMissingEntitlement` for a group the
+///   program does not hold; `errSecInteractionNotAllowed` if the keychain is locked and the item, or one that it may be
+///   a duplicate of, needs it unlocked, or an application password is to be part of its key and nobody can be asked for
+///   it; `errSecAuthFailed` for what needs a passcode or an enrolled finger, as long as there is none;
+///   `errSecNotAvailable` if the store cannot be opened. After a failure nothing has been stored.
 ///
 /// What was asked is named by `SecCopyErrorMessageString`.
 @discardableResult
@@ -24,7 +24,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
     status { () throws(KeychainError) in
         let dictionary = try SecItemDictionary(attributes)
         let request = try dictionary.addRequest()
-        guard case .added(let item) = try Connection.current.perform(.add(request)) else { throw .unexpectedReply }
+        guard case .added(let item) = try dictionary.perform(.add(request)) else { throw .unexpectedReply }
         if let value = ResultShape(dictionary.returns).added(item) { result?.pointee = value }
     }
 }
@@ -36,8 +36,12 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 ///     `kSecMatchLimit` says otherwise. With any other limit than one the result is an array, even of one element.
 ///   - result: Set if the call succeeds.
 /// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecInteractionNotAllowed` if one of the items found is locked,
-///   or asks for authentication and `kSecUseAuthenticationUISkip` does not leave those out; otherwise as
-///   ``SecItemAdd(_:_:)``.
+///   or asks for authentication, nobody may or can be asked, and `kSecUseAuthenticationUISkip` does not leave those
+///   out; `errSecUserCanceled` if the person declines; `errSecAuthFailed` if what they show is not right, or nobody
+///   could show it; otherwise as ``SecItemAdd(_:_:)``.
+///
+/// For items that ask for authentication it blocks its thread for as long as the person takes, also if only attributes
+/// are wanted.
 ///
 /// A secret is decrypted only if `kSecReturnData` asks for it. An item of another program's access group is not
 /// found; naming such a group is `errSecMissingEntitlement`.
@@ -46,7 +50,7 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
     status { () throws(KeychainError) in
         let dictionary = try SecItemDictionary(query)
         let request = try dictionary.findRequest()
-        guard case .found(let items) = try Connection.current.perform(.find(request)) else { throw .unexpectedReply }
+        guard case .found(let items) = try dictionary.perform(.find(request)) else { throw .unexpectedReply }
         let shape = ResultShape(dictionary.returns)
         let value = request.query.limit == .one ? items.first.flatMap(shape.found) : shape.found(items)
         if let value { result?.pointee = value }
@@ -60,15 +64,15 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
 ///   - attributesToUpdate: New values of attributes, and under `kSecValueData` a new secret. A new access group moves
 ///     the items; a new accessibility or access control encrypts them anew.
 /// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecDuplicateItem` if an item would become equal to another
-///   one; `errSecInteractionNotAllowed` if one of the items is locked, would be, or asks for authentication;
-///   `errSecNoSuchAttr` for a key that is no attribute of the class.
+///   one; `errSecInteractionNotAllowed` if one of the items is locked or would be; for items that ask for
+///   authentication as ``SecItemCopyMatching(_:_:)``; `errSecNoSuchAttr` for a key that is no attribute of the class.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in
         let dictionary = try SecItemDictionary(query)
         let query = try dictionary.updateQuery()
         let changes = try SecItemChanges.parse(attributesToUpdate, for: query.itemClass)
-        _ = try Connection.current.perform(.update(UpdateRequest(query, changes: changes)))
+        _ = try dictionary.perform(.update(UpdateRequest(query, changes: changes)))
     }
 }
 
@@ -80,8 +84,9 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in
-        let query = try SecItemDictionary(query).deleteQuery()
-        _ = try Connection.current.perform(.delete(query))
+        let dictionary = try SecItemDictionary(query)
+        let query = try dictionary.deleteQuery()
+        _ = try dictionary.perform(.delete(query))
     }
 }
 
@@ -98,6 +103,14 @@ public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMuta
     let meaning = statusMessage(status)
     guard let failure = LastFailure.onThisThread, failure.code.status == status else { return meaning as NSString }
     return "\(meaning) (\(failure.message))" as NSString
+}
+
+extension SecItemDictionary {
+    /// Sends a request, and asks the person for what the keychain wants to be shown, unless the dictionary forbids that.
+    fileprivate func perform(_ request: Request) throws(KeychainError) -> Reply {
+        try Connection.current.performAsking(
+            request, in: context?.session, reason: prompt, mayAsk: authenticationUI == .allow)
+    }
 }
 
 /// The one place where an error becomes a status.

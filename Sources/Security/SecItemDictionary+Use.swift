@@ -11,14 +11,14 @@ extension SecItemDictionary {
             if try SecItemValue.boolean(name, value) { forbidsQuestions = true }
         case "u_AuthCtx":
             guard let context = value as? any AuthenticationContext else { throw SecItemValue.wrongType(name, value) }
-            hasContext = true
+            self.context = context
             if context.forbidsInteraction { forbidsQuestions = true }
         case "u_CredRef":
             guard value is NSData else { throw SecItemValue.wrongType(name, value) }
             hasCredential = true
-        // Words for a question that is not asked yet.
-        case "u_OpPrompt", "u_CallerName":
-            guard value is NSString else { throw SecItemValue.wrongType(name, value) }
+        case "u_OpPrompt": prompt = try SecItemValue.text(name, value)
+        // The keychain says itself who asks: a program's word for that could be another's.
+        case "u_CallerName": _ = try SecItemValue.text(name, value)
         case "u_SystemKeychain", "u_SystemKeychainAlways", "u_SyncBubbleKeychain", "u_UserIndependentKeychain":
             throw KeychainError(
                 .missingEntitlement, message: "the keychain that \(name) means is open to Apple's own programs alone")

@@ -36,7 +36,9 @@ struct SecItemDictionary {
     var authenticationUI = ItemQuery.AuthenticationUI.allow
     /// Whether any entry forbids to ask the person.
     var forbidsQuestions = false
-    var hasContext = false
+    var context: (any AuthenticationContext)?
+    /// Why the person is asked.
+    var prompt: String?
     var hasCredential = false
 
     init(_ dictionary: NSDictionary) throws(KeychainError) {
@@ -49,7 +51,7 @@ struct SecItemDictionary {
         // Only when all is read, since a dictionary has no order.
         if forbidsQuestions && authenticationUI == .allow { authenticationUI = .fail }
         try requireOneProtection()
-        if hasContext && hasCredential {
+        if context != nil && hasCredential {
             throw KeychainError(
                 .parameter, message: "a dictionary has an authentication context or a credential reference, not both")
         }

@@ -132,6 +132,34 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         }
     }
 
+    // MARK: Biometry
+
+    /// As ``RequestHandler/verifyBiometry(for:_:hint:)``. Without limit of time: the daemon's reader has one.
+    func verifyBiometry(
+        _ address: DaemonAddress, hint: (BiometryHint) -> Void
+    ) throws(BiometryFailure) -> BiometryTicket {
+        lastRequest += 1
+        let sent = Result { () throws(KeychainError) in try ClientMessage.verifyBiometry(id: lastRequest).frame() }
+        let outcome = Self.outcome { () throws(FrameStream.Failure) in
+            if case .success(let frame) = sent { try stream.send(frame) }
+        }
+        if case .failure(let error) = sent { throw .failed(error.message) }
+        if case .failure(let failure) = outcome { throw .failed(failure.error(address).message) }
+        while true {
+            switch Self.outcome({ () throws(FrameStream.Failure) in try stream.receive() }) {
+            case .success(.biometryHint(lastRequest, let told)): hint(told)
+            case .success(.biometry(lastRequest, let answer)): return try answer.get()
+            case .success(.failure(lastRequest, let error)): throw .failed(error.message)
+            case .success(.goodbye(let goodbye)): throw .failed(goodbye.message)
+            case .success: throw .failed(KeychainError.strangeAnswer(of: address).message)
+            case .failure(let failure): throw .failed(failure.error(address).message)
+            }
+        }
+    }
+
+    /// Ends what another thread waits for.
+    func shutDown() { stream.shutDown() }
+
     // MARK: Changes
 
     /// From now on the connection only listens.

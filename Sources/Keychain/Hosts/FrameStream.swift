@@ -43,6 +43,9 @@ final class FrameStream {
         buffer.deallocate()
     }
 
+    /// Ends what another thread waits for. Nothing comes or goes from now on.
+    func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
     // MARK: Sending
 
     /// Sends a frame, its secrets straight from where they are.

@@ -127,6 +127,27 @@ package final class SocketCarrier: RequestHandler {
         return socket.welcome
     }
 
+    // MARK: Biometry
+
+    /// Over a connection of its own, which is closed to end the waiting.
+    package func verifyBiometry(
+        for caller: Caller, _ cancellation: Cancellation, hint: (BiometryHint) -> Void
+    ) throws(BiometryFailure) -> BiometryTicket {
+        let socket: DaemonSocket
+        do throws(KeychainError) {
+            socket = try DaemonSocket(address, as: caller)
+        } catch {
+            throw .failed(error.message)
+        }
+        return try cancellation.withHandler({ socket.shutDown() }) { () throws(BiometryFailure) in
+            do throws(BiometryFailure) {
+                return try socket.verifyBiometry(address, hint: hint)
+            } catch {
+                throw cancellation.isCancelled ? .cancelled : error
+            }
+        }
+    }
+
     // MARK: Changes
 
     /// Over a connection that is told of every change; it is kept between two waits, so that none is missed.
@@ -209,7 +230,10 @@ extension Request {
     /// Whether it makes no difference how often it is done: it only reads, or the second time finds it done.
     var mayBeRepeated: Bool {
         switch self {
-        case .find, .status, .check, .lockStatus, .exportItems, .lock, .renewLease, .fileKey: true
+        case .authenticated(_, let request): request.mayBeRepeated
+        case .find, .status, .check, .lockStatus, .exportItems, .lock, .renewLease, .fileKey, .authenticationStatus,
+            .endTicket:
+            true
         case .importItems(let request): request.isDryRun
         case .add, .update, .delete, .unlock, .passcode, .rekeyStep, .giveUpStore: false
         }

@@ -25,7 +25,7 @@ extension Keybag {
         bytes.append(flags.rawValue)
         bytes.append(bigEndian: UInt32(clamping: policy.idleLimit ?? 0))
         bytes.append((passcode ?? .absent).encoded)
-        bytes.append(bigEndian: UInt16(retired.count + entries.count))
+        bytes.append(bigEndian: UInt16(retired.count + entries.count + (consent == nil ? 0 : 1)))
         for entry in retired + entries {
             bytes.append(entry.key.number)
             bytes.append(entry.wrap.rawValue)
@@ -35,6 +35,7 @@ extension Keybag {
             bytes.append(bigEndian: UInt16(entry.publicKey.count))
             bytes.append(entry.publicKey)
         }
+        if let consent { bytes.append(consent.encoded) }
         bytes.append(Self.tag(of: bytes, storeID: storeID, deviceKey: deviceKey))
         return bytes
     }
@@ -61,7 +62,15 @@ extension Keybag {
             policy: PasscodePolicy(
                 idleLimit: idleLimit == 0 ? nil : Int(idleLimit),
                 erasesAfterTenFailures: flags.contains(.erasesAfterTenFailures)), entries: [])
-        for _ in 0..<count { entries.append(try Self.entry(from: &reader)) }
+        for number in 0..<count {
+            // The last one, if there is one.
+            var ahead = reader
+            if number == count - 1, let consent = ConsentPair(from: &ahead) {
+                (self.consent, reader) = (consent, ahead)
+            } else {
+                entries.append(try Self.entry(from: &reader))
+            }
+        }
         retired = Array(entries.prefix { $0.wrap == .successor })
         entries.removeFirst(retired.count)
         guard reader.remaining == Self.tagCount else { throw Self.damaged("bytes follow its last entry") }
@@ -72,7 +81,7 @@ extension Keybag {
 
     private func hasValidParameters(_ parameters: PasscodeParameters) -> Bool {
         guard passcode != nil else {
-            return parameters.cost == 0 && parameters.blockSize == 0 && parameters.parallelism == 0
+            return consent == nil && parameters.cost == 0 && parameters.blockSize == 0 && parameters.parallelism == 0
                 && parameters.salt.allSatisfy { $0 == 0 }
         }
         return parameters.areReasonable

@@ -14,6 +14,9 @@ package struct Keybag: Sendable, Equatable {
     /// File class keys of former generations, each wrapped under its successor. Of older generations than all of
     /// ``entries``, in the same order.
     package var retired: [Entry]
+    /// What is sealed with the passcode is sealed for this. nil: no passcode is set, or it was set by a version that knew
+    /// of no such pair; the next unlock makes one.
+    package var consent: ConsentPair?
 
     package struct Entry: Sendable, Equatable {
         package var key: KeyName
@@ -34,7 +37,7 @@ package struct Keybag: Sendable, Equatable {
 
     package init(
         storeID: UUID, generation: UInt64, passcode: PasscodeParameters?, policy: PasscodePolicy, entries: [Entry],
-        retired: [Entry] = []
+        retired: [Entry] = [], consent: ConsentPair? = nil
     ) {
         self.storeID = storeID
         self.generation = generation
@@ -42,6 +45,7 @@ package struct Keybag: Sendable, Equatable {
         self.policy = policy
         self.entries = entries
         self.retired = retired
+        self.consent = consent
     }
 }
 

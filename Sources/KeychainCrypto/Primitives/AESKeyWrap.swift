@@ -1,37 +1,45 @@
 internal import CCryptoBoringSSL
 internal import CKeychainLinux
 
-/// AES-256 key wrap (RFC 3394) of 256-bit keys, in memory that the caller owns and erases.
+/// AES-256 key wrap (RFC 3394), of 256-bit keys nearly everywhere, in memory that the caller owns and erases.
 ///
 /// swift-crypto's own returns the unwrapped key by way of an array that is freed as it is
 /// (docs/decisions/009-boringssl-for-keys.md).
 enum AESKeyWrap {
+    /// Of a 256-bit key.
     static let wrappedByteCount = 40
+    /// How much longer what is wrapped gets.
+    static let overhead = 8
 
-    /// - Parameter wrapped: 40 bytes.
+    /// - Parameters:
+    ///   - key: A multiple of 8 bytes, 16 at least.
+    ///   - wrapped: ``overhead`` bytes more.
     static func wrap(
         _ key: UnsafeRawBufferPointer, under wrappingKey: UnsafeRawBufferPointer,
         into wrapped: UnsafeMutableRawBufferPointer
     ) -> Bool {
-        guard key.count == 32, wrapped.count == wrappedByteCount else { return false }
+        guard isWrappable(key.count), wrapped.count == key.count + overhead else { return false }
         return withSchedule { schedule in
             CCryptoBoringSSL_AES_set_encrypt_key(wrappingKey.octets, 256, schedule) == 0
-                && CCryptoBoringSSL_AES_wrap_key(schedule, nil, wrapped.octets, key.octets, key.count) == 40
+                && CCryptoBoringSSL_AES_wrap_key(schedule, nil, wrapped.octets, key.octets, key.count) == wrapped.count
         }
     }
 
-    /// - Parameter key: 32 bytes.
+    /// - Parameter key: ``overhead`` bytes fewer than what was wrapped.
     /// - Returns: false if the bytes were not wrapped under this key: what is in `key` then is of no use.
     static func unwrap(
         _ wrapped: UnsafeRawBufferPointer, under wrappingKey: UnsafeRawBufferPointer,
         into key: UnsafeMutableRawBufferPointer
     ) -> Bool {
-        guard wrapped.count == wrappedByteCount, key.count == 32 else { return false }
+        guard isWrappable(key.count), wrapped.count == key.count + overhead else { return false }
         return withSchedule { schedule in
             CCryptoBoringSSL_AES_set_decrypt_key(wrappingKey.octets, 256, schedule) == 0
-                && CCryptoBoringSSL_AES_unwrap_key(schedule, nil, key.octets, wrapped.octets, wrapped.count) == 32
+                && CCryptoBoringSSL_AES_unwrap_key(schedule, nil, key.octets, wrapped.octets, wrapped.count)
+                    == key.count
         }
     }
+
+    private static func isWrappable(_ count: Int) -> Bool { count >= 16 && count % 8 == 0 }
 
     private static func withSchedule(_ body: (UnsafeMutablePointer<AES_KEY>) -> Bool) -> Bool {
         withUnsafeTemporaryAllocation(of: AES_KEY.self, capacity: 1) { schedule in

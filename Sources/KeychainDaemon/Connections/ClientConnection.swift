@@ -97,6 +97,9 @@ final class ClientConnection {
             case .success(.subscribe(let id, let delaysLocks)):
                 try begin(id)
                 try tellChanges(id, caller, engine, delaysLocks: delaysLocks)
+            case .success(.verifyBiometry(let id)):
+                try begin(id)
+                try verifyBiometry(id, caller, engine)
             case .success(.hello): throw .malformed("a connection has one hello")
             case .failure(.badRequest(let id, let error)):
                 try begin(id)

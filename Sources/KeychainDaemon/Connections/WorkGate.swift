@@ -74,9 +74,13 @@ extension WorkGate.Work {
     /// - Parameter byteCount: How large the frame with the request was.
     init(_ request: Request, byteCount: Int) {
         switch request {
-        case .lock, .lockStatus, .renewLease, .giveUpStore: self = .immediate
+        // What a passcode or a password costs is paid by whoever shows one, whatever it is for.
+        case .authenticated(let proof, _) where proof.passcode != nil || proof.applicationPassword != nil:
+            self = .passcode
+        case .authenticated(_, let request): self.init(request, byteCount: byteCount)
+        case .lock, .lockStatus, .renewLease, .giveUpStore, .endTicket: self = .immediate
         case .unlock, .passcode: self = .passcode
-        case .status, .fileKey: self = .read
+        case .status, .fileKey, .authenticationStatus: self = .read
         case .check, .rekeyStep, .exportItems, .importItems: self = .large
         case .find(let request): self = request.query.limit == .one ? .read : .large
         case .add, .update, .delete: self = byteCount > Self.mostOrdinaryBytes ? .large : .write

@@ -18,7 +18,8 @@ extension ItemOperations {
     private func newItem(_ request: AddRequest, from caller: Caller) throws -> OpenedRow {
         let group = try AccessPolicy(caller: caller).groupForAdding(request.accessGroup)
         let now = configuration.clock.now
-        let accessControl = request.accessControl ?? AccessControl(request.itemClass.defaultProtection(in: group))
+        let accessControl = try binding(
+            request.accessControl ?? AccessControl(request.itemClass.defaultProtection(in: group)))
         let metadata = ItemMetadata(
             accessGroup: group, synchronizable: request.synchronizable, created: now, modified: now,
             attributes: request.attributes.withUniquenessDefaults(of: request.itemClass))
@@ -105,7 +106,9 @@ extension ItemOperations {
         for token in sealed.place.rivals {
             guard let other = try connection.item(withUniqueness: token), other != id else { continue }
             // The secret too: an item whose secret is lost must not stand in the way of its replacement.
-            if try openWhole(other, as: item.itemClass, on: connection) != nil {
+            if let rival = try openWhole(other, as: item.itemClass, .everythingFree, on: connection),
+                try !authentication.isInvalidated(rival.accessControl)
+            {
                 throw KeychainError(duplicateOf: item)
             }
             logger.warning("a stored item that does not open gives way to a new one", metadata: ["row": "\(other)"])

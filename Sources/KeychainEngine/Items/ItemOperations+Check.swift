@@ -13,7 +13,7 @@ extension ItemOperations {
         var report = RowReport()
         do {
             try checkRows(&report)
-        } catch let error as KeychainError where !error.isStaleKeys {
+        } catch let error as KeychainError where !error.isStaleKeys && !error.isBiometryUnknown {
             // The rest is not known; what was found so far is.
             findings.append(
                 StoreFinding(
@@ -56,9 +56,13 @@ extension ItemOperations {
         else { return report.unreadable.append(id) }
         do {
             let row = try connection.withRow(id, secrets: true) { row in
-                (try cipher.open(row, as: kind.itemClass) { _ in .everything }, [IndexToken](joinedBytes: row.tokens))
+                (
+                    try cipher.open(row, as: kind.itemClass) { _ in .everythingFree },
+                    [IndexToken](joinedBytes: row.tokens)
+                )
             }
             guard let (opened, listed) = row, let item = opened else { return report.unreadable.append(id) }
+            if try authentication.isInvalidated(item.accessControl) { report.invalidated += 1 }
             guard let indexers = try keys.indexers(for: kind.tier) else { return report.locked += 1 }
             guard let indexer = indexers.first(where: { $0.generation == item.generation })?.indexer else {
                 return report.misplaced.append(id)
@@ -85,7 +89,7 @@ extension ItemOperations {
     private func isOfRemovedPasscode(_ id: Int64, on connection: StoreConnection) throws -> Bool {
         guard keys.snapshot.bag.passcode == nil else { return false }
         return try connection.withRow(id) { row in
-            try AccessControl(canonicalBytes: row.access).protection == .whenPasscodeSetThisDeviceOnly
+            try AccessControl(canonicalBytes: row.access).needsPasscode
         } ?? false
     }
 }
@@ -97,6 +101,8 @@ private struct RowReport {
     var strayEntries = 0
     /// Not looked at, for want of their key.
     var locked = 0
+    /// Stored for another set of fingers or faces than is enrolled now.
+    var invalidated = 0
     /// Perhaps left by a removal of the passcode that was cut short.
     var orphaned: [Int64] = []
 
@@ -115,6 +121,14 @@ private struct RowReport {
                 StoreFinding(
                     .note, "\(locked) \(locked == 1 ? "item is" : "items are") locked and could not be looked at",
                     advice: "run 'keychain unlock', and then this again"))
+        }
+        if invalidated > 0 {
+            findings.append(
+                StoreFinding(
+                    .note,
+                    "\(invalidated) \(invalidated == 1 ? "item was" : "items were") stored for the fingers or faces that "
+                        + "were enrolled then, and others are now: no answer has them any more",
+                    advice: "add them anew, which replaces them, or delete them"))
         }
         if !orphaned.isEmpty {
             findings.append(

@@ -1,8 +1,8 @@
 internal import KeychainModel
 
 extension ItemOperations {
-    /// Deletes every item that the query means. A constrained item needs no consent for that, and a locked one no
-    /// unlocking, as on Apple's systems.
+    /// Deletes every item that the query means. A constrained item needs no consent for that, unless its access control
+    /// says so, and a locked one no unlocking, as on Apple's systems.
     func delete(_ query: ItemQuery, from caller: Caller) throws {
         if query.itemClass == .identity { return try deleteIdentities(query, from: caller) }
         let scope = try AccessPolicy(caller: caller).scopeForWriting(query.accessGroup)
@@ -22,12 +22,17 @@ extension ItemOperations {
         let matcher = ItemMatcher(query: query, scope: scope)
         var ids: [Int64] = []
         try forEachCandidate(of: query, in: scope, on: connection) { row throws(KeychainError) -> Int64? in
+            let item: OpenedRow?
             do throws(KeychainError) {
-                return try open(row, as: query.itemClass, matching: matcher, wantsSecret: false)?.id
+                item = try open(row, as: query.itemClass, matching: matcher, wantsSecret: false)
             } catch  where error.code == .interactionNotAllowed && matcher.isDecidedByIndex {
-                // Its group and attributes are what the index says they are.
+                // Its group and attributes are what the index says they are. Who would have to be asked is not asked
+                // while it is locked.
+                guard try !AccessControl(canonicalBytes: row.access).constrainsDeletion else { throw error }
                 return row.id
             }
+            guard let item, try mayDelete(item, query.authenticationUI) else { return nil }
+            return item.id
         } _: { id in
             ids.append(id)
             return true
@@ -35,12 +40,18 @@ extension ItemOperations {
         return ids
     }
 
+    /// - Returns: false if the query leaves out what asks for authentication, and deleting the row does.
+    /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``.
+    func mayDelete(_ row: OpenedRow, _ ui: ItemQuery.AuthenticationUI) throws(KeychainError) -> Bool {
+        let verdict = try authentication.judge(row.accessControl, .delete, ui, hasPasscode: hasPasscode)
+        if case .granted = verdict { return true }
+        return false
+    }
+
     /// Deletes what only a passcode that is no longer set could open.
     func deleteUnreachable() throws {
         try write { connection in
-            for id in try connection.items(ofProtection: .whenPasscodeSetThisDeviceOnly) {
-                try connection.delete(id)
-            }
+            for id in try connection.items(where: { $0.needsPasscode }) { try connection.delete(id) }
         }
     }
 }

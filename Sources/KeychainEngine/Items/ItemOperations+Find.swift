@@ -19,31 +19,35 @@ extension ItemOperations {
         var found = FoundItems(most: configuration.mostBytesInAnswer)
         guard maximum > 0 else { return [] }
         try forEachMatch(of: query, in: scope, on: connection, wantsSecrets: request.wantsSecrets) { row in
-            guard try mayRead(row, query.authenticationUI) else { return true }
+            guard
+                let row = try readable(row, query.authenticationUI, wantsSecret: request.wantsSecrets, on: connection)
+            else { return true }
             try found.append(FoundItem(row))
             return found.items.count < maximum
         }
         return found.items
     }
 
-    /// Whether a row is part of the answer. Nobody can be asked for consent yet, so a constrained one never is.
+    /// A row as part of an answer: of a constrained one with its secret, which a search leaves closed. nil: it is no
+    /// part of it.
     ///
-    /// - Throws: `.interactionNotAllowed` for a constrained item, unless the query skips those.
-    func mayRead(_ row: OpenedRow, _ ui: ItemQuery.AuthenticationUI) throws(KeychainError) -> Bool {
-        guard row.accessControl.isConstrained else { return true }
-        guard ui == .skip else { throw .consentNeeded }
-        return false
+    /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``, or `.authenticationFailed` for a wrong application
+    ///   password.
+    func readable(
+        _ row: OpenedRow, _ ui: ItemQuery.AuthenticationUI, wantsSecret: Bool, on connection: StoreConnection
+    ) throws -> OpenedRow? {
+        guard row.accessControl.isConstrained else { return row }
+        let verdict = try authentication.judge(row.accessControl, .read, ui, hasPasscode: hasPasscode)
+        guard case .granted = verdict else { return nil }
+        // Also if only attributes are wanted: whether an application password is the right one shows here alone.
+        guard wantsSecret || row.accessControl.isSealedWithApplicationPassword else { return row }
+        guard var whole = try openWhole(row.id, as: row.itemClass, on: connection) else { return nil }
+        if !wantsSecret { whole.secret = nil }
+        return whole
     }
 }
 
 extension KeychainError {
-    static var consentNeeded: KeychainError {
-        KeychainError(
-            .interactionNotAllowed,
-            message: "the item's access control asks for authentication, which this version cannot do yet; "
-                + "the item can be deleted and added anew")
-    }
-
     /// Names what was asked by attribute, never by value.
     init(notFound query: ItemQuery) {
         var asked = query.attributes.entries.map(\.attribute.name)

@@ -19,10 +19,13 @@ extension ItemOperations {
             let search = try IdentitySearch(query, scope: policy.scopeForReading, wantsSecrets: request.wantsSecrets)
             guard maximum > 0 else { return }
             try forEachIdentity(of: search, on: connection) { identity in
-                guard try mayRead(identity.certificate, query.authenticationUI),
-                    try mayRead(identity.key, query.authenticationUI)
+                guard
+                    let certificate = try readable(
+                        identity.certificate, query.authenticationUI, wantsSecret: request.wantsSecrets, on: connection),
+                    let key = try readable(
+                        identity.key, query.authenticationUI, wantsSecret: request.wantsSecrets, on: connection)
                 else { return true }
-                try found.append(FoundItem(identity))
+                try found.append(FoundItem(Identity(certificate: certificate, key: key)))
                 return found.items.count < maximum
             }
         }
@@ -40,20 +43,21 @@ extension ItemOperations {
         let policy = AccessPolicy(caller: caller)
         let search = try IdentitySearch(request.query, scope: policy.scopeForWriting, wantsSecrets: false)
         if let group = request.changes.accessGroup { _ = try policy.groupForAdding(group) }
+        let changes = try bound(request.changes)
         try write { connection in
             let identities = try identities(of: search, on: connection)
             guard !identities.isEmpty else { throw KeychainError(notFound: request.query) }
-            guard
-                identities.allSatisfy({
-                    !$0.certificate.accessControl.isConstrained && !$0.key.accessControl.isConstrained
-                })
-            else { throw KeychainError.consentNeeded }
+            let ui = request.query.authenticationUI
+            let present = try identities.filter { identity in
+                try mayChange(identity.certificate, ui) && mayChange(identity.key, ui)
+            }
+            guard !present.isEmpty else { throw KeychainError(notFound: request.query) }
             let halves =
-                Set(identities.map(\.certificate.id)).map { ($0, ItemClass.certificate) }
-                + Set(identities.map(\.key.id)).map { ($0, ItemClass.key) }
+                Set(present.map(\.certificate.id)).map { ($0, ItemClass.certificate) }
+                + Set(present.map(\.key.id)).map { ($0, ItemClass.key) }
             for (id, itemClass) in halves {
                 // One half whose secret is damaged must not be left behind by the other.
-                guard try update(id, as: itemClass, request.changes, on: connection) else {
+                guard try update(id, as: itemClass, changes, on: connection) else {
                     throw KeychainError(notFound: request.query)
                 }
             }
@@ -67,7 +71,10 @@ extension ItemOperations {
         let everything = try IdentitySearch(
             ItemQuery(.identity, synchronizable: .any), scope: policy.scopeForWriting, wantsSecrets: false)
         try write { connection in
-            let identities = try identities(of: search, on: connection)
+            let identities = try identities(of: search, on: connection).filter { identity in
+                try mayDelete(identity.certificate, query.authenticationUI)
+                    && mayDelete(identity.key, query.authenticationUI)
+            }
             guard !identities.isEmpty else { throw KeychainError(notFound: query) }
             for id in Set(identities.map(\.certificate.id)) { try connection.delete(id) }
             for identity in Dictionary(grouping: identities, by: \.key.id).compactMap(\.value.first) {

@@ -86,7 +86,7 @@ extension ItemOperations {
         let row = try connection.withRow(id) { (home: $0.home, uuid: $0.uuid, version: $0.version) }
         guard let row else { return nil }
         let kind = try connection.kind(ofHome: row.home)
-        let item = try kind.flatMap { try openWhole(id, as: $0.itemClass, on: connection) }
+        let item = try kind.flatMap { try openWhole(id, as: $0.itemClass, .everythingFree, on: connection) }
         return Rival(id: id, uuid: row.uuid, version: row.version, item: item.map { FoundItem($0) })
     }
 

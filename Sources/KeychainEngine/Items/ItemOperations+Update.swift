@@ -9,27 +9,47 @@ extension ItemOperations {
         let policy = AccessPolicy(caller: caller)
         let scope = try policy.scopeForWriting(request.query.accessGroup)
         if let group = request.changes.accessGroup { _ = try policy.groupForAdding(group) }
+        let changes = try bound(request.changes)
         try write { connection in
+            // Every update opens the secret, so it needs the consent that reading needs.
             let ids = try matchingRows(of: request.query, in: scope, on: connection) { row in
-                // Every update opens the secret, so it needs the consent that reading needs.
-                if row.accessControl.isConstrained { throw KeychainError.consentNeeded }
+                try mayChange(row, request.query.authenticationUI)
             }
             let updated = try ids.filter {
-                try update($0, as: request.query.itemClass, request.changes, on: connection)
+                try update($0, as: request.query.itemClass, changes, on: connection)
             }
             guard !updated.isEmpty else { throw KeychainError(notFound: request.query) }
         }
     }
 
+    /// - Returns: false if the row is not there for this caller.
+    /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``.
+    func mayChange(_ row: OpenedRow, _ ui: ItemQuery.AuthenticationUI) throws(KeychainError) -> Bool {
+        let verdict = try authentication.judge(row.accessControl, .read, ui, hasPasscode: hasPasscode)
+        if case .granted = verdict { return true }
+        return false
+    }
+
+    /// With the access control bound to what is enrolled now, if it is new. Before the transaction: the reader has to be
+    /// looked at.
+    func bound(_ changes: ItemChanges) throws(KeychainError) -> ItemChanges {
+        var changes = changes
+        if let control = changes.accessControl {
+            changes.accessControl = try binding(control)
+        }
+        return changes
+    }
+
     /// The rows that a query means, all found before the first one is changed.
+    ///
+    /// - Parameter isMeant: Has the last word.
     func matchingRows(
         of query: ItemQuery, in scope: GroupScope, on connection: StoreConnection,
-        _ inspect: (OpenedRow) throws -> Void = { _ in }
+        _ isMeant: (OpenedRow) throws -> Bool = { _ in true }
     ) throws -> [Int64] {
         var ids: [Int64] = []
         try forEachMatch(of: query, in: scope, on: connection, wantsSecrets: false) { row in
-            try inspect(row)
-            ids.append(row.id)
+            if try isMeant(row) { ids.append(row.id) }
             return true
         }
         return ids
@@ -50,10 +70,19 @@ extension ItemOperations {
     }
 
     /// The item with its secret, or nil if it does not open.
-    func openWhole(_ id: Int64, as itemClass: ItemClass, on connection: StoreConnection) throws -> OpenedRow? {
+    ///
+    /// - Parameter verdict: How much of it.
+    func openWhole(
+        _ id: Int64, as itemClass: ItemClass, _ verdict: RowCipher.Verdict = .everything,
+        on connection: StoreConnection
+    ) throws -> OpenedRow? {
         do {
             return try connection.withRow(id, secrets: true) { row in
-                try cipher.open(row, as: itemClass) { _ in .everything }
+                let opened = try cipher.open(row, as: itemClass) { _ in verdict }
+                if case .everything = verdict, opened?.accessControl.isSealedWithApplicationPassword == true {
+                    authentication.noteRightApplicationPassword()
+                }
+                return opened
             } ?? nil
         } catch let error as KeychainError where error.code == .decode {
             return nil

@@ -8,9 +8,23 @@ struct ItemOperations {
     let keys: KeySession
     let configuration: EngineConfiguration
     let logger: Logger
+    let authentication: Authentication
 
     var cipher: RowCipher {
-        RowCipher(keys: keys, storeID: store.storeID, randomness: configuration.randomness)
+        RowCipher(
+            keys: keys, storeID: store.storeID, randomness: configuration.randomness,
+            constraints: ConstraintKeys(
+                consentPublicKey: keys.snapshot.bag.consent?.publicKey ?? authentication.consent?.publicKey,
+                consent: authentication.consent,
+                applicationPassword: authentication.applicationPassword))
+    }
+
+    var hasPasscode: Bool { keys.snapshot.bag.passcode != nil }
+
+    /// The access control of an item that is to be stored: ``Authentication/binding(_:hasPasscode:hasConsentPair:)``.
+    func binding(_ control: AccessControl) throws(KeychainError) -> AccessControl {
+        try authentication.binding(
+            control, hasPasscode: hasPasscode, hasConsentPair: keys.snapshot.bag.consent != nil)
     }
 
     /// Runs `body` on one snapshot of the store.

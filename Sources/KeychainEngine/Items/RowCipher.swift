@@ -7,9 +7,16 @@ struct RowCipher {
     let keys: KeySession
     let storeID: UUID
     let randomness: any Randomness
+    /// What is part of the key of a constrained secret.
+    let constraints: ConstraintKeys
 
     /// What is wanted of a row, once its metadata is known.
-    enum Verdict { case nothing, metadata, everything }
+    enum Verdict {
+        case nothing, metadata
+        /// The secret too; of one that an authentication is part of the key of, only whether that key is intact.
+        case everythingFree
+        case everything
+    }
 
     /// Opens a row's metadata, and its secret if `judge` says so.
     ///
@@ -40,7 +47,9 @@ struct RowCipher {
         switch judge(opened) {
         case .nothing: return nil
         case .metadata: break
-        case .everything:
+        case .everythingFree where binding.accessControl.isSealedWithAuthentication:
+            try requireIntactSecret(of: row, metadata.secretTag, sealer)
+        case .everything, .everythingFree:
             if let tag = metadata.secretTag { opened.secret = try secret(of: row, tag, sealer) }
         }
         return opened
@@ -51,7 +60,17 @@ struct RowCipher {
     ) throws(KeychainError) -> SecretBytes {
         guard let key = row.secretKey, let box = row.secret else { throw Self.damaged("one half is missing") }
         guard tag.elementsEqual(SealedHalf.tag(ofBox: box)) else { throw Self.damaged("its halves are of two items") }
-        return try sealer.openSecret(wrappedKey: key, box: box)
+        return try sealer.openSecret(wrappedKey: key, box: box, constraints: constraints)
+    }
+
+    private func requireIntactSecret(
+        of row: StoredRow, _ tag: Data?, _ sealer: RowSealer
+    ) throws(KeychainError) {
+        guard let tag, let key = row.secretKey else { return }
+        if let box = row.secret, !tag.elementsEqual(SealedHalf.tag(ofBox: box)) {
+            throw Self.damaged("its halves are of two items")
+        }
+        guard sealer.isIntact(secretKey: key) else { throw Self.damaged("the key of its secret does not open") }
     }
 
     /// What a row says of itself. Not authentic before it is opened.
@@ -70,7 +89,7 @@ struct RowCipher {
         return try keys.withSealingKey(item.accessControl.protection) { key throws(KeychainError) in
             try RowSealer.with(classKey: key, binding) { sealer throws(KeychainError) in
                 let secret = try item.secret?.withUnsafeBytes { bytes throws(KeychainError) in
-                    try sealer.seal(bytes, as: .secret, randomness: randomness)
+                    try sealer.seal(bytes, as: .secret, constraints: constraints, randomness: randomness)
                 }
                 var metadata = item.metadata
                 metadata.secretTag = secret?.tag

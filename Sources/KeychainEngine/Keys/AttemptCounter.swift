@@ -87,6 +87,24 @@ struct AttemptCounter: Sendable {
         return .wrong(wrong(record), mayErase: record.count >= Self.mostFailures && !record.isAfterDamage)
     }
 
+    /// Throws while one has to wait.
+    func requireNoWait() throws(KeychainError) { try requireNoWait(try loadOrMend()) }
+
+    /// So many wrong application passwords make one wait a quarter of an hour. More of them are not counted, so that no
+    /// program's mistakes alone bring the store to the tenth, which may erase it.
+    private static let mostNoted: UInt16 = 8
+
+    /// Counts an application password that turned out to be wrong when it was tried.
+    func noteFailure(_ fingerprint: Data) throws(KeychainError) {
+        var record = try loadOrMend()
+        if record.fingerprint == fingerprint { return }
+        record.count += record.count < Self.mostNoted ? 1 : 0
+        record.time = configuration.clock.sinceBoot
+        record.bootID = configuration.clock.bootID
+        record.fingerprint = fingerprint
+        try save(record)
+    }
+
     /// Forgets all failures.
     func reset() throws(KeychainError) {
         try save(AttemptRecord(count: 0, time: 0, bootID: configuration.clock.bootID))
@@ -99,7 +117,7 @@ struct AttemptCounter: Sendable {
         guard wait > 0 else { return }
         throw KeychainError(
             .authenticationFailed,
-            message: "after \(record.count) wrong passcodes none is looked at for another \(Self.text(wait))")
+            message: "after \(record.count) wrong answers none is looked at for another \(Self.text(wait))")
     }
 
     /// By the boot clock, which setting the time does not move; after a restart of the system the whole time runs anew.

@@ -10,10 +10,10 @@ extension KeyStore {
     func unlock(_ passcode: SecretBytes) throws {
         try Passcode.check(passcode)
         try withStoreLock {
-            let bag = try requirePasscode()
+            var bag = try requirePasscode()
             let moment = try moment()
-            let (keys, _) = try open(bag, with: passcode)
-            guard try publish(keys, bag, asOf: moment) else {
+            let (keys, passcodeKey) = try open(bag, with: passcode)
+            guard try publish(keys, &bag, passcodeKey, asOf: moment) else {
                 throw KeychainError(
                     .interactionNotAllowed, message: "the keychain was locked while the passcode was being checked")
             }
@@ -76,7 +76,7 @@ extension KeyStore {
         let session = try begin()
         let bag = session.snapshot.bag
         let record = state.read() ?? LockRecord()
-        let failed = bag.passcode == nil ? (failures: 0, wait: 0) : try attempts.status()
+        let failed = try attempts.status()
         return LockStatus(
             state: try lockState(session), hasPasscode: bag.passcode != nil,
             keyPlace: keyPlace, isWatched: isWatchedHere || record.isWatched(configuration.clock.sinceBoot),
@@ -215,6 +215,16 @@ extension KeyStore {
         // the next lock, which takes all there are.
         removeBlobs(of: KeyTier.behindPasscode, exceptOf: bag.generation)
         return !wasLocked
+    }
+
+    /// The same; a bag without a consent pair is replaced by one that has it.
+    private func publish(
+        _ keys: StoreKeys, _ bag: inout Keybag, _ passcodeKey: KeyMaterial, asOf moment: LockRecord
+    ) throws(KeychainError) -> Bool {
+        if bag.consent != nil { return try publish(keys, bag, asOf: moment) }
+        bag.consent = try ConsentPair.make(
+            storeID: storeID, passcodeKey: passcodeKey, randomness: configuration.randomness)
+        return try replace(&bag, keys, passcodeKey: passcodeKey, asOf: moment)
     }
 
     private func putBlobs(

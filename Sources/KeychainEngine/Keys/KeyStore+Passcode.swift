@@ -24,6 +24,8 @@ extension KeyStore {
             try keys.addGeneration(
                 bag.keyGeneration + 1, hasPasscode: true, randomness: configuration.randomness)
             bag.passcode = parameters
+            bag.consent = try ConsentPair.make(
+                storeID: storeID, passcodeKey: derived.key, randomness: configuration.randomness)
             try attempts.reset()
             try replace(&bag, keys, passcodeKey: derived.key, asOf: moment)
         }
@@ -37,7 +39,7 @@ extension KeyStore {
             var bag = try requirePasscode()
             if rekey { try requireRekeyable(bag) }
             let moment = try moment()
-            let (keys, _) = try open(bag, with: old)
+            let (keys, oldKey) = try open(bag, with: old)
             let present = try tiersInReach()
             let parameters = try PasscodeParameters.make(
                 cost: UInt8(clamping: configuration.passcodeCost), randomness: configuration.randomness)
@@ -46,6 +48,7 @@ extension KeyStore {
                 try keys.addGeneration(bag.keyGeneration + 1, hasPasscode: true, randomness: configuration.randomness)
             }
             bag.passcode = parameters
+            try rewrapConsent(of: &bag, from: oldKey, to: derived.key)
             // A renewal needs the keys, and who knows the passcode may have them.
             try replace(
                 &bag, keys, passcodeKey: derived.key, tiers: rekey ? KeyTier.behindPasscode : present, asOf: moment)
@@ -59,6 +62,7 @@ extension KeyStore {
             var bag = try requirePasscode()
             let (keys, _) = try open(bag, with: old)
             bag.passcode = nil
+            bag.consent = nil
             bag.policy = PasscodePolicy()
             try replaceUnprotected(&bag, try keys.filtered { name, _ in !name.needsPasscode })
         }
@@ -122,6 +126,7 @@ extension KeyStore {
         let keys = try bag.unwrap(deviceKey: deviceKey).filtered { name, _ in name.tier == .always }
         try keys.addGeneration(bag.keyGeneration + 1, hasPasscode: false, randomness: configuration.randomness)
         bag.passcode = nil
+        bag.consent = nil
         bag.policy = PasscodePolicy()
         // What the others are wrapped under is no more.
         bag.retired.removeAll { $0.key.tier != .always }
@@ -136,14 +141,17 @@ extension KeyStore {
 
     /// Replaces the keybag by one with a passcode, and the keys in the keyring with it, so that no other process finds
     /// the one without the other.
-    private func replace(
+    ///
+    /// - Returns: false if the store was locked since `moment`, so that not all of them are there.
+    @discardableResult
+    func replace(
         _ bag: inout Keybag, _ keys: StoreKeys, passcodeKey: KeyMaterial, tiers: [KeyTier] = KeyTier.behindPasscode,
         asOf moment: LockRecord
-    ) throws(KeychainError) {
+    ) throws(KeychainError) -> Bool {
         bag.generation += 1
         try bag.wrap(keys, deviceKey: deviceKey, passcodeKey: passcodeKey)
         let made = bag
-        try publish(keys, made, tiers: tiers, asOf: moment) { () throws(KeychainError) in
+        return try publish(keys, made, tiers: tiers, asOf: moment) { () throws(KeychainError) in
             try keybagFile.replace(with: made, deviceKey: deviceKey)
         }
     }
@@ -163,6 +171,40 @@ extension KeyStore {
     func announce() throws(KeychainError) {
         try state.update { $0.epoch &+= 1 }
         forgetSnapshot()
+    }
+
+    /// The same pair under a new passcode. One that is missing is made.
+    private func rewrapConsent(of bag: inout Keybag, from old: KeyMaterial, to new: KeyMaterial) throws(KeychainError) {
+        guard var consent = bag.consent else {
+            bag.consent = try ConsentPair.make(storeID: storeID, passcodeKey: new, randomness: configuration.randomness)
+            return
+        }
+        let privateKey = try KeybagFile.usable { () throws(KeychainError) in
+            try consent.unwrap(storeID: storeID, passcodeKey: old)
+        }
+        try consent.wrap(privateKey, storeID: storeID, passcodeKey: new)
+        bag.consent = consent
+    }
+
+    /// What is sealed with the passcode opens with this.
+    ///
+    /// - Throws: `.noPasscode`, or `.authenticationFailed` for a wrong passcode and while one has to wait.
+    func consentKey(_ passcode: SecretBytes) throws -> ConsentKey {
+        try withStoreLock {
+            var bag = try requirePasscode()
+            let moment = try moment()
+            let (keys, passcodeKey) = try open(bag, with: passcode)
+            if bag.consent == nil {
+                let present = try tiersInReach()
+                try rewrapConsent(of: &bag, from: passcodeKey, to: passcodeKey)
+                try replace(&bag, keys, passcodeKey: passcodeKey, tiers: present, asOf: moment)
+            }
+            let pair = bag.consent!  // it was just made
+            let privateKey = try KeybagFile.usable { () throws(KeychainError) in
+                try pair.unwrap(storeID: storeID, passcodeKey: passcodeKey)
+            }
+            return ConsentKey(publicKey: pair.publicKey, privateKey: privateKey)
+        }
     }
 
     private func requireRekeyable(_ bag: Keybag) throws(KeychainError) {

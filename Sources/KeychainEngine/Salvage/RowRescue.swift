@@ -30,12 +30,14 @@ struct RowRescue {
         unreadable.formUnion(given)
     }
 
-    /// The item, with its secret. Which class it is of, only opening it tells: the table that says so may be damaged.
+    /// The item, with its secret unless an authentication is part of its key. Which class it is of, only opening it tells: the table that says so may be damaged.
     private func open(_ row: SalvagedRow, _ connection: StoreConnection) throws -> OpenedRow? {
         let echo = try connection.statement(.echoRow)
         for itemClass in ItemClass.stored {
             do {
-                let item = try row.withStoredRow(echo) { try items.cipher.open($0, as: itemClass) { _ in .everything } }
+                let item = try row.withStoredRow(echo) {
+                    try items.cipher.open($0, as: itemClass) { _ in .everythingFree }
+                }
                 if let item { return item }
             } catch let error as KeychainError where [.decode, .interactionNotAllowed].contains(error.code) {}
         }
@@ -67,7 +69,9 @@ struct RowRescue {
 
     /// Of two copies of a row the one that was written later; of two items with the same unique attributes, too.
     private func isNewer(_ item: OpenedRow, than other: Int64, _ connection: StoreConnection) throws -> Bool {
-        guard let present = try items.openWhole(other, as: item.itemClass, on: connection) else { return true }
+        guard let present = try items.openWhole(other, as: item.itemClass, .everythingFree, on: connection) else {
+            return true
+        }
         // Of one row by its count of versions, which no clock that is set back misleads.
         if item.uuid == present.uuid {
             return (item.version, Int64(item.generation)) > (present.version, Int64(present.generation))

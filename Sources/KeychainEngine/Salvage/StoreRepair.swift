@@ -145,8 +145,8 @@ package struct StoreRepair {
         _ = try database.name(keys.storeID, generation: session.generation)
         let store = try StoreOpener(configuration).open().store
         let items = ItemOperations(
-            store: store, keys: session, configuration: configuration, logger: logger
-        )
+            store: store, keys: session, configuration: configuration, logger: logger,
+            authentication: Authentication { .notAvailable("a repair looks at no reader") })
         var rescue = RowRescue(items)
         try eachBatch(progress) { rows in try rescue.save(rows) }
         try requireSound(items)

@@ -28,6 +28,8 @@ package enum BiometryFailure: Error, Sendable, Hashable {
     case busy(String)
     /// It looked, as often as it does, at something that is not enrolled.
     case noMatch
+    /// It looked too often already at what is not enrolled: the passcode is wanted first.
+    case lockedOut
     /// The ``Cancellation`` was cancelled.
     case cancelled
     /// Nobody came.

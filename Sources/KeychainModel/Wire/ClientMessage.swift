@@ -11,6 +11,8 @@ package enum ClientMessage: Sendable {
     ///
     /// - delaysLocks: Whether locks with notice wait until it is closed.
     case subscribe(id: UInt64, delaysLocks: Bool = false)
+    /// Waits for a finger or a face.
+    case verifyBiometry(id: UInt64)
 }
 
 /// How a client introduces itself. What it says of itself is worth as much as its process (docs/protocol.md).
@@ -48,11 +50,19 @@ extension ClientMessage {
         case .hello(let hello): wire.hello = WireHello(hello)
         case .request(let id, let request):
             wire.id = id
-            wire.kind = WireClientMessage.OneOf_Kind(request, &secrets)
+            if case .authenticated(let proof, let request) = request {
+                wire.kind = WireClientMessage.OneOf_Kind(request, &secrets)
+                wire.proof = WireProof(proof, &secrets)
+            } else {
+                wire.kind = WireClientMessage.OneOf_Kind(request, &secrets)
+            }
         case .subscribe(let id, let delaysLocks):
             wire.id = id
             wire.subscribe = WireSubscribe()
             wire.subscribe.delaysLocks = delaysLocks
+        case .verifyBiometry(let id):
+            wire.id = id
+            wire.verifyBiometry = WireNothing()
         }
         return WireFrame(message: try wire.encoded(), secrets: secrets)
     }
@@ -85,8 +95,14 @@ extension ClientMessage {
     private init(_ wire: WireClientMessage, _ tail: WireTail) throws(KeychainError) {
         var tail = tail
         switch wire.kind {
-        case .subscribe(let subscribe): self = .subscribe(id: wire.id, delaysLocks: subscribe.delaysLocks)
-        case let request?: self = .request(id: wire.id, try Request(request, &tail))
+        case .subscribe(let subscribe) where !wire.hasProof:
+            self = .subscribe(id: wire.id, delaysLocks: subscribe.delaysLocks)
+        case .verifyBiometry where !wire.hasProof: self = .verifyBiometry(id: wire.id)
+        case let kind?:
+            let request = try Request(kind, &tail)
+            self = .request(
+                id: wire.id,
+                wire.hasProof ? .authenticated(try AuthenticationProof(wire.proof, &tail), request) : request)
         case nil:
             throw KeychainError(
                 .unimplemented,

@@ -1,4 +1,5 @@
 package import Foundation
+internal import SwiftProtobuf
 
 /// What a daemon says to a client.
 package enum DaemonMessage: Sendable {
@@ -9,6 +10,10 @@ package enum DaemonMessage: Sendable {
     case failure(id: UInt64, KeychainError)
     /// To a connection that subscribed, under the id of its subscription.
     case event(id: UInt64, StoreChange)
+    /// What came of waiting for a finger or a face.
+    case biometry(id: UInt64, Result<BiometryTicket, BiometryFailure>)
+    /// Before that, what the person is to do.
+    case biometryHint(id: UInt64, BiometryHint)
     /// The last message of a connection that the daemon ends.
     case goodbye(DaemonGoodbye)
 }
@@ -104,6 +109,12 @@ extension WireDaemonMessage {
         case .event(let id, .items(let itemClass, let group)):
             self.id = id
             itemEvent = WireItemEvent(itemClass, accessGroup: group)
+        case .biometry(let id, let answer):
+            self.id = id
+            biometry = WireBiometryAnswer(answer)
+        case .biometryHint(let id, let hint):
+            self.id = id
+            biometryHint = .with { $0.text = hint.text }
         }
     }
 }
@@ -118,6 +129,10 @@ extension DaemonMessage {
         case .itemEvent(let event):
             self = .event(
                 id: try wire.requestID, .items(try ItemClass(event.itemClass), accessGroup: event.accessGroup))
+        case .biometry(let answer):
+            self = .biometry(
+                id: try wire.requestID, try Result<BiometryTicket, BiometryFailure>(answer))
+        case .biometryHint(let hint): self = .biometryHint(id: try wire.requestID, BiometryHint(hint.text))
         case let reply?:
             self = .reply(id: try wire.requestID, try Reply(reply, wire.items, &tail), isLast: !wire.more)
         case nil: throw KeychainError(.parameter, message: "the message is of a kind that is not known here")

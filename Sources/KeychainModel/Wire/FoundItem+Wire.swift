@@ -10,6 +10,7 @@ extension WireItem {
         synchronizable = item.synchronizable
         protection = WireProtection(item.accessControl.protection)
         accessFlags = item.accessControl.flags.rawValue
+        accessExtension = Data(item.accessControl.extensionBytes)
         created = item.created
         modified = item.modified
         if let secret = item.secret { secretSize = secrets.size(adding: secret) }
@@ -25,7 +26,7 @@ extension FoundItem {
             itemClass: try ItemClass(wire.itemClass), identifier: try UUID(wireBytes: wire.identifier),
             attributes: try AttributeSet(wire.attributes), accessGroup: wire.accessGroup,
             synchronizable: wire.synchronizable,
-            accessControl: try AccessControl(wire.protection, flags: wire.accessFlags),
+            accessControl: try AccessControl(wire.protection, flags: wire.accessFlags, wire.accessExtension),
             created: wire.created, modified: wire.modified,
             secret: try tail.take(ifAny: wire.hasSecretSize ? wire.secretSize : nil),
             certificate: try tail.take(ifAny: wire.hasCertificateSize ? wire.certificateSize : nil))

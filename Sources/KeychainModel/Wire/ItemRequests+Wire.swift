@@ -12,6 +12,7 @@ extension WireAdd {
         if let control = request.accessControl {
             protection = WireProtection(control.protection)
             accessFlags = control.flags.rawValue
+            accessExtension = Data(control.extensionBytes)
         }
         if let secret = request.secret { secretSize = secrets.size(adding: secret) }
     }
@@ -27,7 +28,8 @@ extension AddRequest {
         attributes = try AttributeSet(wire.attributes, of: itemClass)
         accessGroup = wire.hasAccessGroup ? wire.accessGroup : nil
         synchronizable = wire.synchronizable
-        accessControl = try .ifAny(wire.hasProtection ? wire.protection : nil, flags: wire.accessFlags)
+        accessControl = try .ifAny(
+            wire.hasProtection ? wire.protection : nil, flags: wire.accessFlags, wire.accessExtension)
         secret = try tail.take(ifAny: wire.hasSecretSize ? wire.secretSize : nil)
     }
 }
@@ -69,6 +71,7 @@ extension WireChanges {
         if let control = changes.accessControl {
             protection = WireProtection(control.protection)
             accessFlags = control.flags.rawValue
+            accessExtension = Data(control.extensionBytes)
         }
         if let moment = changes.created { created = moment }
         if let secret = changes.secret { secretSize = secrets.size(adding: secret) }
@@ -81,7 +84,8 @@ extension ItemChanges {
         attributes = try AttributeSet(wire.attributes, of: itemClass)
         accessGroup = wire.hasAccessGroup ? wire.accessGroup : nil
         synchronizable = wire.hasSynchronizable ? wire.synchronizable : nil
-        accessControl = try .ifAny(wire.hasProtection ? wire.protection : nil, flags: wire.accessFlags)
+        accessControl = try .ifAny(
+            wire.hasProtection ? wire.protection : nil, flags: wire.accessFlags, wire.accessExtension)
         created = wire.hasCreated ? try Double(wireTime: wire.created) : nil
         secret = try tail.take(ifAny: wire.hasSecretSize ? wire.secretSize : nil)
     }

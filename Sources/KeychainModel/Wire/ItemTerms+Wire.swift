@@ -66,14 +66,16 @@ extension Protection {
 }
 
 extension AccessControl {
-    init(_ protection: WireProtection, flags: UInt32) throws(KeychainError) {
-        try self.init(Protection(protection), flags: Flags(rawValue: flags))
+    init(_ protection: WireProtection, flags: UInt32, _ extensionBytes: Data) throws(KeychainError) {
+        try self.init(Protection(protection), flags: Flags(rawValue: flags), extensionBytes: extensionBytes)
     }
 
     /// - Parameter protection: nil: there is no access control.
-    static func ifAny(_ protection: WireProtection?, flags: UInt32) throws(KeychainError) -> AccessControl? {
-        if let protection { return try AccessControl(protection, flags: flags) }
-        guard flags == 0 else {
+    static func ifAny(
+        _ protection: WireProtection?, flags: UInt32, _ extensionBytes: Data
+    ) throws(KeychainError) -> AccessControl? {
+        if let protection { return try AccessControl(protection, flags: flags, extensionBytes) }
+        guard flags == 0, extensionBytes.isEmpty else {
             throw KeychainError(.parameter, message: "there are flags of an access control, and no protection")
         }
         return nil

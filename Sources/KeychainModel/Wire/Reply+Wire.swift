@@ -19,6 +19,8 @@ extension WireDaemonMessage {
             case .imported(let outcomes):
                 .imported(.with { $0.outcomes = outcomes.map { WireImportOutcomes.Outcome($0) } })
             case .fileKey(let key): .fileKey(WireFileKey(key, &secrets))
+            case .authenticationStatus(let status): .authenticationStatus(WireAuthenticationStatus(status))
+            case .authenticationNeeded(let challenge): .authenticationNeeded(WireAuthenticationChallenge(challenge))
             }
     }
 }
@@ -29,7 +31,9 @@ extension Reply {
         case .added(let item): [item]
         case .found(let items): items
         case .exported(let part): part.items
-        case .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey: []
+        case .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .authenticationStatus,
+            .authenticationNeeded:
+            []
         }
     }
 
@@ -58,7 +62,10 @@ extension Reply {
             self = .imported(
                 try outcomes.outcomes.map { outcome throws(KeychainError) in try ImportOutcome(outcome) })
         case .fileKey(let key): self = .fileKey(try FileKey(key, &tail))
-        case .welcome, .goodbye, .failure, .lockEvent, .itemEvent:
+        case .authenticationStatus(let status): self = .authenticationStatus(try AuthenticationStatus(status))
+        case .authenticationNeeded(let challenge):
+            self = .authenticationNeeded(try AuthenticationChallenge(challenge))
+        case .welcome, .goodbye, .failure, .lockEvent, .itemEvent, .biometry, .biometryHint:
             throw KeychainError(.parameter, message: "the message is no answer")
         }
     }

@@ -17,7 +17,8 @@ extension DaemonMessage {
                 part.items = items
                 try body(DaemonMessage.reply(id: id, .exported(part), isLast: isLast).frame())
             }
-        case .added, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey:
+        case .added, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .authenticationStatus,
+            .authenticationNeeded:
             try body(DaemonMessage.reply(id: id, reply, isLast: true).frame())
         }
     }
@@ -46,7 +47,8 @@ extension FoundItem {
     /// About how many bytes it takes in a frame, secrets included.
     fileprivate var wireSize: Int {
         // Class, identifier, access control and dates; and of each attribute its code and length.
-        64 + accessGroup.utf8.count + attributes.byteCount + 7 * attributes.count + (secret?.count ?? 0)
+        64 + accessControl.extensionBytes.count + accessGroup.utf8.count + attributes.byteCount + 7 * attributes.count
+            + (secret?.count ?? 0)
             + (certificate?.count ?? 0)
     }
 }
@@ -70,7 +72,9 @@ extension Reply {
             whole.leftOut += more.leftOut
             whole.next = more.next
             self = .exported(whole)
-        case .added, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey: throw .foreignPart
+        case .added, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .authenticationStatus,
+            .authenticationNeeded:
+            throw .foreignPart
         }
     }
 }

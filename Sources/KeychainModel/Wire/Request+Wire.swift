@@ -1,3 +1,4 @@
+internal import Foundation
 internal import SwiftProtobuf
 
 private typealias Kind = WireClientMessage.OneOf_Kind
@@ -21,6 +22,9 @@ extension WireClientMessage.OneOf_Kind {
             case .exportItems(let request): .exportItems(WireExportItems(request))
             case .importItems(let request): .importItems(WireImportItems(request, &secrets))
             case .giveUpStore: .giveUpStore(WireNothing())
+            case .authenticationStatus: .authenticationStatus(WireNothing())
+            case .endTicket(let ticket): .endTicket(.with { $0.ticket = ticket.identifier.wireBytes })
+            case .authenticated: preconditionFailure("what a proof is for is never itself one")
             case .fileKey(.make(let fileClass, let fileID)): .makeFileKey(WireMakeFileKey(fileClass, fileID))
             case .fileKey(.open(let wrapped)): .openFileKey(WireWrappedFileKey(wrapped))
             case .fileKey(.rewrap(let wrapped, let fileClass)): .rewrapFileKey(WireRewrapFileKey(wrapped, fileClass))
@@ -79,7 +83,9 @@ extension Request {
         case .makeFileKey(let make): self = .fileKey(try FileKeyRequest(make))
         case .openFileKey(let wrapped): self = .fileKey(.open(try WrappedFileKey(wrapped)))
         case .rewrapFileKey(let rewrap): self = .fileKey(try FileKeyRequest(rewrap))
-        case .hello, .subscribe: throw KeychainError(.parameter, message: "the message is no request")
+        case .authenticationStatus: self = .authenticationStatus
+        case .endTicket(let end): self = .endTicket(BiometryTicket(try UUID(wireBytes: end.ticket)))
+        case .hello, .subscribe, .verifyBiometry: throw KeychainError(.parameter, message: "the message is no request")
         }
     }
 }

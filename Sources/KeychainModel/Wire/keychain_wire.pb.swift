@@ -194,224 +194,349 @@ nonisolated enum WireProtection: SwiftProtobuf.Enum, Swift.CaseIterable {
 
 }
 
+/// By which a person shows that it is them, or a program that it knows a password.
+nonisolated enum WireFactor: SwiftProtobuf.Enum, Swift.CaseIterable {
+  typealias RawValue = Int
+  case unspecified // = 0
+  case passcode // = 1
+  case biometry // = 2
+  case applicationPassword // = 3
+  case UNRECOGNIZED(Int)
+
+  init() {
+    self = .unspecified
+  }
+
+  init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .passcode
+    case 2: self = .biometry
+    case 3: self = .applicationPassword
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .passcode: return 1
+    case .biometry: return 2
+    case .applicationPassword: return 3
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  static let allCases: [WireFactor] = [
+    .unspecified,
+    .passcode,
+    .biometry,
+    .applicationPassword,
+  ]
+
+}
+
+nonisolated enum WireBiometryKind: SwiftProtobuf.Enum, Swift.CaseIterable {
+  typealias RawValue = Int
+  case unspecified // = 0
+  case fingerprint // = 1
+  case face // = 2
+  case UNRECOGNIZED(Int)
+
+  init() {
+    self = .unspecified
+  }
+
+  init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .fingerprint
+    case 2: self = .face
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .fingerprint: return 1
+    case .face: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  static let allCases: [WireBiometryKind] = [
+    .unspecified,
+    .fingerprint,
+    .face,
+  ]
+
+}
+
 /// From a client to a daemon.
-nonisolated struct WireClientMessage: Sendable {
+nonisolated struct WireClientMessage: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// Of a request or a subscription: at least 1, and higher than any before it on this connection. A hello has none.
-  var id: UInt64 = 0
+  var id: UInt64 {
+    get {_storage._id}
+    set {_uniqueStorage()._id = newValue}
+  }
 
   /// A daemon that does not know the kind answers with a failure of status -4.
-  var kind: WireClientMessage.OneOf_Kind? = nil
+  var kind: OneOf_Kind? {
+    get {return _storage._kind}
+    set {_uniqueStorage()._kind = newValue}
+  }
 
   /// The first message of a connection, and only the first.
   var hello: WireHello {
     get {
-      if case .hello(let v)? = kind {return v}
+      if case .hello(let v)? = _storage._kind {return v}
       return WireHello()
     }
-    set {kind = .hello(newValue)}
+    set {_uniqueStorage()._kind = .hello(newValue)}
   }
 
   /// Turns the connection into one that is told of changes, by messages with this id, and asks for nothing more.
   var subscribe: WireSubscribe {
     get {
-      if case .subscribe(let v)? = kind {return v}
+      if case .subscribe(let v)? = _storage._kind {return v}
       return WireSubscribe()
     }
-    set {kind = .subscribe(newValue)}
+    set {_uniqueStorage()._kind = .subscribe(newValue)}
   }
 
   /// Answered with added.
   var add: WireAdd {
     get {
-      if case .add(let v)? = kind {return v}
+      if case .add(let v)? = _storage._kind {return v}
       return WireAdd()
     }
-    set {kind = .add(newValue)}
+    set {_uniqueStorage()._kind = .add(newValue)}
   }
 
   /// Answered with found, or with a failure of status -25300 if nothing is found.
   var find: WireQuery {
     get {
-      if case .find(let v)? = kind {return v}
+      if case .find(let v)? = _storage._kind {return v}
       return WireQuery()
     }
-    set {kind = .find(newValue)}
+    set {_uniqueStorage()._kind = .find(newValue)}
   }
 
   /// Changes every match, or none. Answered with done.
   var update: WireUpdate {
     get {
-      if case .update(let v)? = kind {return v}
+      if case .update(let v)? = _storage._kind {return v}
       return WireUpdate()
     }
-    set {kind = .update(newValue)}
+    set {_uniqueStorage()._kind = .update(newValue)}
   }
 
   /// Deletes every match. Answered with done.
   var delete: WireQuery {
     get {
-      if case .delete(let v)? = kind {return v}
+      if case .delete(let v)? = _storage._kind {return v}
       return WireQuery()
     }
-    set {kind = .delete(newValue)}
+    set {_uniqueStorage()._kind = .delete(newValue)}
   }
 
   /// Answered with status.
   var status: WireNothing {
     get {
-      if case .status(let v)? = kind {return v}
+      if case .status(let v)? = _storage._kind {return v}
       return WireNothing()
     }
-    set {kind = .status(newValue)}
+    set {_uniqueStorage()._kind = .status(newValue)}
   }
 
   /// Looks at everything in the store. Answered with checked.
   var check: WireNothing {
     get {
-      if case .check(let v)? = kind {return v}
+      if case .check(let v)? = _storage._kind {return v}
       return WireNothing()
     }
-    set {kind = .check(newValue)}
+    set {_uniqueStorage()._kind = .check(newValue)}
   }
 
   /// Answered with lock_status.
   var lockStatus: WireNothing {
     get {
-      if case .lockStatus(let v)? = kind {return v}
+      if case .lockStatus(let v)? = _storage._kind {return v}
       return WireNothing()
     }
-    set {kind = .lockStatus(newValue)}
+    set {_uniqueStorage()._kind = .lockStatus(newValue)}
   }
 
   /// Answered with lock_status.
   var unlock: WireUnlock {
     get {
-      if case .unlock(let v)? = kind {return v}
+      if case .unlock(let v)? = _storage._kind {return v}
       return WireUnlock()
     }
-    set {kind = .unlock(newValue)}
+    set {_uniqueStorage()._kind = .unlock(newValue)}
   }
 
   /// Answered with done.
   var lock: WireLock {
     get {
-      if case .lock(let v)? = kind {return v}
+      if case .lock(let v)? = _storage._kind {return v}
       return WireLock()
     }
-    set {kind = .lock(newValue)}
+    set {_uniqueStorage()._kind = .lock(newValue)}
   }
 
   /// Sets the first passcode. Answered with rekeyed: rekey_step is to follow until that is finished.
   var setPasscode: WireSetPasscode {
     get {
-      if case .setPasscode(let v)? = kind {return v}
+      if case .setPasscode(let v)? = _storage._kind {return v}
       return WireSetPasscode()
     }
-    set {kind = .setPasscode(newValue)}
+    set {_uniqueStorage()._kind = .setPasscode(newValue)}
   }
 
   /// Answered with done, or with rekeyed if all keys are to be made anew.
   var changePasscode: WireChangePasscode {
     get {
-      if case .changePasscode(let v)? = kind {return v}
+      if case .changePasscode(let v)? = _storage._kind {return v}
       return WireChangePasscode()
     }
-    set {kind = .changePasscode(newValue)}
+    set {_uniqueStorage()._kind = .changePasscode(newValue)}
   }
 
   /// Destroys every item that is there only while a passcode is set. Answered with done.
   var removePasscode: WireRemovePasscode {
     get {
-      if case .removePasscode(let v)? = kind {return v}
+      if case .removePasscode(let v)? = _storage._kind {return v}
       return WireRemovePasscode()
     }
-    set {kind = .removePasscode(newValue)}
+    set {_uniqueStorage()._kind = .removePasscode(newValue)}
   }
 
   /// Answered with done.
   var setPolicy: WireSetPolicy {
     get {
-      if case .setPolicy(let v)? = kind {return v}
+      if case .setPolicy(let v)? = _storage._kind {return v}
       return WireSetPolicy()
     }
-    set {kind = .setPolicy(newValue)}
+    set {_uniqueStorage()._kind = .setPolicy(newValue)}
   }
 
   /// Does a part of a renewal of all keys that is under way. Answered with rekeyed.
   var rekeyStep: WireNothing {
     get {
-      if case .rekeyStep(let v)? = kind {return v}
+      if case .rekeyStep(let v)? = _storage._kind {return v}
       return WireNothing()
     }
-    set {kind = .rekeyStep(newValue)}
+    set {_uniqueStorage()._kind = .rekeyStep(newValue)}
   }
 
   /// A watcher of the session says that it is there, and will be for the next minute. Answered with done.
   var renewLease: WireNothing {
     get {
-      if case .renewLease(let v)? = kind {return v}
+      if case .renewLease(let v)? = _storage._kind {return v}
       return WireNothing()
     }
-    set {kind = .renewLease(newValue)}
+    set {_uniqueStorage()._kind = .renewLease(newValue)}
   }
 
   /// For the owner alone. Answered with exported.
   var exportItems: WireExportItems {
     get {
-      if case .exportItems(let v)? = kind {return v}
+      if case .exportItems(let v)? = _storage._kind {return v}
       return WireExportItems()
     }
-    set {kind = .exportItems(newValue)}
+    set {_uniqueStorage()._kind = .exportItems(newValue)}
   }
 
   /// For the owner alone: all of the items, or none. Answered with imported.
   var importItems: WireImportItems {
     get {
-      if case .importItems(let v)? = kind {return v}
+      if case .importItems(let v)? = _storage._kind {return v}
       return WireImportItems()
     }
-    set {kind = .importItems(newValue)}
+    set {_uniqueStorage()._kind = .importItems(newValue)}
   }
 
   /// For the owner alone: the store goes back to the programs themselves, and the daemon ends. Answered with done.
   var giveUpStore: WireNothing {
     get {
-      if case .giveUpStore(let v)? = kind {return v}
+      if case .giveUpStore(let v)? = _storage._kind {return v}
       return WireNothing()
     }
-    set {kind = .giveUpStore(newValue)}
+    set {_uniqueStorage()._kind = .giveUpStore(newValue)}
   }
 
   /// A fresh key for a protected file. Answered with file_key.
   var makeFileKey: WireMakeFileKey {
     get {
-      if case .makeFileKey(let v)? = kind {return v}
+      if case .makeFileKey(let v)? = _storage._kind {return v}
       return WireMakeFileKey()
     }
-    set {kind = .makeFileKey(newValue)}
+    set {_uniqueStorage()._kind = .makeFileKey(newValue)}
   }
 
   /// The key of a protected file. Answered with file_key.
   var openFileKey: WireWrappedFileKey {
     get {
-      if case .openFileKey(let v)? = kind {return v}
+      if case .openFileKey(let v)? = _storage._kind {return v}
       return WireWrappedFileKey()
     }
-    set {kind = .openFileKey(newValue)}
+    set {_uniqueStorage()._kind = .openFileKey(newValue)}
   }
 
   /// The same key for another class, or under the newest key of its own. Answered with file_key.
   var rewrapFileKey: WireRewrapFileKey {
     get {
-      if case .rewrapFileKey(let v)? = kind {return v}
+      if case .rewrapFileKey(let v)? = _storage._kind {return v}
       return WireRewrapFileKey()
     }
-    set {kind = .rewrapFileKey(newValue)}
+    set {_uniqueStorage()._kind = .rewrapFileKey(newValue)}
   }
+
+  /// What a person could be asked for. Answered with authentication_status.
+  var authenticationStatus: WireNothing {
+    get {
+      if case .authenticationStatus(let v)? = _storage._kind {return v}
+      return WireNothing()
+    }
+    set {_uniqueStorage()._kind = .authenticationStatus(newValue)}
+  }
+
+  /// Ends what a ticket is worth. Answered with done.
+  var endTicket: WireEndTicket {
+    get {
+      if case .endTicket(let v)? = _storage._kind {return v}
+      return WireEndTicket()
+    }
+    set {_uniqueStorage()._kind = .endTicket(newValue)}
+  }
+
+  /// Waits for a finger or a face. Answered with any number of biometry_hint, and then with biometry. The client ends
+  /// the waiting by closing the connection.
+  var verifyBiometry: WireNothing {
+    get {
+      if case .verifyBiometry(let v)? = _storage._kind {return v}
+      return WireNothing()
+    }
+    set {_uniqueStorage()._kind = .verifyBiometry(newValue)}
+  }
+
+  /// What comes with a request to show that a person wants it. Not with verify_biometry.
+  var proof: WireProof {
+    get {_storage._proof ?? WireProof()}
+    set {_uniqueStorage()._proof = newValue}
+  }
+  /// Returns true if `proof` has been explicitly set.
+  var hasProof: Bool {_storage._proof != nil}
+  /// Clears the value of `proof`. Subsequent reads from it will return its default value.
+  mutating func clearProof() {_uniqueStorage()._proof = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -463,10 +588,19 @@ nonisolated struct WireClientMessage: Sendable {
     case openFileKey(WireWrappedFileKey)
     /// The same key for another class, or under the newest key of its own. Answered with file_key.
     case rewrapFileKey(WireRewrapFileKey)
+    /// What a person could be asked for. Answered with authentication_status.
+    case authenticationStatus(WireNothing)
+    /// Ends what a ticket is worth. Answered with done.
+    case endTicket(WireEndTicket)
+    /// Waits for a finger or a face. Answered with any number of biometry_hint, and then with biometry. The client ends
+    /// the waiting by closing the connection.
+    case verifyBiometry(WireNothing)
 
   }
 
   init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// From a daemon to a client.
@@ -613,6 +747,39 @@ nonisolated struct WireDaemonMessage: Sendable {
     set {kind = .fileKey(newValue)}
   }
 
+  var authenticationStatus: WireAuthenticationStatus {
+    get {
+      if case .authenticationStatus(let v)? = kind {return v}
+      return WireAuthenticationStatus()
+    }
+    set {kind = .authenticationStatus(newValue)}
+  }
+
+  /// Nothing was done: the request is to come again with what is missing.
+  var authenticationNeeded: WireAuthenticationChallenge {
+    get {
+      if case .authenticationNeeded(let v)? = kind {return v}
+      return WireAuthenticationChallenge()
+    }
+    set {kind = .authenticationNeeded(newValue)}
+  }
+
+  var biometry: WireBiometryAnswer {
+    get {
+      if case .biometry(let v)? = kind {return v}
+      return WireBiometryAnswer()
+    }
+    set {kind = .biometry(newValue)}
+  }
+
+  var biometryHint: WireBiometryHint {
+    get {
+      if case .biometryHint(let v)? = kind {return v}
+      return WireBiometryHint()
+    }
+    set {kind = .biometryHint(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -637,6 +804,11 @@ nonisolated struct WireDaemonMessage: Sendable {
     case exported(WireExported)
     case imported(WireImportOutcomes)
     case fileKey(WireFileKey)
+    case authenticationStatus(WireAuthenticationStatus)
+    /// Nothing was done: the request is to come again with what is missing.
+    case authenticationNeeded(WireAuthenticationChallenge)
+    case biometry(WireBiometryAnswer)
+    case biometryHint(WireBiometryHint)
 
   }
 
@@ -903,6 +1075,9 @@ nonisolated struct WireAdd: Sendable {
   /// Clears the value of `secretSize`. Subsequent reads from it will return its default value.
   mutating func clearSecretSize() {self._secretSize = nil}
 
+  /// Of the access control, as in Item.
+  var accessExtension: Data = Data()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1008,6 +1183,9 @@ nonisolated struct WireChanges: Sendable {
   var hasSecretSize: Bool {self._secretSize != nil}
   /// Clears the value of `secretSize`. Subsequent reads from it will return its default value.
   mutating func clearSecretSize() {self._secretSize = nil}
+
+  /// Of the access control, as in Item.
+  var accessExtension: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1458,6 +1636,64 @@ nonisolated struct WireRewrapFileKey: Sendable {
   fileprivate var _key: WireWrappedFileKey? = nil
 }
 
+/// At least one of the three.
+nonisolated struct WireProof: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The keychain's own. A wrong one counts, whatever the request.
+  var passcodeSize: UInt64 {
+    get {_passcodeSize ?? 0}
+    set {_passcodeSize = newValue}
+  }
+  /// Returns true if `passcodeSize` has been explicitly set.
+  var hasPasscodeSize: Bool {self._passcodeSize != nil}
+  /// Clears the value of `passcodeSize`. Subsequent reads from it will return its default value.
+  mutating func clearPasscodeSize() {self._passcodeSize = nil}
+
+  /// That of an item.
+  var applicationPasswordSize: UInt64 {
+    get {_applicationPasswordSize ?? 0}
+    set {_applicationPasswordSize = newValue}
+  }
+  /// Returns true if `applicationPasswordSize` has been explicitly set.
+  var hasApplicationPasswordSize: Bool {self._applicationPasswordSize != nil}
+  /// Clears the value of `applicationPasswordSize`. Subsequent reads from it will return its default value.
+  mutating func clearApplicationPasswordSize() {self._applicationPasswordSize = nil}
+
+  /// 16 bytes, from biometry.
+  var ticket: Data {
+    get {_ticket ?? Data()}
+    set {_ticket = newValue}
+  }
+  /// Returns true if `ticket` has been explicitly set.
+  var hasTicket: Bool {self._ticket != nil}
+  /// Clears the value of `ticket`. Subsequent reads from it will return its default value.
+  mutating func clearTicket() {self._ticket = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _passcodeSize: UInt64? = nil
+  fileprivate var _applicationPasswordSize: UInt64? = nil
+  fileprivate var _ticket: Data? = nil
+}
+
+nonisolated struct WireEndTicket: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 16 bytes.
+  var ticket: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 /// What the header of a protected file has of its key (docs/file-format.md).
 nonisolated struct WireWrappedFileKey: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -1581,6 +1817,13 @@ nonisolated struct WireItem: @unchecked Sendable {
   var hasCertificateSize: Bool {_storage._certificateSize != nil}
   /// Clears the value of `certificateSize`. Subsequent reads from it will return its default value.
   mutating func clearCertificateSize() {_uniqueStorage()._certificateSize = nil}
+
+  /// Of the access control: nothing, or a byte of marks (1: deleting asks for authentication too; 2: bound to the set of
+  /// 32 bytes that follows).
+  var accessExtension: Data {
+    get {_storage._accessExtension}
+    set {_uniqueStorage()._accessExtension = newValue}
+  }
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2071,6 +2314,205 @@ nonisolated struct WireFileKey: Sendable {
   fileprivate var _keySize: UInt64? = nil
 }
 
+nonisolated struct WireAuthenticationChallenge: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Each is enough; there is at least one.
+  var alternatives: [WireAuthenticationChallenge.Alternative] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  nonisolated struct Alternative: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// All of these together.
+    var factors: [WireFactor] = []
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+  }
+
+  init() {}
+}
+
+nonisolated struct WireAuthenticationStatus: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var hasPasscode_p: Bool = false
+
+  var biometry: WireAuthenticationStatus.Biometry = .unspecified
+
+  /// Unless there is no reader.
+  var kind: WireBiometryKind = .unspecified
+
+  /// 32 bytes that change with what is enrolled; only if it is ready.
+  var enrolment: Data = Data()
+
+  /// For a person: what is missing.
+  var message: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  nonisolated enum Biometry: SwiftProtobuf.Enum, Swift.CaseIterable {
+    typealias RawValue = Int
+    case unspecified // = 0
+    case ready // = 1
+    case notEnrolled // = 2
+
+    /// After too many that were not enrolled, until the passcode was shown.
+    case lockedOut // = 3
+    case notAvailable // = 4
+    case UNRECOGNIZED(Int)
+
+    init() {
+      self = .unspecified
+    }
+
+    init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .unspecified
+      case 1: self = .ready
+      case 2: self = .notEnrolled
+      case 3: self = .lockedOut
+      case 4: self = .notAvailable
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    var rawValue: Int {
+      switch self {
+      case .unspecified: return 0
+      case .ready: return 1
+      case .notEnrolled: return 2
+      case .lockedOut: return 3
+      case .notAvailable: return 4
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    static let allCases: [WireAuthenticationStatus.Biometry] = [
+      .unspecified,
+      .ready,
+      .notEnrolled,
+      .lockedOut,
+      .notAvailable,
+    ]
+
+  }
+
+  init() {}
+}
+
+nonisolated struct WireBiometryAnswer: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 16 bytes; absent if nobody was seen.
+  var ticket: Data {
+    get {_ticket ?? Data()}
+    set {_ticket = newValue}
+  }
+  /// Returns true if `ticket` has been explicitly set.
+  var hasTicket: Bool {self._ticket != nil}
+  /// Clears the value of `ticket`. Subsequent reads from it will return its default value.
+  mutating func clearTicket() {self._ticket = nil}
+
+  var failure: WireBiometryAnswer.Failure = .unspecified
+
+  /// For a person.
+  var message: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  nonisolated enum Failure: SwiftProtobuf.Enum, Swift.CaseIterable {
+    typealias RawValue = Int
+    case unspecified // = 0
+    case notAvailable // = 1
+    case notEnrolled // = 2
+    case busy // = 3
+    case noMatch // = 4
+    case lockedOut // = 5
+    case cancelled // = 6
+    case timedOut // = 7
+    case brokeOff // = 8
+    case UNRECOGNIZED(Int)
+
+    init() {
+      self = .unspecified
+    }
+
+    init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .unspecified
+      case 1: self = .notAvailable
+      case 2: self = .notEnrolled
+      case 3: self = .busy
+      case 4: self = .noMatch
+      case 5: self = .lockedOut
+      case 6: self = .cancelled
+      case 7: self = .timedOut
+      case 8: self = .brokeOff
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    var rawValue: Int {
+      switch self {
+      case .unspecified: return 0
+      case .notAvailable: return 1
+      case .notEnrolled: return 2
+      case .busy: return 3
+      case .noMatch: return 4
+      case .lockedOut: return 5
+      case .cancelled: return 6
+      case .timedOut: return 7
+      case .brokeOff: return 8
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    static let allCases: [WireBiometryAnswer.Failure] = [
+      .unspecified,
+      .notAvailable,
+      .notEnrolled,
+      .busy,
+      .noMatch,
+      .lockedOut,
+      .cancelled,
+      .timedOut,
+      .brokeOff,
+    ]
+
+  }
+
+  init() {}
+
+  fileprivate var _ticket: Data? = nil
+}
+
+nonisolated struct WireBiometryHint: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// What the person is to do.
+  var text: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 /// What became of each item of an import, in their order.
 nonisolated struct WireImportOutcomes: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -2158,430 +2600,534 @@ nonisolated extension WireProtection: SwiftProtobuf._ProtoNameProviding {
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PROTECTION_UNSPECIFIED\0\u{2}\u{6}PROTECTION_WHEN_UNLOCKED\0\u{1}PROTECTION_AFTER_FIRST_UNLOCK\0\u{1}PROTECTION_ALWAYS\0\u{1}PROTECTION_WHEN_UNLOCKED_THIS_DEVICE_ONLY\0\u{1}PROTECTION_AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY\0\u{1}PROTECTION_ALWAYS_THIS_DEVICE_ONLY\0\u{1}PROTECTION_WHEN_PASSCODE_SET_THIS_DEVICE_ONLY\0")
 }
 
+nonisolated extension WireFactor: SwiftProtobuf._ProtoNameProviding {
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0FACTOR_UNSPECIFIED\0\u{1}FACTOR_PASSCODE\0\u{1}FACTOR_BIOMETRY\0\u{1}FACTOR_APPLICATION_PASSWORD\0")
+}
+
+nonisolated extension WireBiometryKind: SwiftProtobuf._ProtoNameProviding {
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0BIOMETRY_KIND_UNSPECIFIED\0\u{1}BIOMETRY_KIND_FINGERPRINT\0\u{1}BIOMETRY_KIND_FACE\0")
+}
+
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{1}subscribe\0\u{1}add\0\u{1}find\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{1}check\0\u{3}lock_status\0\u{1}unlock\0\u{1}lock\0\u{3}set_passcode\0\u{3}change_passcode\0\u{3}remove_passcode\0\u{3}set_policy\0\u{3}rekey_step\0\u{3}renew_lease\0\u{3}export_items\0\u{3}import_items\0\u{3}give_up_store\0\u{3}make_file_key\0\u{3}open_file_key\0\u{3}rewrap_file_key\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{1}subscribe\0\u{1}add\0\u{1}find\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{1}check\0\u{3}lock_status\0\u{1}unlock\0\u{1}lock\0\u{3}set_passcode\0\u{3}change_passcode\0\u{3}remove_passcode\0\u{3}set_policy\0\u{3}rekey_step\0\u{3}renew_lease\0\u{3}export_items\0\u{3}import_items\0\u{3}give_up_store\0\u{3}make_file_key\0\u{3}open_file_key\0\u{3}rewrap_file_key\0\u{3}authentication_status\0\u{3}end_ticket\0\u{3}verify_biometry\0\u{1}proof\0")
+
+  fileprivate class _StorageClass {
+    var _id: UInt64 = 0
+    var _kind: WireClientMessage.OneOf_Kind?
+    var _proof: WireProof? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _id = source._id
+      _kind = source._kind
+      _proof = source._proof
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.id) }()
-      case 2: try {
-        var v: WireHello?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .hello(let m) = current {v = m}
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._id) }()
+        case 2: try {
+          var v: WireHello?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .hello(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .hello(v)
+          }
+        }()
+        case 3: try {
+          var v: WireSubscribe?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .subscribe(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .subscribe(v)
+          }
+        }()
+        case 4: try {
+          var v: WireAdd?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .add(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .add(v)
+          }
+        }()
+        case 5: try {
+          var v: WireQuery?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .find(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .find(v)
+          }
+        }()
+        case 6: try {
+          var v: WireUpdate?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .update(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .update(v)
+          }
+        }()
+        case 7: try {
+          var v: WireQuery?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .delete(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .delete(v)
+          }
+        }()
+        case 8: try {
+          var v: WireNothing?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .status(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .status(v)
+          }
+        }()
+        case 9: try {
+          var v: WireNothing?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .check(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .check(v)
+          }
+        }()
+        case 10: try {
+          var v: WireNothing?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .lockStatus(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .lockStatus(v)
+          }
+        }()
+        case 11: try {
+          var v: WireUnlock?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .unlock(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .unlock(v)
+          }
+        }()
+        case 12: try {
+          var v: WireLock?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .lock(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .lock(v)
+          }
+        }()
+        case 13: try {
+          var v: WireSetPasscode?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .setPasscode(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .setPasscode(v)
+          }
+        }()
+        case 14: try {
+          var v: WireChangePasscode?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .changePasscode(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .changePasscode(v)
+          }
+        }()
+        case 15: try {
+          var v: WireRemovePasscode?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .removePasscode(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .removePasscode(v)
+          }
+        }()
+        case 16: try {
+          var v: WireSetPolicy?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .setPolicy(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .setPolicy(v)
+          }
+        }()
+        case 17: try {
+          var v: WireNothing?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .rekeyStep(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .rekeyStep(v)
+          }
+        }()
+        case 18: try {
+          var v: WireNothing?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .renewLease(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .renewLease(v)
+          }
+        }()
+        case 19: try {
+          var v: WireExportItems?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .exportItems(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .exportItems(v)
+          }
+        }()
+        case 20: try {
+          var v: WireImportItems?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .importItems(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .importItems(v)
+          }
+        }()
+        case 21: try {
+          var v: WireNothing?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .giveUpStore(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .giveUpStore(v)
+          }
+        }()
+        case 22: try {
+          var v: WireMakeFileKey?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .makeFileKey(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .makeFileKey(v)
+          }
+        }()
+        case 23: try {
+          var v: WireWrappedFileKey?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .openFileKey(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .openFileKey(v)
+          }
+        }()
+        case 24: try {
+          var v: WireRewrapFileKey?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .rewrapFileKey(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .rewrapFileKey(v)
+          }
+        }()
+        case 25: try {
+          var v: WireNothing?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .authenticationStatus(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .authenticationStatus(v)
+          }
+        }()
+        case 26: try {
+          var v: WireEndTicket?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .endTicket(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .endTicket(v)
+          }
+        }()
+        case 27: try {
+          var v: WireNothing?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .verifyBiometry(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .verifyBiometry(v)
+          }
+        }()
+        case 28: try { try decoder.decodeSingularMessageField(value: &_storage._proof) }()
+        default: break
         }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .hello(v)
-        }
-      }()
-      case 3: try {
-        var v: WireSubscribe?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .subscribe(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .subscribe(v)
-        }
-      }()
-      case 4: try {
-        var v: WireAdd?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .add(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .add(v)
-        }
-      }()
-      case 5: try {
-        var v: WireQuery?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .find(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .find(v)
-        }
-      }()
-      case 6: try {
-        var v: WireUpdate?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .update(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .update(v)
-        }
-      }()
-      case 7: try {
-        var v: WireQuery?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .delete(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .delete(v)
-        }
-      }()
-      case 8: try {
-        var v: WireNothing?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .status(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .status(v)
-        }
-      }()
-      case 9: try {
-        var v: WireNothing?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .check(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .check(v)
-        }
-      }()
-      case 10: try {
-        var v: WireNothing?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .lockStatus(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .lockStatus(v)
-        }
-      }()
-      case 11: try {
-        var v: WireUnlock?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .unlock(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .unlock(v)
-        }
-      }()
-      case 12: try {
-        var v: WireLock?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .lock(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .lock(v)
-        }
-      }()
-      case 13: try {
-        var v: WireSetPasscode?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .setPasscode(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .setPasscode(v)
-        }
-      }()
-      case 14: try {
-        var v: WireChangePasscode?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .changePasscode(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .changePasscode(v)
-        }
-      }()
-      case 15: try {
-        var v: WireRemovePasscode?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .removePasscode(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .removePasscode(v)
-        }
-      }()
-      case 16: try {
-        var v: WireSetPolicy?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .setPolicy(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .setPolicy(v)
-        }
-      }()
-      case 17: try {
-        var v: WireNothing?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .rekeyStep(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .rekeyStep(v)
-        }
-      }()
-      case 18: try {
-        var v: WireNothing?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .renewLease(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .renewLease(v)
-        }
-      }()
-      case 19: try {
-        var v: WireExportItems?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .exportItems(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .exportItems(v)
-        }
-      }()
-      case 20: try {
-        var v: WireImportItems?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .importItems(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .importItems(v)
-        }
-      }()
-      case 21: try {
-        var v: WireNothing?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .giveUpStore(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .giveUpStore(v)
-        }
-      }()
-      case 22: try {
-        var v: WireMakeFileKey?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .makeFileKey(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .makeFileKey(v)
-        }
-      }()
-      case 23: try {
-        var v: WireWrappedFileKey?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .openFileKey(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .openFileKey(v)
-        }
-      }()
-      case 24: try {
-        var v: WireRewrapFileKey?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .rewrapFileKey(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .rewrapFileKey(v)
-        }
-      }()
-      default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.id != 0 {
-      try visitor.visitSingularUInt64Field(value: self.id, fieldNumber: 1)
-    }
-    switch self.kind {
-    case .hello?: try {
-      guard case .hello(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-    }()
-    case .subscribe?: try {
-      guard case .subscribe(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    }()
-    case .add?: try {
-      guard case .add(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-    }()
-    case .find?: try {
-      guard case .find(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-    }()
-    case .update?: try {
-      guard case .update(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
-    }()
-    case .delete?: try {
-      guard case .delete(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
-    }()
-    case .status?: try {
-      guard case .status(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
-    }()
-    case .check?: try {
-      guard case .check(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
-    }()
-    case .lockStatus?: try {
-      guard case .lockStatus(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
-    }()
-    case .unlock?: try {
-      guard case .unlock(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
-    }()
-    case .lock?: try {
-      guard case .lock(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
-    }()
-    case .setPasscode?: try {
-      guard case .setPasscode(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
-    }()
-    case .changePasscode?: try {
-      guard case .changePasscode(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
-    }()
-    case .removePasscode?: try {
-      guard case .removePasscode(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
-    }()
-    case .setPolicy?: try {
-      guard case .setPolicy(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
-    }()
-    case .rekeyStep?: try {
-      guard case .rekeyStep(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
-    }()
-    case .renewLease?: try {
-      guard case .renewLease(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
-    }()
-    case .exportItems?: try {
-      guard case .exportItems(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
-    }()
-    case .importItems?: try {
-      guard case .importItems(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
-    }()
-    case .giveUpStore?: try {
-      guard case .giveUpStore(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
-    }()
-    case .makeFileKey?: try {
-      guard case .makeFileKey(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
-    }()
-    case .openFileKey?: try {
-      guard case .openFileKey(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
-    }()
-    case .rewrapFileKey?: try {
-      guard case .rewrapFileKey(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
-    }()
-    case nil: break
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._id != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._id, fieldNumber: 1)
+      }
+      switch _storage._kind {
+      case .hello?: try {
+        guard case .hello(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      }()
+      case .subscribe?: try {
+        guard case .subscribe(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      }()
+      case .add?: try {
+        guard case .add(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+      }()
+      case .find?: try {
+        guard case .find(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      }()
+      case .update?: try {
+        guard case .update(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+      }()
+      case .delete?: try {
+        guard case .delete(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+      }()
+      case .status?: try {
+        guard case .status(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      }()
+      case .check?: try {
+        guard case .check(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+      }()
+      case .lockStatus?: try {
+        guard case .lockStatus(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+      }()
+      case .unlock?: try {
+        guard case .unlock(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      }()
+      case .lock?: try {
+        guard case .lock(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+      }()
+      case .setPasscode?: try {
+        guard case .setPasscode(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+      }()
+      case .changePasscode?: try {
+        guard case .changePasscode(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+      }()
+      case .removePasscode?: try {
+        guard case .removePasscode(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+      }()
+      case .setPolicy?: try {
+        guard case .setPolicy(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+      }()
+      case .rekeyStep?: try {
+        guard case .rekeyStep(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+      }()
+      case .renewLease?: try {
+        guard case .renewLease(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+      }()
+      case .exportItems?: try {
+        guard case .exportItems(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+      }()
+      case .importItems?: try {
+        guard case .importItems(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+      }()
+      case .giveUpStore?: try {
+        guard case .giveUpStore(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+      }()
+      case .makeFileKey?: try {
+        guard case .makeFileKey(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+      }()
+      case .openFileKey?: try {
+        guard case .openFileKey(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+      }()
+      case .rewrapFileKey?: try {
+        guard case .rewrapFileKey(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+      }()
+      case .authenticationStatus?: try {
+        guard case .authenticationStatus(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 25)
+      }()
+      case .endTicket?: try {
+        guard case .endTicket(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 26)
+      }()
+      case .verifyBiometry?: try {
+        guard case .verifyBiometry(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 27)
+      }()
+      case nil: break
+      }
+      try { if let v = _storage._proof {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 28)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: WireClientMessage, rhs: WireClientMessage) -> Bool {
-    if lhs.id != rhs.id {return false}
-    if lhs.kind != rhs.kind {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._id != rhs_storage._id {return false}
+        if _storage._kind != rhs_storage._kind {return false}
+        if _storage._proof != rhs_storage._proof {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2589,7 +3135,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireDaemonMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".DaemonMessage"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}more\0\u{1}items\0\u{1}welcome\0\u{1}goodbye\0\u{1}failure\0\u{3}lock_event\0\u{3}item_event\0\u{1}added\0\u{1}found\0\u{1}done\0\u{1}status\0\u{1}checked\0\u{3}lock_status\0\u{1}rekeyed\0\u{1}exported\0\u{1}imported\0\u{3}file_key\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}more\0\u{1}items\0\u{1}welcome\0\u{1}goodbye\0\u{1}failure\0\u{3}lock_event\0\u{3}item_event\0\u{1}added\0\u{1}found\0\u{1}done\0\u{1}status\0\u{1}checked\0\u{3}lock_status\0\u{1}rekeyed\0\u{1}exported\0\u{1}imported\0\u{3}file_key\0\u{3}authentication_status\0\u{3}authentication_needed\0\u{1}biometry\0\u{3}biometry_hint\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2795,6 +3341,58 @@ nonisolated extension WireDaemonMessage: SwiftProtobuf.Message, SwiftProtobuf._M
           self.kind = .fileKey(v)
         }
       }()
+      case 19: try {
+        var v: WireAuthenticationStatus?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .authenticationStatus(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .authenticationStatus(v)
+        }
+      }()
+      case 20: try {
+        var v: WireAuthenticationChallenge?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .authenticationNeeded(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .authenticationNeeded(v)
+        }
+      }()
+      case 21: try {
+        var v: WireBiometryAnswer?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .biometry(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .biometry(v)
+        }
+      }()
+      case 22: try {
+        var v: WireBiometryHint?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .biometryHint(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .biometryHint(v)
+        }
+      }()
       default: break
       }
     }
@@ -2874,6 +3472,22 @@ nonisolated extension WireDaemonMessage: SwiftProtobuf.Message, SwiftProtobuf._M
     case .fileKey?: try {
       guard case .fileKey(let v)? = self.kind else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+    }()
+    case .authenticationStatus?: try {
+      guard case .authenticationStatus(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+    }()
+    case .authenticationNeeded?: try {
+      guard case .authenticationNeeded(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .biometry?: try {
+      guard case .biometry(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .biometryHint?: try {
+      guard case .biometryHint(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
     }()
     case nil: break
     }
@@ -3109,7 +3723,7 @@ nonisolated extension WireSubscribe: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension WireAdd: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Add"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}item_class\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}protection\0\u{3}access_flags\0\u{3}secret_size\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}item_class\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}protection\0\u{3}access_flags\0\u{3}secret_size\0\u{3}access_extension\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3124,6 +3738,7 @@ nonisolated extension WireAdd: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
       case 5: try { try decoder.decodeSingularEnumField(value: &self._protection) }()
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.accessFlags) }()
       case 7: try { try decoder.decodeSingularUInt64Field(value: &self._secretSize) }()
+      case 8: try { try decoder.decodeSingularBytesField(value: &self.accessExtension) }()
       default: break
       }
     }
@@ -3155,6 +3770,9 @@ nonisolated extension WireAdd: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     try { if let v = self._secretSize {
       try visitor.visitSingularUInt64Field(value: v, fieldNumber: 7)
     } }()
+    if !self.accessExtension.isEmpty {
+      try visitor.visitSingularBytesField(value: self.accessExtension, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3166,6 +3784,7 @@ nonisolated extension WireAdd: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     if lhs._protection != rhs._protection {return false}
     if lhs.accessFlags != rhs.accessFlags {return false}
     if lhs._secretSize != rhs._secretSize {return false}
+    if lhs.accessExtension != rhs.accessExtension {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3212,7 +3831,7 @@ nonisolated extension WireUpdate: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireChanges: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Changes"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}protection\0\u{3}access_flags\0\u{1}created\0\u{3}secret_size\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}protection\0\u{3}access_flags\0\u{1}created\0\u{3}secret_size\0\u{3}access_extension\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3227,6 +3846,7 @@ nonisolated extension WireChanges: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.accessFlags) }()
       case 6: try { try decoder.decodeSingularDoubleField(value: &self._created) }()
       case 7: try { try decoder.decodeSingularUInt64Field(value: &self._secretSize) }()
+      case 8: try { try decoder.decodeSingularBytesField(value: &self.accessExtension) }()
       default: break
       }
     }
@@ -3258,6 +3878,9 @@ nonisolated extension WireChanges: SwiftProtobuf.Message, SwiftProtobuf._Message
     try { if let v = self._secretSize {
       try visitor.visitSingularUInt64Field(value: v, fieldNumber: 7)
     } }()
+    if !self.accessExtension.isEmpty {
+      try visitor.visitSingularBytesField(value: self.accessExtension, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3269,6 +3892,7 @@ nonisolated extension WireChanges: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.accessFlags != rhs.accessFlags {return false}
     if lhs._created != rhs._created {return false}
     if lhs._secretSize != rhs._secretSize {return false}
+    if lhs.accessExtension != rhs.accessExtension {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3820,6 +4444,80 @@ nonisolated extension WireRewrapFileKey: SwiftProtobuf.Message, SwiftProtobuf._M
   }
 }
 
+nonisolated extension WireProof: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Proof"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}passcode_size\0\u{3}application_password_size\0\u{1}ticket\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self._passcodeSize) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self._applicationPasswordSize) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self._ticket) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._passcodeSize {
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._applicationPasswordSize {
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._ticket {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireProof, rhs: WireProof) -> Bool {
+    if lhs._passcodeSize != rhs._passcodeSize {return false}
+    if lhs._applicationPasswordSize != rhs._applicationPasswordSize {return false}
+    if lhs._ticket != rhs._ticket {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireEndTicket: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".EndTicket"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}ticket\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.ticket) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.ticket.isEmpty {
+      try visitor.visitSingularBytesField(value: self.ticket, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireEndTicket, rhs: WireEndTicket) -> Bool {
+    if lhs.ticket != rhs.ticket {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireWrappedFileKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".WrappedFileKey"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}file_id\0\u{3}store_id\0\u{3}file_class\0\u{1}generation\0\u{3}public_key\0\u{3}wrapped_key\0")
@@ -3917,7 +4615,7 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Item"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}item_class\0\u{1}identifier\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}protection\0\u{3}access_flags\0\u{1}created\0\u{1}modified\0\u{3}secret_size\0\u{3}certificate_size\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}item_class\0\u{1}identifier\0\u{1}attributes\0\u{3}access_group\0\u{1}synchronizable\0\u{1}protection\0\u{3}access_flags\0\u{1}created\0\u{1}modified\0\u{3}secret_size\0\u{3}certificate_size\0\u{3}access_extension\0")
 
   fileprivate class _StorageClass {
     var _itemClass: WireItemClass = .unspecified
@@ -3931,6 +4629,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _modified: Double = 0
     var _secretSize: UInt64? = nil
     var _certificateSize: UInt64? = nil
+    var _accessExtension: Data = Data()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3952,6 +4651,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _modified = source._modified
       _secretSize = source._secretSize
       _certificateSize = source._certificateSize
+      _accessExtension = source._accessExtension
     }
   }
 
@@ -3981,6 +4681,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 9: try { try decoder.decodeSingularDoubleField(value: &_storage._modified) }()
         case 10: try { try decoder.decodeSingularUInt64Field(value: &_storage._secretSize) }()
         case 11: try { try decoder.decodeSingularUInt64Field(value: &_storage._certificateSize) }()
+        case 12: try { try decoder.decodeSingularBytesField(value: &_storage._accessExtension) }()
         default: break
         }
       }
@@ -4026,6 +4727,9 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       try { if let v = _storage._certificateSize {
         try visitor.visitSingularUInt64Field(value: v, fieldNumber: 11)
       } }()
+      if !_storage._accessExtension.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._accessExtension, fieldNumber: 12)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -4046,6 +4750,7 @@ nonisolated extension WireItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._modified != rhs_storage._modified {return false}
         if _storage._secretSize != rhs_storage._secretSize {return false}
         if _storage._certificateSize != rhs_storage._certificateSize {return false}
+        if _storage._accessExtension != rhs_storage._accessExtension {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -4600,6 +5305,198 @@ nonisolated extension WireFileKey: SwiftProtobuf.Message, SwiftProtobuf._Message
   static func ==(lhs: WireFileKey, rhs: WireFileKey) -> Bool {
     if lhs._wrapped != rhs._wrapped {return false}
     if lhs._keySize != rhs._keySize {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAuthenticationChallenge: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AuthenticationChallenge"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}alternatives\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.alternatives) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.alternatives.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.alternatives, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireAuthenticationChallenge, rhs: WireAuthenticationChallenge) -> Bool {
+    if lhs.alternatives != rhs.alternatives {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAuthenticationChallenge.Alternative: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = WireAuthenticationChallenge.protoMessageName + ".Alternative"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}factors\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedEnumField(value: &self.factors) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.factors.isEmpty {
+      try visitor.visitPackedEnumField(value: self.factors, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireAuthenticationChallenge.Alternative, rhs: WireAuthenticationChallenge.Alternative) -> Bool {
+    if lhs.factors != rhs.factors {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAuthenticationStatus: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AuthenticationStatus"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}has_passcode\0\u{1}biometry\0\u{1}kind\0\u{1}enrolment\0\u{1}message\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.hasPasscode_p) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.biometry) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.enrolment) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.message) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.hasPasscode_p != false {
+      try visitor.visitSingularBoolField(value: self.hasPasscode_p, fieldNumber: 1)
+    }
+    if self.biometry != .unspecified {
+      try visitor.visitSingularEnumField(value: self.biometry, fieldNumber: 2)
+    }
+    if self.kind != .unspecified {
+      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 3)
+    }
+    if !self.enrolment.isEmpty {
+      try visitor.visitSingularBytesField(value: self.enrolment, fieldNumber: 4)
+    }
+    if !self.message.isEmpty {
+      try visitor.visitSingularStringField(value: self.message, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireAuthenticationStatus, rhs: WireAuthenticationStatus) -> Bool {
+    if lhs.hasPasscode_p != rhs.hasPasscode_p {return false}
+    if lhs.biometry != rhs.biometry {return false}
+    if lhs.kind != rhs.kind {return false}
+    if lhs.enrolment != rhs.enrolment {return false}
+    if lhs.message != rhs.message {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAuthenticationStatus.Biometry: SwiftProtobuf._ProtoNameProviding {
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0BIOMETRY_UNSPECIFIED\0\u{1}BIOMETRY_READY\0\u{1}BIOMETRY_NOT_ENROLLED\0\u{1}BIOMETRY_LOCKED_OUT\0\u{1}BIOMETRY_NOT_AVAILABLE\0")
+}
+
+nonisolated extension WireBiometryAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".BiometryAnswer"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}ticket\0\u{1}failure\0\u{1}message\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self._ticket) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.failure) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.message) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._ticket {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 1)
+    } }()
+    if self.failure != .unspecified {
+      try visitor.visitSingularEnumField(value: self.failure, fieldNumber: 2)
+    }
+    if !self.message.isEmpty {
+      try visitor.visitSingularStringField(value: self.message, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireBiometryAnswer, rhs: WireBiometryAnswer) -> Bool {
+    if lhs._ticket != rhs._ticket {return false}
+    if lhs.failure != rhs.failure {return false}
+    if lhs.message != rhs.message {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireBiometryAnswer.Failure: SwiftProtobuf._ProtoNameProviding {
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0FAILURE_UNSPECIFIED\0\u{1}FAILURE_NOT_AVAILABLE\0\u{1}FAILURE_NOT_ENROLLED\0\u{1}FAILURE_BUSY\0\u{1}FAILURE_NO_MATCH\0\u{1}FAILURE_LOCKED_OUT\0\u{1}FAILURE_CANCELLED\0\u{1}FAILURE_TIMED_OUT\0\u{1}FAILURE_BROKE_OFF\0")
+}
+
+nonisolated extension WireBiometryHint: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".BiometryHint"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.text) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.text.isEmpty {
+      try visitor.visitSingularStringField(value: self.text, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireBiometryHint, rhs: WireBiometryHint) -> Bool {
+    if lhs.text != rhs.text {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

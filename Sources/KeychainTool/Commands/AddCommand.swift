@@ -14,6 +14,10 @@ struct NewPassword: ParsableArguments {
     @Option(name: .customLong("description"), help: "The kind of password, in words.") var kindInWords: String?
     @Option(help: "The access group.") var group = "keychain"
     @Option(help: "When the secret can be read (default: when-unlocked).") var accessible: Accessibility?
+    @Option(help: "What reading the secret asks of a person; may be given several times, and all are needed then.")
+    var require: [Requirement] = []
+    @Flag(help: "One of several --require is enough.") var either = false
+    @OptionGroup var authentication: AuthenticationOptions
     @Flag(help: "Mark the item as one that may be synchronized.") var sync = false
     @Flag(help: "Replace the secret and the attributes given if the item exists.") var update = false
     @Flag(help: "Print the item as it is stored, without its secret.") var json = false
@@ -27,6 +31,15 @@ struct NewPassword: ParsableArguments {
 
     func validate() throws {
         if group.isEmpty { throw ValidationError("An access group cannot have an empty name.") }
+        _ = try accessControl
+    }
+
+    /// nil: the class's own.
+    private var accessControl: AccessControl? {
+        get throws {
+            if require.isEmpty && !either { return accessible.map { AccessControl($0.protection) } }
+            return try require.accessControl(accessible?.protection ?? .whenUnlocked, either: either)
+        }
     }
 
     func store(_ itemClass: ItemClass, _ unique: [AttributeChoice?], prompt: String, in store: StoreOptions) throws {
@@ -34,10 +47,11 @@ struct NewPassword: ParsableArguments {
         request.attributes = try AttributeSet(unique.compactMap(\.self) + choices, of: itemClass)
         request.accessGroup = group
         request.synchronizable = sync
-        request.accessControl = accessible.map { AccessControl($0.protection) }
+        request.accessControl = try accessControl
         // Before the store is opened: it is not kept waiting for a person.
         request.secret = try SecretInput.read(prompt: prompt)
-        let session = try KeychainSession(store)
+        var session = try KeychainSession(store)
+        session.authentication = authentication.authentication(reason: "store a secret")
         let item = update ? try session.addOrUpdate(request) : try session.add(request)
         if json { try Console.write(item.json.text + "\n") }
     }

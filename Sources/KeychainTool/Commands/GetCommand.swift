@@ -5,10 +5,14 @@ struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Write a secret to standard output, exactly its bytes and nothing else.",
-        discussion: "If several items match, nothing is written and the message names their access groups.")
+        discussion: """
+            If several items match, nothing is written and the message names their access groups. For an item that asks \
+            for authentication the person is asked, by pinentry or in the terminal, or has to touch the fingerprint reader.
+            """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var filter: ItemFilter
+    @OptionGroup var authentication: AuthenticationOptions
 
     func validate() throws {
         if try filter.requireItemClass() == .identity {
@@ -18,6 +22,8 @@ struct GetCommand: ParsableCommand {
 
     func run() throws {
         let query = try filter.query(for: try filter.requireItemClass())
-        try Console.write(try KeychainSession.existing(store).secret(of: query))
+        var session = try KeychainSession.existing(store)
+        session.authentication = authentication.authentication(reason: "show a secret")
+        try Console.write(try session.secret(of: query))
     }
 }

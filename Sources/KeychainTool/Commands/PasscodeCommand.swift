@@ -56,7 +56,8 @@ struct ChangePasscodeCommand: ParsableCommand {
 }
 
 struct RemovePasscodeCommand: ParsableCommand {
-    private static let consequence = "all items of accessibility when-passcode-set are destroyed"
+    private static let consequence =
+        "all items of accessibility when-passcode-set, and all that require the passcode, are destroyed"
 
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove the passcode: the keychain is never locked any more.",

@@ -13,6 +13,7 @@ struct UpdateCommand: ParsableCommand {
     @OptionGroup var filter: ItemFilter
     @OptionGroup var changes: ItemChangeOptions
     @Flag(help: "Read a new secret as well.") var secret = false
+    @OptionGroup var authentication: AuthenticationOptions
 
     func validate() throws {
         try changes.check(for: try filter.requireItemClass())
@@ -26,7 +27,8 @@ struct UpdateCommand: ParsableCommand {
             // Before the store is opened: it is not kept waiting for a person.
             changes.secret = try SecretInput.read(prompt: "New secret: ")
         }
-        let session = try KeychainSession.existing(store)
+        var session = try KeychainSession.existing(store)
+        session.authentication = authentication.authentication(reason: "change an item")
         try session.update(UpdateRequest(try session.soleMatch(of: query), changes: changes))
     }
 }

@@ -14,10 +14,13 @@ struct Demo {
         static let label = "Ada's notebook"
         static let password = "correct horse battery staple"
         static let newPassword = "a better password: Tr0ub4dor&3"
+        static let itemPassword = "the password of one item, 1414"
         static let pin = "the PIN of the safe is 271828"
         static let letter = "Dear Grace, the engine will weave patterns like the loom does.\n"
         static let passcode = "an unlikely passcode, 1618"
-        static let all = [group, service, server, account, label, password, newPassword, pin, letter, passcode]
+        static let all = [
+            group, service, server, account, label, password, newPassword, itemPassword, pin, letter, passcode,
+        ]
     }
 
     let directory: URL
@@ -110,17 +113,38 @@ struct Demo {
         var request = AddRequest(.genericPassword)
         request.attributes = [.service: .text(Sample.service), .account: .text("safe")]
         request.secret = SecretBytes(copying: Data(Sample.pin.utf8))
-        try narrator.step("It stores an item that only a fingerprint or face may open.") { () throws(KeychainError) in
-            request.accessControl = try AccessControl(.whenUnlocked, flags: .biometryCurrentSet)
-            _ = try app.perform(.add(request))
+        try narrator.step("It stores an item that opens only together with a password of its own.") {
+            () throws(KeychainError) in
+            request.accessControl = try AccessControl(.whenUnlocked, flags: .applicationPassword)
+            _ = try app.performAsking(.add(request), in: Self.session(Sample.itemPassword))
         }
         var query = ItemQuery(.genericPassword)
         query.attributes = request.attributes
+        query.authenticationUI = .fail
+        let find = Request.find(FindRequest(query, wantsSecrets: true))
         try narrator.step(
-            "Nobody can be asked for one here, so reading it is refused.", expecting: .interactionNotAllowed
-        ) { () throws(KeychainError) in
-            try readSecret(query, expecting: Data(Sample.pin.utf8), as: app)
+            "Without it, and with nobody to be asked, reading is refused.", expecting: .interactionNotAllowed
+        ) {
+            () throws(KeychainError) in _ = try app.perform(find)
         }
+        try narrator.step(
+            "With another one it does not open; that counts like a wrong passcode.", expecting: .authenticationFailed
+        ) { () throws(KeychainError) in
+            _ = try app.performAsking(find, in: Self.session("wrong"), mayAsk: false)
+        }
+        try narrator.step("With the right one it does.") { () throws(KeychainError) in
+            let reply = try app.performAsking(find, in: Self.session(Sample.itemPassword), mayAsk: false)
+            guard case .found(let items) = reply, items.first?.secret?.copyData() == Data(Sample.pin.utf8) else {
+                throw .unexpectedReply
+            }
+        }
+    }
+
+    /// What a program shows that knows a password.
+    private static func session(_ password: String) -> AuthenticationSession {
+        let session = AuthenticationSession()
+        session.setApplicationPassword(SecretBytes(copying: Data(password.utf8)))
+        return session
     }
 
     private func showTwoApps() throws {
@@ -143,7 +167,7 @@ struct Demo {
     private func showDeletion() throws {
         try narrator.chapter("The end")
         try asApp([Sample.group, Sample.otherGroup]) { app in
-            try narrator.step("Everything is deleted; the item behind the fingerprint needs none for that.") {
+            try narrator.step("Everything is deleted; the item with a password of its own needs none for that.") {
                 () throws(KeychainError) in
                 _ = try app.perform(.delete(ItemQuery(.genericPassword)))
                 _ = try app.perform(.delete(ItemQuery(.internetPassword)))

@@ -30,6 +30,9 @@ private final class NoKeychain: RequestHandler {
 
     func handle(_: Request, from _: Caller) throws(KeychainError) -> Reply { throw refusal }
     func waitForLockChange(since _: UInt64, timeout _: Duration) throws(KeychainError) -> UInt64 { throw refusal }
+    func verifyBiometry(
+        for _: Caller, _: Cancellation, hint _: (BiometryHint) -> Void
+    ) throws(BiometryFailure) -> BiometryTicket { throw .failed(refusal.message) }
     func listenForLocks() throws(KeychainError) -> any LockListener { throw refusal }
     func prepareForExit() {}
 }

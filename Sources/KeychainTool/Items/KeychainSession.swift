@@ -7,6 +7,8 @@ internal import KeychainPlaces
 struct KeychainSession {
     let host: ChosenHost
     let connection: Connection
+    /// What the person shows to this run; a command that may ask says so.
+    var authentication = CommandAuthentication(reason: "use an item", mayAsk: false)
 
     init(_ options: StoreOptions) throws(KeychainError) {
         let configuration = options.configuration
@@ -62,6 +64,9 @@ struct KeychainSession {
     /// - Throws: `.itemNotFound` if there is none; `.interactionNotAllowed` if the keychain is locked, since items
     ///   that ask for authentication are no failure here.
     func find(_ query: ItemQuery) throws(KeychainError) -> Matches {
+        // Listing asks nobody.
+        var query = query
+        query.authenticationUI = .fail
         do throws(KeychainError) {
             return Matches(items: try items(of: query, wantsSecrets: false), hasConstrained: false)
         } catch  where error.code == .interactionNotAllowed {
@@ -105,18 +110,29 @@ struct KeychainSession {
     }
 
     func items(of query: ItemQuery, wantsSecrets: Bool) throws(KeychainError) -> [FoundItem] {
-        guard case .found(let items) = try connection.perform(.find(FindRequest(query, wantsSecrets: wantsSecrets)))
+        let request = Request.find(FindRequest(query, wantsSecrets: wantsSecrets))
+        guard case .found(let items) = try authentication.perform(request, over: connection)
         else { throw .unexpectedReply }
         return items
     }
 
     /// A query for exactly the item that is the only match of another one: whatever is added meanwhile is not meant.
     ///
-    /// - Throws: `.parameter` if several match, `.interactionNotAllowed` if the only ones ask for authentication or
-    ///   the keychain is locked.
+    /// If some of what matches asks for authentication, the person is asked: nobody could count it otherwise.
+    ///
+    /// - Throws: `.parameter` if several match, `.interactionNotAllowed` if nobody may be asked or the keychain is locked,
+    ///   or how the authentication ended.
     func soleMatch(of query: ItemQuery) throws(KeychainError) -> ItemQuery {
-        guard let exact = try soleReadableMatch(of: query) else { throw .consentNeeded }
-        return exact
+        if let exact = try soleReadableMatch(of: query) { return exact }
+        var asking = query
+        asking.limit = .all
+        let items = try items(of: asking, wantsSecrets: false)
+        guard items.count == 1 else {
+            throw KeychainError(ambiguous: query, Matches(items: items, hasConstrained: false))
+        }
+        asking.limit = query.limit
+        asking.persistentReference = items[0].persistentReference
+        return asking
     }
 
     /// As ``soleMatch(of:)``, but nil if what matches asks for authentication, so that nobody can count it.
@@ -134,7 +150,9 @@ struct KeychainSession {
 
     /// - Returns: the item as it is stored.
     func add(_ request: AddRequest) throws(KeychainError) -> FoundItem {
-        guard case .added(let item) = try connection.perform(.add(request)) else { throw .unexpectedReply }
+        guard case .added(let item) = try authentication.perform(.add(request), over: connection) else {
+            throw .unexpectedReply
+        }
         return item
     }
 
@@ -155,11 +173,11 @@ struct KeychainSession {
     }
 
     func update(_ request: UpdateRequest) throws(KeychainError) {
-        _ = try connection.perform(.update(request))
+        _ = try authentication.perform(.update(request), over: connection)
     }
 
     func delete(_ query: ItemQuery) throws(KeychainError) {
-        _ = try connection.perform(.delete(query))
+        _ = try authentication.perform(.delete(query), over: connection)
     }
 }
 
@@ -206,7 +224,7 @@ extension KeychainError {
     static var consentNeeded: KeychainError {
         KeychainError(
             .interactionNotAllowed,
-            message: "what matches asks for authentication, which this version cannot do yet; it can be deleted")
+            message: "what matches asks for authentication: 'keychain get' asks for it; it can be deleted without")
     }
 
     static var unexpectedReply: KeychainError {

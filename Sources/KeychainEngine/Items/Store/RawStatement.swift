@@ -66,6 +66,12 @@ struct RawStatement {
 
     func reset() { sqlite3_reset(pointer) }
 
+    /// Calls `body` with the statement at each of its rows.
+    func forEachRow(_ body: () -> Void) throws(KeychainError) {
+        defer { reset() }
+        while try step() { body() }
+    }
+
     /// The statement must not be used again.
     func finalize() { sqlite3_finalize(pointer) }
 

@@ -307,12 +307,21 @@ extension StoreConnection {
         return try statement.number(atLeast: id)
     }
 
-    func items(ofProtection protection: Protection) throws -> [Int64] {
-        let statement = try statement(.itemsByProtection)
-        try statement.bind(Data([protection.number]), at: 1)
-        defer { statement.reset() }
+    /// Those with an access control that `isMeant` says yes to. Goes through all items.
+    func items(where isMeant: (AccessControl) -> Bool) throws -> [Int64] {
+        let all = try statement(.accessControls)
+        var meant: [Data] = []
+        try all.forEachRow {
+            guard let bytes = all.bytes(0).map({ Data($0) }) else { return }
+            // One that is not readable is none that anybody means.
+            if let control = try? AccessControl(canonicalBytes: bytes), isMeant(control) { meant.append(bytes) }
+        }
+        let statement = try statement(.itemsByAccessControl)
         var ids: [Int64] = []
-        while try statement.step() { ids.append(statement.integer(0)) }
+        for bytes in meant {
+            try statement.bind(bytes, at: 1)
+            try statement.forEachRow { ids.append(statement.integer(0)) }
+        }
         return ids
     }
 

@@ -28,7 +28,7 @@ enum StoreStatement: Int, CaseIterable {
     // Taking stock.
     case nextItem
     case nextOutdatedItem
-    case itemsByProtection
+    case accessControls, itemsByAccessControl
     case itemCount
     case itemCounts
     case strayEntries
@@ -64,7 +64,8 @@ enum StoreStatement: Int, CaseIterable {
         case .deleteOldHomes:
             "DELETE FROM home WHERE generation < ? AND NOT EXISTS (SELECT 1 FROM item WHERE home = home.id)"
         case .nextOutdatedItem: "SELECT id FROM item WHERE id >= ? AND generation <> ? ORDER BY id LIMIT 1"
-        case .itemsByProtection: "SELECT id FROM item WHERE substr(access, 1, 1) = ?"
+        case .accessControls: "SELECT DISTINCT access FROM item"
+        case .itemsByAccessControl: "SELECT id FROM item WHERE access = ?"
         case .itemCount: "SELECT count(*) FROM item"
         case .insertHome: "INSERT INTO home (class, tier, generation, token) VALUES (?, ?, ?, ?) RETURNING id"
         case .insertItem:

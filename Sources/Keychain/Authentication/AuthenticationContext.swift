@@ -5,4 +5,7 @@
 package protocol AuthenticationContext: AnyObject, Sendable {
     /// Whether the program forbade every question to the person, as `LAContext.interactionNotAllowed` does.
     var forbidsInteraction: Bool { get }
+
+    /// What was shown in this context so far, and how it asks for more.
+    var session: AuthenticationSession { get }
 }

@@ -1,0 +1,147 @@
+internal import Foundation
+package import KeychainModel
+internal import Synchronization
+
+/// What a person has shown to a program, for one call or for as long as an `LAContext` lives.
+///
+/// A passcode that was typed is kept in memory that is erased at the end: part of the keys of some items, it is needed
+/// each time one is read. It protects nothing from the program's own process.
+package final class AuthenticationSession: Sendable {
+    /// How questions look, in the program's own words.
+    package struct Wording: Sendable, Hashable {
+        package var reason: String?
+        /// nil: a title of ours; empty: there is to be no fallback.
+        package var fallbackTitle: String?
+        package var cancelTitle: String?
+
+        package init() {}
+    }
+
+    private struct State {
+        var wording = Wording()
+        var forbidsInteraction = false
+        var isInvalidated = false
+        var passcode: SecretBytes?
+        var applicationPassword: SecretBytes?
+        var ticket: (BiometryTicket, Connection)?
+        var waiting: [ObjectIdentifier: Cancellation] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    deinit { invalidate() }
+
+    package var wording: Wording {
+        get { state.withLock { $0.wording } }
+        set { state.withLock { $0.wording = newValue } }
+    }
+
+    package var forbidsInteraction: Bool {
+        get { state.withLock { $0.forbidsInteraction } }
+        set { state.withLock { $0.forbidsInteraction = newValue } }
+    }
+
+    package var isInvalidated: Bool { state.withLock { $0.isInvalidated } }
+
+    /// A program's own password for items. nil takes it away.
+    package func setApplicationPassword(_ password: SecretBytes?) {
+        state.withLock { if !$0.isInvalidated { $0.applicationPassword = password } }
+    }
+
+    package var hasApplicationPassword: Bool { state.withLock { $0.applicationPassword != nil } }
+
+    /// Ends every question, and forgets everything that was shown. Nothing can be shown any more.
+    package func invalidate() {
+        let (waiting, ticket) = state.withLock { state in
+            defer {
+                state.isInvalidated = true
+                (state.passcode, state.applicationPassword, state.ticket, state.waiting) = (nil, nil, nil, [:])
+            }
+            return (Array(state.waiting.values), state.ticket)
+        }
+        for cancellation in waiting { cancellation.cancel() }
+        if let (ticket, connection) = ticket { connection.end(ticket) }
+    }
+
+    // MARK: What was shown
+
+    /// Those of the factors that were shown.
+    func proof(of factors: Set<AuthenticationFactor>) -> AuthenticationProof {
+        state.withLock { state in
+            AuthenticationProof(
+                passcode: factors.contains(.passcode) ? state.passcode : nil,
+                applicationPassword: factors.contains(.applicationPassword) ? state.applicationPassword : nil,
+                ticket: factors.contains(.biometry) ? state.ticket?.0 : nil)
+        }
+    }
+
+    var factors: Set<AuthenticationFactor> {
+        state.withLock { state in
+            var factors: Set<AuthenticationFactor> = []
+            if state.passcode != nil { factors.insert(.passcode) }
+            if state.applicationPassword != nil { factors.insert(.applicationPassword) }
+            if state.ticket != nil { factors.insert(.biometry) }
+            return factors
+        }
+    }
+
+    /// - Returns: false if the session was invalidated meanwhile: what came too late is forgotten.
+    func keep(passcode: SecretBytes) -> Bool {
+        state.withLock { state in
+            if !state.isInvalidated { state.passcode = passcode }
+            return !state.isInvalidated
+        }
+    }
+
+    func keep(applicationPassword: SecretBytes) -> Bool {
+        state.withLock { state in
+            if !state.isInvalidated { state.applicationPassword = applicationPassword }
+            return !state.isInvalidated
+        }
+    }
+
+    func keep(_ ticket: BiometryTicket, from connection: Connection) -> Bool {
+        let former = state.withLock { state -> (BiometryTicket, Connection)? in
+            guard !state.isInvalidated else { return (ticket, connection) }
+            defer { state.ticket = (ticket, connection) }
+            return state.ticket
+        }
+        if let former { former.1.end(former.0) }
+        return former?.0 != ticket
+    }
+
+    func forget(_ factors: Set<AuthenticationFactor>) {
+        let ended = state.withLock { state -> (BiometryTicket, Connection)? in
+            if factors.contains(.passcode) { state.passcode = nil }
+            if factors.contains(.applicationPassword) { state.applicationPassword = nil }
+            guard factors.contains(.biometry) else { return nil }
+            defer { state.ticket = nil }
+            return state.ticket
+        }
+        if let (ticket, connection) = ended { connection.end(ticket) }
+    }
+
+    /// Whether what was refused may be a passcode that this session was shown in an earlier call.
+    func hasStale(_ shownBefore: Set<AuthenticationFactor>) -> Bool {
+        shownBefore.contains(.passcode) && state.withLock { $0.passcode != nil }
+    }
+
+    /// Runs `body`, which asks a person; ``invalidate()`` cancels it.
+    func whileAsking<R, E: Error>(_ body: (Cancellation) throws(E) -> R) throws(E) -> R {
+        let cancellation = Cancellation()
+        let isInvalidated = state.withLock { state in
+            state.waiting[ObjectIdentifier(cancellation)] = cancellation
+            return state.isInvalidated
+        }
+        if isInvalidated { cancellation.cancel() }
+        defer { _ = state.withLock { $0.waiting.removeValue(forKey: ObjectIdentifier(cancellation)) } }
+        return try body(cancellation)
+    }
+}
+
+extension Connection {
+    /// A ticket is worth nothing from now on. If nobody can be told, it ends by itself.
+    fileprivate func end(_ ticket: BiometryTicket) { _ = try? perform(.endTicket(ticket)) }
+}

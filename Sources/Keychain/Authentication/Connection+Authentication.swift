@@ -1,0 +1,162 @@
+internal import Foundation
+package import KeychainModel
+
+extension Connection {
+    /// Apple's keychain gives up after so many rounds of questions for one call.
+    private static let mostRounds = 20
+    /// How often a wrong passcode may be typed in one call.
+    private static let mostMistakes = 3
+
+    /// Sends a request, asks the person for what is missing, and sends it again with that.
+    ///
+    /// Blocks its thread for as long as the person takes.
+    ///
+    /// - Parameters:
+    ///   - session: Where what is shown is kept; nil: it is forgotten after the call.
+    ///   - reason: Why the program asks, in this call; nil: as the session says.
+    ///   - mayAsk: Whether the person may be asked. What the session has is shown all the same.
+    /// - Throws: what ``perform(_:)`` throws; `.userCancelled` if the person declines, `.interactionNotAllowed` if nobody
+    ///   can be asked, `.authenticationFailed` for everything else that keeps it from being shown.
+    package func performAsking(
+        _ request: Request, in session: AuthenticationSession? = nil, reason: String? = nil, mayAsk: Bool = true
+    ) throws(KeychainError) -> Reply {
+        let session = session ?? AuthenticationSession()
+        let dialog = AuthenticationDialog(session: session, connection: self, reason: reason, mayAsk: mayAsk)
+        // What the session has is shown when it is asked for: a passcode costs, and counts if it is wrong.
+        var used = mayAsk ? [] : session.factors
+        var question = AuthenticationDialog.Question(choosesPassword: request.storesItem)
+        var typed: Set<AuthenticationFactor> = []
+        var mistakes = 0
+        for _ in 0..<Self.mostRounds {
+            let proof = session.proof(of: used)
+            do throws(KeychainError) {
+                let reply = try perform(proof.isEmpty ? request : .authenticated(proof, request))
+                guard case .authenticationNeeded(let challenge) = reply else { return reply }
+                // What was shown and is asked for again is worth nothing any more: a ticket ends.
+                let ended = challenge.alternatives.reduce(into: Set()) { $0.formUnion($1) }.intersection(used)
+                session.forget(ended)
+                used.subtract(ended)
+                let known = session.factors
+                used.formUnion(
+                    try asKeychainError { () throws(AuthenticationFailure) in
+                        try dialog.satisfy(challenge.alternatives, question)
+                    })
+                typed.formUnion(used.subtracting(known))
+            } catch  where error.code == .authenticationFailed && session.hasStale(used.subtracting(typed)) && mayAsk {
+                // What was right once is not any more: it was changed meanwhile, and is asked for anew.
+                session.forget([.passcode])
+                used.remove(.passcode)
+            } catch  where error.code == .authenticationFailed && mayRetry(typed, &mistakes) {
+                // What was typed is wrong: the person is asked once more, and told why.
+                session.forget(typed)
+                used.subtract(typed)
+                typed = []
+                question.complaint = error.message
+            }
+        }
+        throw KeychainError(.authenticationFailed, message: "the keychain was not satisfied after 20 questions")
+    }
+
+    private func asKeychainError<R>(
+        _ body: () throws(AuthenticationFailure) -> R
+    ) throws(KeychainError) -> R {
+        do throws(AuthenticationFailure) { return try body() } catch { throw error.keychainError }
+    }
+
+    /// Whether asking again makes sense: something was typed in this call, and the next one would be looked at.
+    private func mayRetry(_ typed: Set<AuthenticationFactor>, _ mistakes: inout Int) -> Bool {
+        guard !typed.isDisjoint(with: [.passcode, .applicationPassword]) else { return false }
+        mistakes += 1
+        guard mistakes < Self.mostMistakes,
+            case .success(let status) = Result(catching: { () throws(KeychainError) in
+                try lockStatus()
+            })
+        else { return false }
+        return status.secondsUntilNextAttempt == 0
+    }
+
+    // MARK: Policies
+
+    package func authenticationStatus() throws(KeychainError) -> AuthenticationStatus {
+        guard case .authenticationStatus(let status) = try perform(.authenticationStatus) else {
+            throw KeychainError(.internalFailure, message: "the keychain answered something else than was asked")
+        }
+        return status
+    }
+
+    /// Whether a person could show one of these at the moment.
+    ///
+    /// - Throws: why not.
+    package func requireShowable(
+        _ alternatives: [Set<AuthenticationFactor>]
+    ) throws(AuthenticationFailure) -> [Set<AuthenticationFactor>] {
+        let status: AuthenticationStatus
+        do throws(KeychainError) { status = try authenticationStatus() } catch {
+            throw .keychain(error.code, error.message)
+        }
+        var obstacle: AuthenticationFailure?
+        let possible = alternatives.filter { factors in
+            if factors.contains(.biometry), let reason = status.biometry.obstacle {
+                obstacle = obstacle ?? reason
+                return false
+            }
+            if factors.contains(.passcode) && !status.hasPasscode {
+                obstacle = .noPasscode
+                return false
+            }
+            return true
+        }
+        if possible.isEmpty { throw obstacle ?? .notInteractive("nothing on this machine satisfies it") }
+        return possible
+    }
+
+    /// Has a person show one of these, whatever was shown before, and makes sure that it is right.
+    ///
+    /// - Parameter reason: Why the program asks.
+    package func authenticate(
+        _ alternatives: [Set<AuthenticationFactor>], in session: AuthenticationSession, reason: String?
+    ) throws(AuthenticationFailure) {
+        if session.isInvalidated { throw .invalidContext }
+        if session.forbidsInteraction { throw .interactionForbidden }
+        let possible = try requireShowable(alternatives)
+        session.forget([.passcode, .biometry])
+        let dialog = AuthenticationDialog(session: session, connection: self, reason: reason, mayAsk: true)
+        var question = AuthenticationDialog.Question()
+        var mistakes = 0
+        while true {
+            let shown = try dialog.satisfy(possible, question)
+            guard shown.contains(.passcode) else { return }
+            do throws(KeychainError) {
+                _ = try perform(.authenticated(session.proof(of: [.passcode]), .authenticationStatus))
+                return
+            } catch {
+                session.forget([.passcode])
+                guard error.code == .authenticationFailed else { throw .keychain(error.code, error.message) }
+                guard mayRetry([.passcode], &mistakes) else { throw .rejected(error.message) }
+                question.complaint = error.message
+            }
+        }
+    }
+}
+
+extension AuthenticationStatus.Biometry {
+    fileprivate var obstacle: AuthenticationFailure? {
+        switch self {
+        case .ready: nil
+        case .notEnrolled(_, let text): .biometryNotEnrolled(text)
+        case .lockedOut: .biometryLockedOut
+        case .notAvailable(let text): .biometryNotAvailable(text)
+        }
+    }
+}
+
+extension Request {
+    /// Whether a password that is asked for is chosen now.
+    fileprivate var storesItem: Bool {
+        switch self {
+        case .add: true
+        case .update(let request): request.changes.accessControl?.isSealedWithApplicationPassword ?? false
+        default: false
+        }
+    }
+}

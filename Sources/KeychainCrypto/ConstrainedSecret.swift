@@ -1,0 +1,213 @@
+package import Foundation
+package import KeychainModel
+
+/// What opens secrets that were sealed for a ``ConsentPair``. Lives for one request.
+package struct ConsentKey: Sendable {
+    package let publicKey: Data
+    package let privateKey: KeyMaterial
+
+    package init(publicKey: Data, privateKey: KeyMaterial) {
+        self.publicKey = publicKey
+        self.privateKey = privateKey
+    }
+}
+
+/// What a caller has shown that is part of the key of a secret (docs/store-format.md, "Constrained secrets").
+package struct ConstraintKeys: Sendable {
+    /// For sealing: the store's; nil: it has none.
+    package var consentPublicKey: Data?
+    /// For opening: nil: the passcode was not shown.
+    package var consent: ConsentKey?
+    /// nil: no application password was shown.
+    package var applicationPassword: ApplicationPasswordKey?
+
+    package init(
+        consentPublicKey: Data? = nil, consent: ConsentKey? = nil, applicationPassword: ApplicationPasswordKey? = nil
+    ) {
+        self.consentPublicKey = consentPublicKey
+        self.consent = consent
+        self.applicationPassword = applicationPassword
+    }
+}
+
+/// An application password as a key of this device and store.
+package struct ApplicationPasswordKey: Sendable {
+    package let key: KeyMaterial
+    /// As ``PasscodeKey/fingerprint``.
+    package let fingerprint: Data
+    /// log2 of scrypt's N.
+    package let cost: UInt8
+
+    /// As expensive as a passcode (``PasscodeKey``).
+    ///
+    /// - Throws: `.allocation` if there is no memory for it.
+    package init(
+        _ password: SecretBytes, cost: UInt8, storeID: UUID, deviceKey: KeyMaterial
+    ) throws(KeychainError) {
+        var salt = Data(count: SHA256State.byteCount)
+        KeyContext(storeID).withInfo("application password 1") { info in
+            salt.withUnsafeMutableBytes { SHA256State.hash(info, into: $0) }
+        }
+        let parameters = PasscodeParameters(cost: cost, blockSize: 8, parallelism: 1, salt: salt)
+        let derived = try PasscodeKey(password, parameters, storeID: storeID, deviceKey: deviceKey)
+        key = derived.key
+        fingerprint = derived.fingerprint
+        self.cost = cost
+    }
+}
+
+/// The key of a secret half, wrapped under what nobody has without the passcode or the application password that the
+/// item's access control asks for. Under the row's own key it is wrapped once more, so that neither is enough alone, and
+/// class keys can be renewed without either.
+struct ConstrainedKeyWrap {
+    private static let label = "constrained secret 1"
+    private static let format: UInt8 = 1
+    private static let headByteCount = 8
+
+    let binding: RowBinding
+    /// SHA-256 of the access control.
+    let digest: Data
+
+    private var needsPasscode: Bool { binding.accessControl.isSealedWithPasscode }
+    private var needsPassword: Bool { binding.accessControl.isSealedWithApplicationPassword }
+
+    /// nil if the secrets of such an item are sealed like every other.
+    init?(_ binding: RowBinding, digest: Data) {
+        self.binding = binding
+        self.digest = digest
+        if !needsPasscode && !needsPassword { return nil }
+    }
+
+    /// Format, cost of the application password's derivation, six zeros; a public key if the passcode is needed; the
+    /// wrapped key.
+    var byteCount: Int {
+        Self.headByteCount + (needsPasscode ? X25519.byteCount : 0) + AESKeyWrap.wrappedByteCount
+    }
+
+    /// - Parameter key: 32 bytes.
+    /// - Throws: `.authenticationFailed` if there is no passcode, or no password came with the request.
+    func wrap(
+        _ key: UnsafeRawBufferPointer, with keys: ConstraintKeys, randomness: some Randomness,
+        into target: UnsafeMutableRawBufferPointer
+    ) throws(KeychainError) {
+        let password = try requirePassword(keys)
+        target.copyBytes(from: [Self.format, password?.cost ?? 0, 0, 0, 0, 0, 0, 0])
+        let sender = UnsafeMutableRawBufferPointer(
+            rebasing: target[Self.headByteCount..<(target.count - AESKeyWrap.wrappedByteCount)])
+        let wrapped = UnsafeMutableRawBufferPointer(rebasing: target.suffix(AESKeyWrap.wrappedByteCount))
+        guard needsPasscode else {
+            return try wrap(key, Data(), Data(), UnsafeRawBufferPointer(sender), password, into: wrapped)
+        }
+        guard let recipient = keys.consentPublicKey else {
+            throw KeychainError(
+                .authenticationFailed,
+                message: "the item's access control asks for the passcode, and none is set: set one with "
+                    + "'keychain passcode set'")
+        }
+        try withErasedBytes(2 * X25519.byteCount) { bytes throws(KeychainError) in
+            let pair = UnsafeMutableRawBufferPointer(rebasing: bytes[..<X25519.byteCount])
+            let shared = UnsafeMutableRawBufferPointer(rebasing: bytes[X25519.byteCount...])
+            try randomness.fill(pair)
+            X25519.publicKey(of: UnsafeRawBufferPointer(pair), into: sender)
+            guard recipient.withUnsafeBytes({ X25519.agree(UnsafeRawBufferPointer(pair), with: $0, into: shared) })
+            else { throw Self.damaged }
+            try wrap(key, Data(sender), recipient, UnsafeRawBufferPointer(shared), password, into: wrapped)
+        }
+    }
+
+    private func wrap(
+        _ key: UnsafeRawBufferPointer, _ sender: Data, _ recipient: Data, _ shared: UnsafeRawBufferPointer,
+        _ password: ApplicationPasswordKey?, into wrapped: UnsafeMutableRawBufferPointer
+    ) throws(KeychainError) {
+        let isWrapped = try withWrappingKey(sender, recipient, shared, password) {
+            AESKeyWrap.wrap(key, under: $0, into: wrapped)
+        }
+        guard isWrapped else { throw KeychainError(.internalFailure, message: "a row's key could not be wrapped") }
+    }
+
+    /// - Parameters:
+    ///   - wrapped: What ``wrap(_:with:randomness:into:)`` made.
+    ///   - key: 32 bytes, of no use after an error.
+    /// - Throws: `.authenticationFailed` if the passcode or the password was not shown, or the password is wrong;
+    ///   `.decode` if the bytes cannot have been made for this row.
+    func unwrap(
+        _ wrapped: UnsafeRawBufferPointer, with keys: ConstraintKeys, into key: UnsafeMutableRawBufferPointer
+    ) throws(KeychainError) {
+        guard wrapped.count == byteCount, wrapped[0] == Self.format, wrapped[2..<8].allSatisfy({ $0 == 0 }) else {
+            throw Self.damaged
+        }
+        let password = try requirePassword(keys)
+        guard wrapped[1] == password?.cost ?? 0 else { throw Self.damaged }
+        let sender = UnsafeRawBufferPointer(
+            rebasing: wrapped[Self.headByteCount..<(wrapped.count - AESKeyWrap.wrappedByteCount)])
+        let inner = UnsafeRawBufferPointer(rebasing: wrapped.suffix(AESKeyWrap.wrappedByteCount))
+        let isOpen = try withShared(sender, keys) { recipient, shared throws(KeychainError) in
+            try withWrappingKey(Data(sender), recipient, shared, password) {
+                AESKeyWrap.unwrap(inner, under: $0, into: key)
+            }
+        }
+        guard isOpen else {
+            // Under the passcode's own key everything opens that was made for it: what remains is the password.
+            guard needsPassword else { throw Self.damaged }
+            throw KeychainError(
+                .authenticationFailed, message: "the application password is wrong", cause: WrongApplicationPassword())
+        }
+    }
+
+    private func withShared<R>(
+        _ sender: UnsafeRawBufferPointer, _ keys: ConstraintKeys,
+        _ body: (_ recipient: Data, _ shared: UnsafeRawBufferPointer) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
+        guard needsPasscode else { return try body(Data(), sender) }
+        guard let consent = keys.consent else {
+            throw KeychainError(
+                .authenticationFailed, message: "the item is sealed with the passcode, which is missing")
+        }
+        return try withErasedBytes(X25519.byteCount) { shared throws(KeychainError) in
+            let isAgreed = consent.privateKey.withUnsafeBytes { X25519.agree($0, with: sender, into: shared) }
+            guard isAgreed else { throw Self.damaged }
+            return try body(consent.publicKey, UnsafeRawBufferPointer(shared))
+        }
+    }
+
+    private func requirePassword(_ keys: ConstraintKeys) throws(KeychainError) -> ApplicationPasswordKey? {
+        guard needsPassword else { return nil }
+        guard let password = keys.applicationPassword else {
+            throw KeychainError(
+                .authenticationFailed,
+                message: "the item's access control asks for an application password, and none came with the request")
+        }
+        return password
+    }
+
+    /// HKDF (RFC 5869): extracted from what was agreed and the password's key, the public keys, if there are any, being the
+    /// salt; expanded for this row and access control.
+    private func withWrappingKey<R>(
+        _ sender: Data, _ recipient: Data, _ shared: UnsafeRawBufferPointer, _ password: ApplicationPasswordKey?,
+        _ body: (UnsafeRawBufferPointer) -> R
+    ) throws(KeychainError) -> R {
+        try withErasedBytes(KeyedHash.byteCount) { extracted throws(KeychainError) in
+            (sender + recipient).withUnsafeBytes { salt in
+                var hash = KeyedHash(key: salt)
+                hash.update(shared)
+                password?.key.withUnsafeBytes { hash.update($0) }
+                hash.finalize(into: extracted)
+            }
+            let context = KeyContext(binding.storeID).adding(binding.rowID).adding(digest)
+            return context.withInfo(Self.label) { info in
+                KeyedHash.withExpanded(UnsafeRawBufferPointer(extracted), info: info, body)
+            }
+        }
+    }
+
+    private static var damaged: KeychainError {
+        KeychainError(.decode, message: "a stored item is damaged or was tampered with")
+    }
+}
+
+/// Why a secret did not open: to be counted.
+private struct WrongApplicationPassword: Error {}
+
+extension KeychainError {
+    package var tellsOfWrongApplicationPassword: Bool { cause is WrongApplicationPassword }
+}

@@ -1,0 +1,95 @@
+package import Foundation
+package import KeychainModel
+
+/// A pair of X25519 keys whose private half the passcode alone opens, each time anew: what nobody reads without the
+/// passcode is sealed for the public half, for which no passcode is needed.
+///
+/// It is no class key. No unlock brings its private half into reach, and it stays the same when class keys are renewed.
+package struct ConsentPair: Sendable, Equatable {
+    /// 32 bytes.
+    package var publicKey: Data
+    /// The private half: 40 bytes.
+    var wrappedKey: Data
+
+    private static let label = "consent key 1"
+
+    /// A fresh pair.
+    package static func make(
+        storeID: UUID, passcodeKey: KeyMaterial, randomness: some Randomness
+    ) throws(KeychainError) -> ConsentPair {
+        let privateKey = try KeyMaterial(from: randomness)
+        var pair = ConsentPair(publicKey: Data(count: X25519.byteCount), wrappedKey: Data())
+        pair.publicKey.withUnsafeMutableBytes { target in
+            privateKey.withUnsafeBytes { X25519.publicKey(of: $0, into: target) }
+        }
+        try pair.wrap(privateKey, storeID: storeID, passcodeKey: passcodeKey)
+        return pair
+    }
+
+    /// The private half.
+    ///
+    /// - Throws: `.decode` if this is not the key it is wrapped under, or the public half is not its own.
+    package func unwrap(storeID: UUID, passcodeKey: KeyMaterial) throws(KeychainError) -> KeyMaterial {
+        let privateKey = try KeyMaterial { target throws(KeychainError) in
+            let isUnwrapped = passcodeKey.withDerived(Self.label, KeyContext(storeID)) { key in
+                wrappedKey.withUnsafeBytes { AESKeyWrap.unwrap($0, under: key, into: target) }
+            }
+            guard isUnwrapped else {
+                throw KeychainError(.decode, message: "a key in the keybag does not open")
+            }
+        }
+        var expected = Data(count: X25519.byteCount)
+        expected.withUnsafeMutableBytes { target in
+            privateKey.withUnsafeBytes { X25519.publicKey(of: $0, into: target) }
+        }
+        guard expected == publicKey else {
+            throw KeychainError(.decode, message: "a public key in the keybag is not the one of its private key")
+        }
+        return privateKey
+    }
+
+    /// The same private half under another passcode.
+    package mutating func wrap(
+        _ privateKey: KeyMaterial, storeID: UUID, passcodeKey: KeyMaterial
+    ) throws(KeychainError) {
+        var wrapped = Data(count: AESKeyWrap.wrappedByteCount)
+        let isWrapped = wrapped.withUnsafeMutableBytes { target in
+            passcodeKey.withDerived(Self.label, KeyContext(storeID)) { key in
+                privateKey.withUnsafeBytes { AESKeyWrap.wrap($0, under: key, into: target) }
+            }
+        }
+        guard isWrapped else { throw KeychainError(.internalFailure, message: "a key could not be wrapped") }
+        wrappedKey = wrapped
+    }
+}
+
+// MARK: - In the keybag
+
+extension ConsentPair {
+    /// In the place of a key's number and of a kind of wrap, where no other entry has it.
+    static let entryNumber: UInt8 = 64
+    static let wrapNumber: UInt8 = 4
+
+    /// As an entry of the keybag (docs/keybag-format.md).
+    var encoded: Data {
+        var bytes = Data([Self.entryNumber, Self.wrapNumber])
+        bytes.append(bigEndian: UInt32(0))
+        bytes.append(bigEndian: UInt16(wrappedKey.count))
+        bytes.append(wrappedKey)
+        bytes.append(bigEndian: UInt16(publicKey.count))
+        bytes.append(publicKey)
+        return bytes
+    }
+
+    static let byteCount = 2 + 4 + 2 + AESKeyWrap.wrappedByteCount + 2 + X25519.byteCount
+
+    /// - Returns: nil if the bytes are not what ``encoded`` makes.
+    init?(from reader: inout ByteReader) {
+        guard let bytes = reader.take(Self.byteCount) else { return nil }
+        let start = bytes.startIndex + 8
+        self.init(
+            publicKey: Data(bytes.suffix(X25519.byteCount)),
+            wrappedKey: Data(bytes[start..<(start + AESKeyWrap.wrappedByteCount)]))
+        if encoded != Data(bytes) { return nil }
+    }
+}

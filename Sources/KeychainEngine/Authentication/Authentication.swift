@@ -1,0 +1,188 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// What a caller has shown of the person, for the length of one request, and what it is enough for.
+///
+/// It waits for nobody and asks nobody: what is missing becomes a challenge, and the request comes again.
+final class Authentication {
+    /// What a passcode opens; nil: none was shown.
+    let consent: ConsentKey?
+    let applicationPassword: ApplicationPasswordKey?
+    /// What was enrolled when the reader saw the person; nil: it saw nobody.
+    private let seen: BiometryEnrolment?
+    /// Whether a secret was opened with it.
+    private(set) var applicationPasswordIsRight = false
+    private let readBiometry: () -> AuthenticationStatus.Biometry
+    /// nil: not looked at yet. That takes a while, and is not done while the store is held.
+    private var biometry: AuthenticationStatus.Biometry?
+
+    init(
+        consent: ConsentKey? = nil, applicationPassword: ApplicationPasswordKey? = nil, seen: BiometryEnrolment? = nil,
+        biometry: @escaping () -> AuthenticationStatus.Biometry
+    ) {
+        self.consent = consent
+        self.applicationPassword = applicationPassword
+        self.seen = seen
+        readBiometry = biometry
+    }
+
+    func noteRightApplicationPassword() { applicationPasswordIsRight = true }
+
+    /// Looks what the reader knows.
+    func lookAtBiometry() -> AuthenticationStatus.Biometry {
+        let present = biometry ?? readBiometry()
+        biometry = present
+        return present
+    }
+
+    // MARK: Using items
+
+    /// What became of the question whether an item may be used.
+    enum Verdict {
+        case granted
+        /// To this caller the item is not there.
+        case absent
+    }
+
+    /// Whether what was shown is enough for an item.
+    ///
+    /// - Throws: `.interactionNotAllowed` if somebody would have to be asked and the query forbids it, or with the challenge
+    ///   that says what is missing; `.authenticationFailed` if nobody could show it; `KeychainError.biometryUnknown` if the
+    ///   reader has to be looked at first.
+    func judge(
+        _ control: AccessControl, _ operation: AccessControl.Operation, _ ui: ItemQuery.AuthenticationUI,
+        hasPasscode: Bool
+    ) throws(KeychainError) -> Verdict {
+        guard control.isConstrained else { return .granted }
+        let alternatives = control.alternatives(for: operation)
+        if alternatives.contains([]) { return .granted }
+        if try isInvalidated(control) { return operation == .delete ? .granted : .absent }
+        let shown = factorsShown
+        if alternatives.contains(where: { $0.isSubset(of: shown) }) { return .granted }
+        switch ui {
+        case .skip: return .absent
+        case .fail: throw .consentNeeded
+        case .allow:
+            let missing = alternatives.map { $0.subtracting(shown) }
+            var possible: [Set<AuthenticationFactor>] = []
+            for factors in missing where try areShowable(factors, hasPasscode) { possible.append(factors) }
+            guard !possible.isEmpty else { throw try impossible(missing, hasPasscode) }
+            throw .authenticationNeeded(AuthenticationChallenge(possible))
+        }
+    }
+
+    private var factorsShown: Set<AuthenticationFactor> {
+        var shown: Set<AuthenticationFactor> = []
+        if consent != nil { shown.insert(.passcode) }
+        if applicationPassword != nil { shown.insert(.applicationPassword) }
+        if seen != nil { shown.insert(.biometry) }
+        return shown
+    }
+
+    /// Whether an item was stored for another set of fingers or faces than there is now. What cannot be told is not
+    /// taken for a change.
+    func isInvalidated(_ control: AccessControl) throws(KeychainError) -> Bool {
+        guard control.flags.contains(.biometryCurrentSet) else { return false }
+        if let seen { return seen.digest != control.boundSet }
+        switch try knownBiometry() {
+        case .ready(let enrolled): return enrolled.digest != control.boundSet
+        case .notEnrolled: return true
+        case .lockedOut, .notAvailable: return false
+        }
+    }
+
+    private func areShowable(
+        _ factors: Set<AuthenticationFactor>, _ hasPasscode: Bool
+    ) throws(KeychainError) -> Bool {
+        if factors.contains(.passcode) && !hasPasscode { return false }
+        guard factors.contains(.biometry) else { return true }
+        if case .ready = try knownBiometry() { return true }
+        return false
+    }
+
+    private func knownBiometry() throws(KeychainError) -> AuthenticationStatus.Biometry {
+        guard let biometry else { throw .biometryUnknown }
+        return biometry
+    }
+
+    /// Why nothing that is missing can be shown.
+    private func impossible(
+        _ missing: [Set<AuthenticationFactor>], _ hasPasscode: Bool
+    ) throws(KeychainError) -> KeychainError {
+        let factors = missing.reduce(into: Set()) { $0.formUnion($1) }
+        var reasons: [String] = []
+        if missing.isEmpty { reasons.append("nothing on this machine satisfies it") }
+        if factors.contains(.biometry) {
+            switch try knownBiometry() {
+            case .ready: break
+            case .notEnrolled(_, let text), .notAvailable(let text): reasons.append(text)
+            case .lockedOut: reasons.append("too many fingers did not match, and the passcode is wanted first")
+            }
+        }
+        if factors.contains(.passcode) && !hasPasscode {
+            reasons.append("no passcode is set ('keychain passcode set')")
+        }
+        return KeychainError(
+            .authenticationFailed,
+            message: "the item's access control asks for what nobody can show: \(reasons.joined(separator: "; "))")
+    }
+
+    // MARK: Storing items
+
+    /// The same access control for what is enrolled now, which items of the current set are bound to.
+    ///
+    /// - Throws: `.authenticationFailed` if it asks for a finger or a face and none is enrolled, or for the passcode and
+    ///   none is set; with a challenge if an application password is to be part of the key and none came.
+    ///
+    /// - Parameter hasConsentPair: Whether it can be sealed with the passcode without one being shown: not in a store whose
+    ///   passcode is older than such pairs, until it is shown once.
+    func binding(
+        _ control: AccessControl, hasPasscode: Bool, hasConsentPair: Bool
+    ) throws(KeychainError) -> AccessControl {
+        guard control.isConstrained else { return control }
+        if control.isSealedWithPasscode {
+            guard hasPasscode else { throw try impossible([[.passcode]], hasPasscode) }
+            guard hasConsentPair || consent != nil else {
+                throw .authenticationNeeded(AuthenticationChallenge([[.passcode]]))
+            }
+        }
+        if control.isSealedWithApplicationPassword && applicationPassword == nil {
+            throw .authenticationNeeded(AuthenticationChallenge([[.applicationPassword]]))
+        }
+        guard !control.flags.isDisjoint(with: [.biometryAny, .biometryCurrentSet]) else { return control }
+        switch lookAtBiometry() {
+        case .ready(let enrolled): return control.boundSet == nil ? control.bound(to: enrolled) : control
+        case .lockedOut, .notEnrolled, .notAvailable: throw try impossible([[.biometry]], hasPasscode)
+        }
+    }
+}
+
+// MARK: - What is thrown until it reaches the engine's entry
+
+private struct AuthenticationNeeded: Error { var challenge: AuthenticationChallenge }
+private struct BiometryUnknown: Error {}
+
+extension KeychainError {
+    fileprivate static func authenticationNeeded(_ challenge: AuthenticationChallenge) -> KeychainError {
+        var error = consentNeeded
+        error.cause = AuthenticationNeeded(challenge: challenge)
+        return error
+    }
+
+    /// What a caller is to be asked for; nil: the error is none that asks.
+    var challenge: AuthenticationChallenge? { (cause as? AuthenticationNeeded)?.challenge }
+
+    /// Never seen by a caller: the engine looks at the reader, which may take a while, and begins anew.
+    fileprivate static var biometryUnknown: KeychainError {
+        KeychainError(.internalFailure, message: "the reader was not looked at", cause: BiometryUnknown())
+    }
+
+    var isBiometryUnknown: Bool { cause is BiometryUnknown }
+
+    static var consentNeeded: KeychainError {
+        KeychainError(
+            .interactionNotAllowed,
+            message: "the item's access control asks for authentication, and the call forbids to ask for it")
+    }
+}

@@ -1,0 +1,122 @@
+internal import Foundation
+internal import KeychainCrypto
+package import KeychainModel
+
+extension Engine {
+    /// Looks at what came with a request, once, before anything is done.
+    ///
+    /// - Throws: `.authenticationFailed` for a wrong passcode, and while one has to wait. A ticket that is worth nothing
+    ///   is as if there were none.
+    func authentication(_ proof: AuthenticationProof, _ caller: Caller) throws -> Authentication {
+        var consent: ConsentKey?
+        if let passcode = proof.passcode {
+            consent = try finishingErasure { try keys.consentKey(passcode) }
+            biometry.forgetFailures()
+        }
+        let password = try proof.applicationPassword.map { try keys.applicationPasswordKey($0) }
+        let seen = proof.ticket.flatMap { biometry.seen($0, caller, lockedAt: keys.state.read()?.lockedAt) }
+        return Authentication(consent: consent, applicationPassword: password, seen: seen) { [self] in biometryStatus()
+        }
+    }
+
+    var unauthenticated: Authentication { Authentication { [self] in biometryStatus() } }
+
+    func authenticationStatus() throws(KeychainError) -> AuthenticationStatus {
+        AuthenticationStatus(
+            hasPasscode: try keys.begin().snapshot.bag.passcode != nil, biometry: biometryStatus())
+    }
+
+    private func biometryStatus() -> AuthenticationStatus.Biometry {
+        guard let reader = configuration.biometry else { return .notAvailable(Self.noReader) }
+        if biometry.isLockedOut { return .lockedOut(reader.kind) }
+        do throws(BiometryFailure) {
+            return .ready(try reader.enrolment())
+        } catch {
+            switch error {
+            case .notEnrolled(let text): return .notEnrolled(reader.kind, text)
+            case .notAvailable(let text), .busy(let text), .failed(let text): return .notAvailable(text)
+            case .noMatch, .lockedOut, .cancelled, .timedOut:
+                return .notAvailable("the reader does not say what is enrolled")
+            }
+        }
+    }
+
+    private static let noReader = "there is no reader of fingers or faces"
+
+    /// As ``RequestHandler/verifyBiometry(for:_:hint:)``. The engine's own locks are free meanwhile; it is the reader that
+    /// waits.
+    package func verifyBiometry(
+        for caller: Caller, _ cancellation: Cancellation, hint: (BiometryHint) -> Void
+    ) throws(BiometryFailure) -> BiometryTicket {
+        guard let reader = configuration.biometry else { throw .notAvailable(Self.noReader) }
+        if biometry.isLockedOut { throw .lockedOut }
+        // Before: a lock that comes meanwhile ends the ticket at once.
+        let lockedAt = keys.state.read()?.lockedAt
+        let seen: BiometryEnrolment
+        do throws(BiometryFailure) {
+            seen = try reader.verify(cancellation, hint: hint)
+        } catch {
+            if case .noMatch = error { biometry.noteFailure() }
+            throw error
+        }
+        biometry.forgetFailures()
+        return try ticket(for: caller, seen, lockedAt)
+    }
+
+    private func ticket(
+        for caller: Caller, _ seen: BiometryEnrolment, _ lockedAt: UInt64?
+    ) throws(BiometryFailure) -> BiometryTicket {
+        do throws(KeychainError) {
+            let ticket = BiometryTicket(try UUID(from: configuration.randomness))
+            biometry.give(ticket, to: caller, seen: seen, lockedAt: lockedAt)
+            return ticket
+        } catch {
+            throw .failed(error.message)
+        }
+    }
+}
+
+extension Engine {
+    /// The attributes of the rows whose secrets open under class keys alone, access controls left aside. For tests of what
+    /// an authentication is part of the key of.
+    package func openableRows(of itemClass: ItemClass) throws -> [AttributeSet] {
+        let items = try items()
+        return try items.read { connection in
+            var opened: [AttributeSet] = []
+            var next = try connection.nextItem(from: 1)
+            while let id = next {
+                do {
+                    if let row = try items.openWhole(id, as: itemClass, on: connection) {
+                        opened.append(row.metadata.attributes)
+                    }
+                } catch let error as KeychainError {
+                    // What something is missing for.
+                    guard error.code == .authenticationFailed else { throw error }
+                }
+                next = try connection.nextItem(from: id + 1)
+            }
+            return opened
+        }
+    }
+}
+
+extension KeyStore {
+    /// A password of a program's, as part of a key. Wrong ones count as wrong passcodes do, and while one has to wait
+    /// none is looked at.
+    func applicationPasswordKey(_ password: SecretBytes) throws -> ApplicationPasswordKey {
+        try withStoreLock { try attempts.requireNoWait() }
+        return try ApplicationPasswordKey(
+            password, cost: UInt8(clamping: configuration.passcodeCost), storeID: storeID, deviceKey: deviceKey)
+    }
+
+    func noteWrong(_ password: ApplicationPasswordKey) throws {
+        try withStoreLock { try attempts.noteFailure(password.fingerprint) }
+    }
+
+    /// A right application password makes up for wrong ones where there is no passcode, which alone does otherwise: who
+    /// knows one of the two must not get free guesses at the other.
+    func noteRightPassword() throws {
+        guard try attempts.status().failures > 0, try begin().snapshot.bag.passcode == nil else { return }
+        try withStoreLock { try attempts.reset() }
+    }
+}
