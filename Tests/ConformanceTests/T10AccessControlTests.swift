@@ -49,11 +49,13 @@ struct T10AccessControlFlagTests {
     }
 }
 
-/// T10, second half: items under an access control. Nobody can be asked here, so what needs a person fails.
+/// T10, second half: items under an access control. Who is asked, and what then opens: `AuthenticationTests`.
 struct T10AccessControlTests {
     @Test("T10.8 An access control comes back from the store as it was given", arguments: KeychainHost.allCases)
     func roundTrips(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
+            try keychain.setPasscode("1234")
+            keychain.reader.enroll(1)
             let choices: [SecAccessControlCreateFlags] = [[], .userPresence, [.biometryAny, .devicePasscode, .or]]
             for (index, flags) in choices.enumerated() {
                 let control = try #require(make(kSecAttrAccessibleWhenUnlocked, flags))
@@ -110,27 +112,35 @@ struct T10AccessControlTests {
     @Test(
         "T10.11 T10.12 T10.13 Without anyone to ask a constrained item is not read, can be skipped, and is deleted",
         arguments: KeychainHost.allCases,
-        [.userPresence, .biometryCurrentSet, [.biometryAny, .devicePasscode, .or]] as [SecAccessControlCreateFlags])
+        [.userPresence, .biometryCurrentSet, [.biometryAny, .devicePasscode, .or], .devicePasscode]
+            as [SecAccessControlCreateFlags])
     func constrainedFailsClosed(host: KeychainHost, flags: SecAccessControlCreateFlags) throws {
+        let refusal: Outcome = flags == .biometryCurrentSet ? .authenticationFailed : .interactionNotAllowed
         let control = try #require(make(kSecAttrAccessibleWhenUnlocked, flags))
         let rows = Fixtures.everyStored.flatMap { item -> [Row] in
             let data = item.query.with([kSecReturnData: true])
             let all = data.with([kSecMatchLimit: kSecMatchLimitAll])
             return [
                 .add(item.with([kSecAttrAccessControl: control]), .success),
-                .find(data, .interactionNotAllowed),
+                .find(data, refusal),
                 .find(data.with(userInterface(kSecUseAuthenticationUIFail)), .interactionNotAllowed),
-                .find(all, .interactionNotAllowed),
-                .find(item.query.with([kSecReturnAttributes: true]), .interactionNotAllowed),
+                .find(all, refusal),
+                .find(item.query.with([kSecReturnAttributes: true]), refusal),
                 .find(data.with(userInterface(kSecUseAuthenticationUISkip)), .notFound),
                 .find(all.with(userInterface(kSecUseAuthenticationUISkip)), .notFound),
-                .update(item.query, [kSecValueData: bytes("new")], .interactionNotAllowed),
+                .update(item.query, [kSecValueData: bytes("new")], refusal),
                 .add(item, .duplicate),
                 .delete(item.query.with(userInterface(kSecUseAuthenticationUIFail)), .success),
                 .find(data, .notFound),
             ]
         }
-        try table(host, rows)
+        try withKeychain(host) { keychain in
+            try keychain.setPasscode("1234")
+            // Nobody comes to the reader, and there is nothing to ask for the passcode with.
+            keychain.reader.enroll(1)
+            keychain.reader.losePatience()
+            keychain.run(rows)
+        }
     }
 
     @Test("T10.12 Skipping leaves the items that need nobody", arguments: KeychainHost.allCases)
@@ -143,6 +153,7 @@ struct T10AccessControlTests {
         try table(
             host,
             [
+                .setPasscode("1234"),
                 .add(Fixtures.generic.with([kSecAttrAccount: "b", kSecAttrAccessControl: control]), .success),
                 .add(Fixtures.generic, .success),
                 .find(all, .interactionNotAllowed),

@@ -39,4 +39,61 @@ import Testing
             #expect(throws: KeychainError.self) { try AccessControl(canonicalBytes: bytes) }
         }
     }
+
+    @Test("A bound access control, and one that constrains deletion, are read as written and in no other form")
+    func extendedAccessControls() throws {
+        let enrolment = BiometryEnrolment(kind: .fingerprint, digest: Array(1...32))
+        let plain = try AccessControl(.whenUnlocked, flags: [.biometryCurrentSet, .devicePasscode])
+        let extended = [
+            plain.constrainingDeletion(), plain.bound(to: enrolment), plain.bound(to: enrolment).constrainingDeletion(),
+        ]
+        #expect(extended.map(\.canonicalBytes.count) == [6, 38, 38])
+        for control in extended {
+            let bytes = control.canonicalBytes
+            #expect(try AccessControl(canonicalBytes: bytes) == control)
+            #expect(control != plain)
+            for count in 6..<bytes.count {
+                #expect(throws: KeychainError.self) { try AccessControl(canonicalBytes: bytes.prefix(count)) }
+            }
+            #expect(throws: KeychainError.self) { try AccessControl(canonicalBytes: bytes + [0]) }
+            var unknown = bytes
+            unknown[5] |= 4
+            #expect(throws: KeychainError.self) { try AccessControl(canonicalBytes: unknown) }
+        }
+        // What no flag asks for has no place there.
+        let free = AccessControl(.whenUnlocked).canonicalBytes
+        for tail in [[0], [1], [2] + enrolment.digest] as [[UInt8]] {
+            #expect(throws: KeychainError.self) { try AccessControl(canonicalBytes: free + tail) }
+        }
+        #expect(AccessControl(.whenUnlocked).constrainingDeletion() == AccessControl(.whenUnlocked))
+        #expect(try AccessControl(.whenUnlocked, flags: .biometryAny).bound(to: enrolment).boundSet == nil)
+    }
+
+    @Test("What satisfies an access control follows from its flags", arguments: alternatives)
+    func factors(flags: AccessControl.Flags, expected: [Set<AuthenticationFactor>]) throws {
+        let control = try AccessControl(.whenUnlocked, flags: flags)
+        #expect(Set(control.alternatives(for: .read)) == Set(expected))
+        #expect(control.alternatives(for: .delete) == [[]])
+        #expect(Set(control.constrainingDeletion().alternatives(for: .delete)).isSuperset(of: expected))
+        #expect(control.isSealedWithPasscode == (!expected.isEmpty && expected.allSatisfy { $0.contains(.passcode) }))
+    }
+
+    private static let alternatives: [(AccessControl.Flags, [Set<AuthenticationFactor>])] = [
+        ([], [[]]), (.userPresence, [[.biometry], [.passcode]]), (.biometryAny, [[.biometry]]),
+        (.biometryCurrentSet, [[.biometry]]), (.devicePasscode, [[.passcode]]), (.companion, []),
+        (.applicationPassword, [[.applicationPassword]]),
+        (
+            [.userPresence, .applicationPassword],
+            [[.biometry, .applicationPassword], [.passcode, .applicationPassword]]
+        ),
+        ([.biometryAny, .devicePasscode], [[.biometry, .passcode]]),
+        ([.biometryAny, .devicePasscode, .and], [[.biometry, .passcode]]),
+        ([.biometryAny, .devicePasscode, .or], [[.biometry], [.passcode]]),
+        ([.companion, .devicePasscode, .or], [[.passcode]]), ([.companion, .devicePasscode, .and], []),
+        (
+            [.biometryAny, .devicePasscode, .or, .applicationPassword],
+            [[.biometry, .applicationPassword], [.passcode, .applicationPassword]]
+        ),
+        (.privateKeyUsage, []), ([.devicePasscode, .privateKeyUsage], []),
+    ]
 }

@@ -18,6 +18,10 @@ final class FakeEngine: ChangeSource, Sendable {
 
     init(_ answer: @escaping Answer = { _, _ throws(KeychainError) in .done }) { self.answer = answer }
 
+    func verifyBiometry(
+        for _: Caller, _: Cancellation, hint _: (BiometryHint) -> Void
+    ) throws(BiometryFailure) -> BiometryTicket { throw .notAvailable("requests alone") }
+
     func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
         if case .lockStatus = request { return .lockStatus(.unlocked(epoch: 1)) }
         return try answer(request, caller)

@@ -50,9 +50,9 @@ import Testing
             expectKeys(keys, in: keychain.handler)
             try keychain.lock()
             expectKeys(keys, in: keychain.handler) { $0.isOfTierA ? .interactionNotAllowed : nil }
-            // 796 bytes with a passcode, and 232 for each former generation.
+            // 878 bytes with a passcode, and 232 for each former generation.
             let bytes = try Data(contentsOf: keychain.directory.appendingPathComponent("store/keybag"))
-            #expect(bytes.count == 796 + 4 * 232)
+            #expect(bytes.count == 878 + 4 * 232)
             try keychain.unlock("5")
             #expect(try keychain.handler.lockStatus().isRekeying == false)
         }

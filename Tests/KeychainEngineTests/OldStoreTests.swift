@@ -35,7 +35,9 @@ import Testing
                 #expect(throws: KeychainError.self) { try engine.find(query, as: stranger) }
             }
             for account in manifest.constrained {
-                let error = #expect(throws: KeychainError.self) { try engine.secret(of: account, as: caller) }
+                var query = ItemQuery.password([.account: .text(account)])
+                query.authenticationUI = .fail
+                let error = #expect(throws: KeychainError.self) { try engine.find(query, as: caller) }
                 #expect(error?.code == .interactionNotAllowed)
             }
         }

@@ -123,8 +123,9 @@ import Testing
             var request = AddRequest.password("ann")
             request.accessControl = try AccessControl(.whenUnlocked, flags: .userPresence)
             try engine.add(request)
+            // There is no passcode and no reader.
             let error = #expect(throws: KeychainError.self) { try engine.secret(of: "ann") }
-            #expect(error?.code == .interactionNotAllowed)
+            #expect(error?.code == .authenticationFailed)
         }) { store in
             try store.edit(
                 "UPDATE item SET access = ?", [Data(AccessControl(.whenUnlocked).canonicalBytes)])

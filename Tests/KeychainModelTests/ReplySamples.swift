@@ -2,7 +2,8 @@ import Foundation
 import KeychainModel
 
 enum ReplyKind: CaseIterable {
-    case added, found, done, status, checked, lockStatus, rekeyed, exported, imported, fileKey
+    case added, found, done, status, checked, lockStatus, rekeyed, exported, imported, fileKey,
+        authenticationStatus, authenticationNeeded
 
     init(_ reply: Reply) {
         self =
@@ -17,6 +18,8 @@ enum ReplyKind: CaseIterable {
             case .exported: .exported
             case .imported: .imported
             case .fileKey: .fileKey
+            case .authenticationStatus: .authenticationStatus
+            case .authenticationNeeded: .authenticationNeeded
             }
     }
 }
@@ -33,6 +36,9 @@ enum ReplySamples {
             ]),
             .lockStatus(lock), .rekeyed(RekeyProgress(done: 1, total: 2, isFinished: true)), .exported(part),
             .imported(ImportOutcome.allCases), .fileKey(fileKey(RequestSamples.wrappedFileKey)),
+            .authenticationStatus(
+                AuthenticationStatus(hasPasscode: true, biometry: .notEnrolled(.fingerprint, "enrol"))),
+            .authenticationNeeded(AuthenticationChallenge([Set(AuthenticationFactor.allCases), [.biometry]])),
         ]
     }
 
@@ -41,7 +47,11 @@ enum ReplySamples {
             .added(RequestSamples.bareItem), .found([]), .found([RequestSamples.bareItem]), .done, .status(bareStatus),
             .checked([]), .lockStatus(bareLock), .rekeyed(RekeyProgress(done: 0, total: 0, isFinished: false)),
             .exported(ExportedPart()), .imported([]), .fileKey(fileKey(RequestSamples.bareWrappedFileKey)),
+            .authenticationNeeded(AuthenticationChallenge([[.passcode]])),
         ]
+            + [.ready(RequestSamples.enrolment), .lockedOut(.face), .notAvailable("")].map {
+                .authenticationStatus(AuthenticationStatus(hasPasscode: false, biometry: $0))
+            }
     }
 
     static var all: [Reply] { full + bare }
@@ -82,7 +92,7 @@ enum ReplySamples {
 
 /// What a daemon says besides.
 enum DaemonMessageKind: CaseIterable {
-    case welcome, reply, failure, lockEvent, itemEvent, goodbye
+    case welcome, reply, failure, lockEvent, itemEvent, goodbye, biometry, biometryHint
 
     init(_ message: DaemonMessage) {
         self =
@@ -93,6 +103,8 @@ enum DaemonMessageKind: CaseIterable {
             case .event(_, .lock): .lockEvent
             case .event(_, .items): .itemEvent
             case .goodbye: .goodbye
+            case .biometry: .biometry
+            case .biometryHint: .biometryHint
             }
     }
 }
@@ -104,6 +116,8 @@ enum DaemonMessageSamples {
                 DaemonWelcome(version: .max, instance: RequestSamples.identifier, processID: .max, release: "1.2.3")),
             .failure(id: .max, failure), .event(id: 1, .lock(ReplySamples.lock)),
             .event(id: .max, .items(.certificate, accessGroup: "group")),
+            .biometryHint(id: .max, BiometryHint("touch it")),
+            .biometry(id: .max, .failure(.notAvailable("none"))),
         ] + DaemonGoodbye.Reason.allCases.map { .goodbye(DaemonGoodbye($0, "do this", lastRequest: .max)) }
             + ReplySamples.full.map { .reply(id: .max, $0, isLast: true) }
     }
@@ -113,10 +127,17 @@ enum DaemonMessageSamples {
             .welcome(DaemonWelcome(version: 0, instance: UUID(), processID: 0, release: "")),
             .failure(id: 1, KeychainError(.parameter, message: "")), .event(id: 1, .lock(ReplySamples.bareLock)),
             .event(id: 1, .items(.genericPassword, accessGroup: "")), .goodbye(DaemonGoodbye(.noStore, "")),
-        ] + ReplySamples.bare.map { .reply(id: 1, $0, isLast: false) }
+            .biometryHint(id: 1, BiometryHint("")),
+            .biometry(id: 1, .success(BiometryTicket(RequestSamples.identifier))),
+        ] + biometryFailures.map { .biometry(id: 1, .failure($0)) }
+            + ReplySamples.bare.map { .reply(id: 1, $0, isLast: false) }
     }
 
     static var all: [DaemonMessage] { full + bare }
+
+    private static let biometryFailures: [BiometryFailure] = [
+        .notAvailable(""), .notEnrolled("a"), .busy("b"), .noMatch, .lockedOut, .cancelled, .timedOut, .failed("c"),
+    ]
 
     static var failure: KeychainError {
         var error = KeychainError(.inputOutput, message: "what to do")
@@ -130,6 +151,7 @@ enum ClientMessageSamples {
         [
             .hello(ClientHello(version: .max, groups: ["b", "a", "é", "e\u{301}"], authority: .owner)),
             .hello(ClientHello(version: 0, groups: [], authority: .groups)), .subscribe(id: 1), .subscribe(id: .max),
+            .verifyBiometry(id: 1), .verifyBiometry(id: .max),
             .subscribe(id: 2, delaysLocks: true),
         ] + RequestSamples.all.map { .request(id: .max, $0) }
     }

@@ -6,7 +6,7 @@ import KeychainModel
 enum RequestKind: CaseIterable {
     case add, find, update, delete, status, check, lockStatus, unlock, lock, setPasscode, changePasscode,
         removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore,
-        makeFileKey, openFileKey, rewrapFileKey
+        makeFileKey, openFileKey, rewrapFileKey, authenticationStatus, endTicket, authenticated
 
     init(_ request: Request) {
         self =
@@ -32,6 +32,9 @@ enum RequestKind: CaseIterable {
             case .fileKey(.make): .makeFileKey
             case .fileKey(.open): .openFileKey
             case .fileKey(.rewrap): .rewrapFileKey
+            case .authenticationStatus: .authenticationStatus
+            case .endTicket: .endTicket
+            case .authenticated: .authenticated
             }
     }
 }
@@ -56,6 +59,11 @@ enum RequestSamples {
             .importItems(ImportRequest([item, item], isDryRun: true)),
             .fileKey(.make(.completeUnlessOpen, fileID: identifier)),
             .fileKey(.open(wrappedFileKey)), .fileKey(.rewrap(wrappedFileKey, .completeUntilFirstUserAuthentication)),
+            .endTicket(BiometryTicket(identifier)),
+            .authenticated(
+                AuthenticationProof(
+                    passcode: SecretBytes(needles[2]), applicationPassword: SecretBytes(needles[1]),
+                    ticket: BiometryTicket(identifier)), .add(add)),
         ]
     }
 
@@ -70,7 +78,8 @@ enum RequestSamples {
             .passcode(.setPolicy(PasscodePolicy(), passcode: SecretBytes(""))),
             .rekeyStep, .renewLease, .exportItems(ExportRequest()), .importItems(ImportRequest([])), .giveUpStore,
             .fileKey(.make(.none, fileID: identifier)), .fileKey(.open(bareWrappedFileKey)),
-            .fileKey(.rewrap(bareWrappedFileKey, .complete)),
+            .fileKey(.rewrap(bareWrappedFileKey, .complete)), .authenticationStatus,
+            .authenticated(AuthenticationProof(applicationPassword: SecretBytes("")), .authenticationStatus),
         ]
     }
 
@@ -118,7 +127,10 @@ enum RequestSamples {
         .startDate: .date(-0.125), .applicationTag: .number(.max), .viewHint: .text("\u{0}\u{fb01}e\u{301}"),
     ]
 
-    static let accessControl = try! AccessControl(.afterFirstUnlock, flags: [.devicePasscode, .applicationPassword])
+    static let accessControl = try! AccessControl(
+        .afterFirstUnlock, flags: [.biometryCurrentSet, .or, .devicePasscode, .applicationPassword]
+    ).bound(to: enrolment).constrainingDeletion()
+    static let enrolment = BiometryEnrolment(kind: .face, digest: Array(201...232))
     static let identifier = UUID(uuidString: "20212223-2425-4627-8829-2A2B2C2D2E2F")!
 
     static var item: FoundItem {

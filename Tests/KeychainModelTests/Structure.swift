@@ -42,6 +42,11 @@ struct Structure: Equatable {
             let entries = mirror.children.map { ($0.value as! (key: AnyHashable, value: Any)) }
             for entry in entries { add(entry.value, at: "\(path)[\(entry.key)]") }
             leaves["\(path) count"] = "\(entries.count) entries"
+        case .set:
+            // In an order of their own.
+            for (index, element) in mirror.children.map({ "\($0.value)" }).sorted().enumerated() {
+                leaves["\(path).\(index)"] = element
+            }
         case .enum where mirror.children.isEmpty: leaves[path] = "case \(value)"
         default:
             if mirror.children.isEmpty { leaves[path] = mirror.displayStyle == .collection ? "[]" : "\(value)" }

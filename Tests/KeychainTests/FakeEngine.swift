@@ -42,6 +42,10 @@ final class FakeEngine: RequestHandler, @unchecked Sendable {  // everything is 
         }
     }
 
+    func verifyBiometry(
+        for _: Caller, _: Cancellation, hint _: (BiometryHint) -> Void
+    ) throws(BiometryFailure) -> BiometryTicket { throw .notAvailable("a lock alone") }
+
     func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
         let result = change { lock in reply(to: request, &lock) }
         return try result.get()

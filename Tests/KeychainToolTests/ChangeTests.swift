@@ -108,12 +108,16 @@ import Testing
         }
     }
 
-    @Test("An item that asks for authentication is refused with 36, not shown, and deleted when it is named")
+    @Test("An item that asks for what nobody can show is refused, not listed, and deleted when it is named")
     func constrained() throws {
         try withTool { (tool) throws in
             try tool.asApp(["app"], .add(flags: .userPresence))
-            for command in ["find", "get generic", "update generic --set-label l", "delete generic"] {
-                #expect(try tool.shell("$K \(command)").status == 36, "\(command)")
+            // There is no passcode and no reader; a listing does not even ask.
+            for (command, status) in [
+                ("find", 36), ("get generic", 51), ("update generic --set-label l", 51), ("delete generic", 36),
+                ("get generic --no-interaction", 51),
+            ] as [(String, Int32)] {
+                #expect(try tool.shell("$K \(command)").status == status, "\(command)")
             }
             try tool.asApp(["app"], .add(account: .text("b")))
             let found = try tool.run("find", "--json")

@@ -250,7 +250,7 @@ import Testing
             let session = try TerminalSession(tool, "passcode", "remove")
             try session.answer("Type yes to go on: ", answer)
             #expect(try session.end() == 128)
-            #expect(session.transcript.contains("when-passcode-set are destroyed"))
+            #expect(session.transcript.contains("when-passcode-set, and all that require"))
             #expect(try tool.hasPasscode)
         }
     }

@@ -1,4 +1,5 @@
 import Keychain
+import KeychainTestSupport
 import LocalAuthentication
 import Testing
 
@@ -11,53 +12,75 @@ struct LAContextTests {
         (.deviceOwnerAuthenticationWithBiometricsOrCompanion, .biometryNotAvailable),
     ]
 
-    @Test("No policy can be evaluated, and the error says why", arguments: obstacles)
+    @Test("Without a passcode and a reader no policy can be evaluated, and the error says why", arguments: obstacles)
     func cannotEvaluate(policy: LAPolicy, code: LAError.Code) throws {
-        var error: NSError?
-        #expect(!LAContext().canEvaluatePolicy(policy, error: &error))
-        #expect((error as? LAError)?.code == code)
-        #expect(!LAContext().canEvaluatePolicy(policy, error: nil))
+        try withKeychain { _ in
+            var error: NSError?
+            #expect(!LAContext().canEvaluatePolicy(policy, error: &error))
+            #expect((error as? LAError)?.code == code)
+            #expect(!LAContext().canEvaluatePolicy(policy, error: nil))
+        }
     }
 
     @Test("An evaluation replies once, with false and the error", arguments: obstacles)
-    func replies(policy: LAPolicy, code: LAError.Code) async {
-        let (success, error) = await withCheckedContinuation { continuation in
-            LAContext().evaluatePolicy(policy, localizedReason: "to test") { success, error in
-                continuation.resume(returning: (success, error))
+    func replies(policy: LAPolicy, code: LAError.Code) async throws {
+        try await withKeychain { _ async in
+            let (success, error) = await withCheckedContinuation { continuation in
+                LAContext().evaluatePolicy(policy, localizedReason: "to test") { success, error in
+                    continuation.resume(returning: (success, error))
+                }
             }
+            #expect(!success)
+            #expect((error as? LAError)?.code == code)
         }
-        #expect(!success)
-        #expect((error as? LAError)?.code == code)
     }
 
     @Test("An awaited evaluation throws the error", arguments: obstacles)
-    func throwing(policy: LAPolicy, code: LAError.Code) async {
-        let error = await #expect(throws: LAError.self) {
-            try await LAContext().evaluatePolicy(policy, localizedReason: "to test")
+    func throwing(policy: LAPolicy, code: LAError.Code) async throws {
+        try await withKeychain { _ async in
+            let error = await #expect(throws: LAError.self) {
+                try await LAContext().evaluatePolicy(policy, localizedReason: "to test")
+            }
+            #expect(error?.code == code)
         }
-        #expect(error?.code == code)
     }
 
     @Test("After it is invalidated every evaluation fails for that reason", arguments: obstacles.map(\.0))
-    func invalidated(policy: LAPolicy) async {
-        let context = LAContext()
-        context.invalidate()
-        var error: NSError?
-        #expect(!context.canEvaluatePolicy(policy, error: &error))
-        #expect((error as? LAError)?.code == .invalidContext)
-        let thrown = await #expect(throws: LAError.self) {
-            try await context.evaluatePolicy(policy, localizedReason: "to test")
+    func invalidated(policy: LAPolicy) async throws {
+        try await withKeychain { _ async in
+            let context = LAContext()
+            context.invalidate()
+            var error: NSError?
+            #expect(!context.canEvaluatePolicy(policy, error: &error))
+            #expect((error as? LAError)?.code == .invalidContext)
+            let thrown = await #expect(throws: LAError.self) {
+                try await context.evaluatePolicy(policy, localizedReason: "to test")
+            }
+            #expect(thrown?.code == .invalidContext)
         }
-        #expect(thrown?.code == .invalidContext)
     }
 
-    @Test("It takes no credential, and has no biometry")
-    func capabilities() {
+    @Test("It takes a password of the program's and no PIN, until it is taken away or the context is invalidated")
+    func credentials() {
         let context = LAContext()
+        #expect(!context.setCredential(Data("1234".utf8), type: .smartCardPIN))
+        #expect(!context.isCredentialSet(.smartCardPIN))
+        #expect(context.setCredential(Data("secret".utf8), type: .applicationPassword))
+        #expect(context.isCredentialSet(.applicationPassword))
+        #expect(context.setCredential(nil, type: .applicationPassword))
+        #expect(!context.isCredentialSet(.applicationPassword))
+        context.invalidate()
         #expect(!context.setCredential(Data("secret".utf8), type: .applicationPassword))
         #expect(!context.isCredentialSet(.applicationPassword))
-        #expect(context.biometryType == .none)
-        #expect(context.evaluatedPolicyDomainState == nil)
+    }
+
+    @Test("Without a reader it has no biometry")
+    func noBiometry() throws {
+        try withKeychain { _ in
+            let context = LAContext()
+            #expect(context.biometryType == .none)
+            #expect(context.evaluatedPolicyDomainState == nil)
+        }
     }
 
     @Test("Its properties start as Apple's do and keep what they are set to")

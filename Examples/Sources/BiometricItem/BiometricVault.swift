@@ -6,11 +6,15 @@ import Security
 struct BiometricVault {
     let service: String
 
-    func store(_ secret: String, account: String, accessible: CFString) throws {
+    func store(
+        _ secret: String, account: String, accessible: CFString,
+        flags: SecAccessControlCreateFlags = .biometryCurrentSet, context: LAContext? = nil
+    ) throws {
         var item = query(account)
         SecItemDelete(item as CFDictionary)
         item[kSecValueData as String] = Data(secret.utf8)
-        item[kSecAttrAccessControl as String] = try Self.accessControl(accessible, .biometryCurrentSet)
+        item[kSecAttrAccessControl as String] = try Self.accessControl(accessible, flags)
+        item[kSecUseAuthenticationContext as String] = context
         try check(SecItemAdd(item as CFDictionary, nil))
     }
 
@@ -38,9 +42,11 @@ struct BiometricVault {
         return try string(search)
     }
 
-    func replace(_ secret: String, account: String) throws {
+    func replace(_ secret: String, account: String, context: LAContext? = nil) throws {
         let changes: [String: Any] = [kSecValueData as String: Data(secret.utf8)]
-        try check(SecItemUpdate(query(account) as CFDictionary, changes as CFDictionary))
+        var search = query(account)
+        search[kSecUseAuthenticationContext as String] = context
+        try check(SecItemUpdate(search as CFDictionary, changes as CFDictionary))
     }
 
     func remove(_ account: String) throws {

@@ -61,17 +61,22 @@ struct Program {
 
     private static func biometry() async throws {
         let box = Box.shared
-        try box.storeWithBiometry(
-            Data("closed".utf8), account: "biometry", accessibility: kSecAttrAccessibleWhenUnlockedThisDeviceOnly)
         do {
             _ = try await box.fetchWithBiometry(account: "biometry")
             tell("There is no sensor.", false)
         } catch ShapeError.noSensor {
             tell("There is no sensor.", true)
         }
+        // Had the optional access control been lost, the item would be stored.
+        do {
+            try box.storeWithBiometry(
+                Data("closed".utf8), account: "biometry", accessibility: kSecAttrAccessibleWhenUnlockedThisDeviceOnly)
+            tell("Nothing is stored for a finger where none is enrolled.", false)
+        } catch ShapeError.couldNotStore(errSecAuthFailed) {
+            tell("Nothing is stored for a finger where none is enrolled.", true)
+        }
         let prompted = await status { try await box.fetchWithPrompt(account: "biometry", reason: "To open the box") }
-        tell("An optional access control has not been lost.", prompted == errSecInteractionNotAllowed)
-        try box.forget(service: "shapes", account: "biometry")
+        tell("So there is nothing to be prompted for.", prompted == errSecItemNotFound)
     }
 
     private static func status(_ fetch: () async throws -> Data) async -> OSStatus {
@@ -87,14 +92,14 @@ struct Program {
 
     private static func statements() throws {
         let accessible = kSecAttrAccessibleWhenUnlockedThisDeviceOnly
-        tell("An access control.", Statements.store("closed", account: "closed", accessibility: accessible) == noErr)
-        tell("It closes the item.", Statements.fetch(account: "closed").status == errSecInteractionNotAllowed)
+        // There is no finger enrolled that it could be stored for.
+        let status = Statements.store("closed", account: "closed", accessibility: accessible)
+        tell("An access control.", status == errSecAuthFailed)
+        tell("Nothing was stored.", Statements.fetch(account: "closed").status == errSecItemNotFound)
         tell("Not a protection class.", Statements.store("x", account: "x", accessibility: "no" as CFString) == nil)
         tell("CF values.", Statements.storeFreely("open", account: "open") == noErr)
         tell("A pointer to the result.", Statements.fetch(account: "open") == (noErr, "open"))
-        for account in ["closed", "open"] {
-            tell("Deleted: \(account).", Statements.forget(account: account) == noErr)
-        }
+        tell("Deleted.", Statements.forget(account: "open") == noErr)
     }
 
     private static func chest() throws {
