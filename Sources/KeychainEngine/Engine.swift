@@ -137,7 +137,7 @@ package final class Engine: RequestHandler {
                 return .found(try withItems(isLastAttempt, shown) { try $0.find(request, from: caller) })
             case .update(let request): try withItems(isLastAttempt, shown) { try $0.update(request, from: caller) }
             case .delete(let query): try withItems(isLastAttempt, shown) { try $0.delete(query, from: caller) }
-            case .check: return .checked(try withItems(isLastAttempt) { try $0.check() })
+            case .check: return .checked(try withItems(isLastAttempt, shown) { try $0.check() })
             case .status: return .status(try status())
             case .lockStatus: return .lockStatus(try keys.status())
             case .unlock(let passcode): return .lockStatus(try unlock(passcode))
@@ -146,9 +146,9 @@ package final class Engine: RequestHandler {
             case .rekeyStep: return .rekeyed(try rekeyStep())
             case .renewLease: try keys.renewLease()
             case .exportItems(let request):
-                return .exported(try withItems(isLastAttempt) { try $0.export(request, from: caller) })
+                return .exported(try withItems(isLastAttempt, shown) { try $0.export(request, from: caller) })
             case .importItems(let request):
-                return .imported(try withItems(isLastAttempt) { try $0.merge(request, from: caller) })
+                return .imported(try withItems(isLastAttempt, shown) { try $0.merge(request, from: caller) })
             case .giveUpStore: try giveUp(for: caller)
             case .fileKey(let request): return .fileKey(try fileKey(request, isLastAttempt))
             case .authenticationStatus: return .authenticationStatus(try authenticationStatus())

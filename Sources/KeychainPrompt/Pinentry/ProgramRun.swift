@@ -63,7 +63,13 @@ final class ProgramRun {
         var arguments = [strdup(path), nil]
         var environment = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + environment { free(text) } }
-        return posix_spawn(&pid, path, &actions, &attributes, &arguments, &environment)
+        // Somebody may have it open for writing at this moment: an upgrade, or a process between its fork and its exec.
+        for _ in 0..<50 {
+            let failure = posix_spawn(&pid, path, &actions, &attributes, &arguments, &environment)
+            if failure != ETXTBSY { return failure }
+            usleep(10_000)
+        }
+        return ETXTBSY
     }
 
     /// Closes our end and sees to it that there is no such process any more when this returns.
