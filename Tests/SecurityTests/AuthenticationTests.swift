@@ -143,6 +143,11 @@ struct AuthenticationTests {
             #expect(read() == .init(errSecItemNotFound))
             #expect(keychain.reader.lookCount == 2)
             #expect(update() == errSecItemNotFound)
+            guard case .checked(let findings) = try keychain.handler.handle(.check, from: .owner) else {
+                Issue.record("another reply")
+                return
+            }
+            #expect(findings.contains { $0.text.contains("1 item was stored for the fingers or faces") })
             #expect(add(.biometryCurrentSet) == errSecSuccess)
             keychain.reader.touch(3)
             #expect(read() == .init(errSecSuccess, Self.secret))
