@@ -10,12 +10,22 @@ extension Engine {
     func authentication(_ proof: AuthenticationProof, _ caller: Caller) throws -> Authentication {
         var consent: ConsentKey?
         if let passcode = proof.passcode {
+            try requirePossible(passcode)
             consent = try finishingErasure { try keys.consentKey(passcode) }
             biometry.forgetFailures()
         }
         let password = try proof.applicationPassword.map { try keys.applicationPasswordKey($0) }
         let seen = proof.ticket.flatMap { biometry.seen($0, caller, lockedAt: keys.state.read()?.lockedAt) }
         return Authentication(consent: consent, applicationPassword: password, seen: seen) { [self] in biometryStatus()
+        }
+    }
+
+    /// What no passcode can be is a wrong one to whoever typed it, and no mistake of the program's.
+    private func requirePossible(_ passcode: SecretBytes) throws(KeychainError) {
+        do throws(KeychainError) {
+            try Passcode.check(passcode)
+        } catch {
+            throw KeychainError(.authenticationFailed, message: "the passcode is wrong: \(error.message)")
         }
     }
 
@@ -113,10 +123,10 @@ extension KeyStore {
         try withStoreLock { try attempts.noteFailure(password.fingerprint) }
     }
 
-    /// A right application password makes up for wrong ones where there is no passcode, which alone does otherwise: who
-    /// knows one of the two must not get free guesses at the other.
+    /// A right application password shortens the wait after wrong ones where there is no passcode, which alone does that
+    /// otherwise: who knows one of the two must not get more guesses at the other.
     func noteRightPassword() throws {
         guard try attempts.status().failures > 0, try begin().snapshot.bag.passcode == nil else { return }
-        try withStoreLock { try attempts.reset() }
+        try withStoreLock { try attempts.noteRightPassword() }
     }
 }

@@ -246,6 +246,52 @@ struct AuthenticationTests {
             #expect(read(password: "pw") == .init(errSecAuthFailed))
             keychain.clock.advance(by: 61)
             #expect(read(password: "pw") == .init(errSecSuccess, Self.secret))
+            // Who knows one password, that of an item of its own for instance, has no free guesses at others.
+            #expect(add(.applicationPassword, account: "own", password: "mine") == errSecSuccess)
+            #expect(read("own", password: "mine") == .init(errSecSuccess, Self.secret))
+            #expect(read(password: "one more guess") == .init(errSecAuthFailed))
+            #expect(read("own", password: "mine") == .init(errSecAuthFailed))
+            keychain.clock.advance(by: 61)
+            #expect(read("own", password: "mine") == .init(errSecSuccess, Self.secret))
+        }
+    }
+
+    @Test(
+        "What is typed and can be no passcode is wrong, is not counted, and is asked for again",
+        arguments: KeychainHost.carriers)
+    func impossiblePasscode(host: KeychainHost) throws {
+        try withKeychain(host) { keychain in
+            try keychain.setPasscode(Self.passcode)
+            #expect(add(.devicePasscode) == errSecSuccess)
+            keychain.prompter.answer(.text(""), .text(String(repeating: "x", count: 2_000)), .text(Self.passcode))
+            #expect(read() == .init(errSecSuccess, Self.secret))
+            keychain.prompter.answer(.text(""), .text(""), .text(""))
+            #expect(read() == .init(errSecAuthFailed))
+            #expect(try keychain.lockStatus.failedAttempts == 0)
+            keychain.prompter.answer(.text(""))
+            #expect(add(.applicationPassword, account: "empty") == errSecAuthFailed)
+        }
+    }
+
+    @Test(
+        "An access control that comes from an item is bound anew to what is enrolled", arguments: KeychainHost.carriers)
+    func boundAnew(host: KeychainHost) throws {
+        try withKeychain(host) { keychain in
+            keychain.reader.enroll(1)
+            #expect(add(.biometryCurrentSet) == errSecSuccess)
+            var query = query("ada")
+            query[kSecReturnAttributes as String] = true
+            keychain.reader.touch(1)
+            var result: CFTypeRef?
+            #expect(SecItemCopyMatching(query as CFDictionary, &result) == errSecSuccess)
+            let control = (result as? [String: Any])?[kSecAttrAccessControl as String]
+            keychain.reader.enroll(1, 2)
+            var copy = self.query("copy")
+            copy[kSecAttrAccessControl as String] = try #require(control as? SecAccessControl)
+            copy[kSecValueData as String] = Self.secret
+            #expect(SecItemAdd(copy as CFDictionary, nil) == errSecSuccess)
+            keychain.reader.touch(2)
+            #expect(read("copy") == .init(errSecSuccess, Self.secret))
         }
     }
 

@@ -53,6 +53,9 @@ struct AuthenticationDialog {
         }
         if missing.contains(.applicationPassword) {
             let password = try ask(question.choosesPassword ? .newApplicationPassword : .applicationPassword, question)
+            if question.choosesPassword && password.count == 0 {
+                throw .rejected("an application password is not empty")
+            }
             guard session.keep(applicationPassword: password) else { throw .invalidContext }
         }
         return factors

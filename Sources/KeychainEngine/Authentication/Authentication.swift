@@ -152,7 +152,8 @@ final class Authentication {
         }
         guard !control.flags.isDisjoint(with: [.biometryAny, .biometryCurrentSet]) else { return control }
         switch lookAtBiometry() {
-        case .ready(let enrolled): return control.boundSet == nil ? control.bound(to: enrolled) : control
+        // Also if it comes from an item that was bound before: this one is stored now.
+        case .ready(let enrolled): return control.bound(to: enrolled)
         case .lockedOut, .notEnrolled, .notAvailable: throw try impossible([[.biometry]], hasPasscode)
         }
     }

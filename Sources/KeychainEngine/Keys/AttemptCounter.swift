@@ -105,6 +105,18 @@ struct AttemptCounter: Sendable {
         try save(record)
     }
 
+    /// So many wrong answers cost no wait.
+    private static let mostFree: UInt16 = 4
+
+    /// Lets the next wrong answer cost a minute instead of more. It is not forgotten that there were wrong ones: a program
+    /// that knows one item's password would have free guesses at every other's.
+    func noteRightPassword() throws(KeychainError) {
+        var record = try loadOrMend()
+        guard record.count > Self.mostFree else { return }
+        record.count = Self.mostFree
+        try save(record)
+    }
+
     /// Forgets all failures.
     func reset() throws(KeychainError) {
         try save(AttemptRecord(count: 0, time: 0, bootID: configuration.clock.bootID))
