@@ -209,13 +209,14 @@ import Testing
             let fileKey = try KeyMaterial(key.key, "")
             func outcome(
                 length: UInt64 = 100, stored: UInt64 = 8192, page: UInt64 = 1, count: UInt32 = 100, write: UInt64 = 1,
-                bits: UInt8 = 14, root: Bool = true, sequence: UInt64 = 1
+                bits: UInt8 = 14, root: Bool = true, sequence: UInt64 = 1,
+                used: UInt64 = 1
             ) throws -> DataProtectionError.Code? {
                 let entry = FileEntry(page: page, writeCount: write, length: count)
                 let header = FileHeader(
                     key: key.wrapped, chunkBits: bits, sequence: sequence, length: length, storedSize: stored,
                     writeCount: 1,
-                    root: root ? entry : nil)
+                    root: root ? entry : nil, usedPages: used)
                 var bytes = Data(count: 8192)
                 for (number, offset) in FileFormat.slotOffsets.enumerated() {
                     let slot = header.encoded(fileKey: fileKey, slot: number)
@@ -246,6 +247,8 @@ import Testing
             #expect(try outcome(stored: 8193) == .truncated)
             #expect(try outcome(stored: 4096) == .tampered)
             #expect(try outcome(stored: .max) == .tampered)
+            #expect(try outcome(used: 3) == .tampered, "more pages than there are")
+            #expect(try outcome(used: .max) == .tampered)
             for bits in [0, 11, 21, 63, 64, 255] as [UInt8] { #expect(try outcome(bits: bits) == .tampered) }
         }
     }

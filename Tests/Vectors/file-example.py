@@ -64,9 +64,10 @@ def unseal(file, entry, level, index):
     return AESGCM(content_key(count)).decrypt(entry[24:36], box, associated(level, index, count))
 
 
-def slot(number, sequence, length, stored, count, root, wrapped):
+def slot(number, sequence, length, stored, count, root, wrapped, used):
     head = MAGIC + struct.pack(">HBBBBBB", 1, 1, CHUNK_BITS, CLASS_C, 0, 1, number) + FILE_ID + STORE_ID
     head += struct.pack(">I4xQQQQ", GENERATION, sequence, length, stored, count) + root + bytes(32) + wrapped
+    head += bytes(16) + struct.pack(">Q", used)
     head += bytes(464 - len(head))
     head += mac(expand(FILE_KEY, b"file header 1" + FILE_ID), head)
     return head + hashlib.sha256(head).digest()[:16]
@@ -93,7 +94,7 @@ def pages(count):
 def small(content):
     """One chunk, and no node."""
     box, entry = seal(content, 0, 0, 1, 1)
-    return header(1, len(content), PAGE + len(box), 1, entry, wrapped_key()) + box
+    return header(1, len(content), PAGE + len(box), 1, entry, wrapped_key(), pages(len(box))) + box
 
 
 def sparse():
@@ -113,7 +114,7 @@ def sparse():
     box, root = seal(node, 1, 0, 1 << 31, page)
     file += box
     length = 2 * CHUNK + 100
-    file[:PAGE] = header(7, length, len(file), 1 << 31, root, wrapped_key())
+    file[:PAGE] = header(7, length, len(file), 1 << 31, root, wrapped_key(), 3)
     content = first + bytes(2 * CHUNK - len(first)) + last + bytes(100 - len(last))
     assert len(content) == length
     # It opens again.
@@ -129,7 +130,7 @@ def main():
         "fileKey": FILE_KEY.hex(),
         "files": [
             {"name": "one chunk", "content": text.hex(), "file": small(text).hex()},
-            {"name": "nothing", "content": "", "file": header(1, 0, PAGE, 0, bytes(64), wrapped_key()).hex()},
+            {"name": "nothing", "content": "", "file": header(1, 0, PAGE, 0, bytes(64), wrapped_key(), 0).hex()},
             {"name": "a hole and two content keys", "content": content.hex(), "file": image.hex()},
         ],
     }

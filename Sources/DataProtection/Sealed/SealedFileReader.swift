@@ -322,7 +322,7 @@ extension FileHeader {
         if size < storedSize {
             throw DataProtectionError(.truncated, path, "\(storedSize - size) bytes of the file are missing at its end")
         }
-        if size > storedSize && !isBeingChanged {
+        if size > storedSize && !isChangedInPlace {
             throw DataProtectionError(.tampered, path, "bytes were added at the end of the file")
         }
     }

@@ -22,6 +22,8 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
     private var writeCount: UInt64 = 0
     private var length: UInt64 = 0
     private var storedSize = UInt64(FileFormat.headerByteCount)
+    /// Places follow each other without gaps.
+    private var usedPages: UInt64 { storedSize.pageCount - 1 }
     /// For each level, from that of the chunks on, the entries that have no node above them yet.
     private var waiting: [[FileEntry]] = []
     /// Content that has come and is not sealed; nil: none has.
@@ -309,7 +311,8 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
 
     private func header(root: FileEntry?) -> FileHeader {
         FileHeader(
-            key: key, chunkBits: chunkBits, length: length, storedSize: storedSize, writeCount: writeCount, root: root)
+            key: key, chunkBits: chunkBits, length: length, storedSize: storedSize, writeCount: writeCount, root: root,
+            usedPages: usedPages)
     }
 
     private func headerPage(_ header: FileHeader) -> Data {

@@ -38,6 +38,11 @@ package enum FileFormat {
     }
 }
 
+extension FixedWidthInteger {
+    /// How many pages as many bytes take.
+    package var pageCount: Self { (self + Self(FileFormat.pageSize) - 1) / Self(FileFormat.pageSize) }
+}
+
 /// Why a file's bytes give no content.
 package enum FileFormatError: Error, Sendable, Hashable {
     case notProtected

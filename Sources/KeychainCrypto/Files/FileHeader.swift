@@ -5,8 +5,8 @@ package import KeychainModel
 package struct FileHeader: Sendable, Hashable {
     package var key: WrappedFileKey
     package var chunkBits: UInt8
-    /// The file is written in place: what lies behind its stored size belongs to a write that was not committed.
-    package var isBeingChanged: Bool
+    /// The file was changed in place: what lies behind its stored size belongs to a write that was not committed.
+    package var isChangedInPlace: Bool
     /// Counts the headers that this file has had.
     package var sequence: UInt64
     /// How many bytes of content there are.
@@ -17,20 +17,33 @@ package struct FileHeader: Sendable, Hashable {
     package var writeCount: UInt64
     /// nil: there is no content, or nothing but zeros.
     package var root: FileEntry?
+    /// Of the system that has all that the header refers to, and has not yet been asked to force it to the disk; zeros:
+    /// the disk has it.
+    package var bootMark: BootMark
+    /// How many pages its chunks and nodes take.
+    package var usedPages: UInt64
 
     package init(
-        key: WrappedFileKey, chunkBits: UInt8 = FileFormat.usualChunkBits, isBeingChanged: Bool = false,
-        sequence: UInt64 = 1, length: UInt64, storedSize: UInt64, writeCount: UInt64, root: FileEntry?
+        key: WrappedFileKey, chunkBits: UInt8 = FileFormat.usualChunkBits, isChangedInPlace: Bool = false,
+        sequence: UInt64 = 1, length: UInt64, storedSize: UInt64, writeCount: UInt64, root: FileEntry?,
+        bootMark: BootMark = BootMark(), usedPages: UInt64
     ) {
         self.key = key
         self.chunkBits = chunkBits
-        self.isBeingChanged = isBeingChanged
+        self.isChangedInPlace = isChangedInPlace
         self.sequence = sequence
         self.length = length
         self.storedSize = storedSize
         self.writeCount = writeCount
         self.root = root
+        self.bootMark = bootMark
+        self.usedPages = usedPages
     }
+
+    package typealias BootMark = InlineBytes<16>
+
+    /// Whether the disk has everything that this refers to.
+    package var isDurable: Bool { bootMark == BootMark() }
 
     package var tree: FileTree { FileTree(length: length, chunkBits: chunkBits) }
 }
@@ -62,7 +75,9 @@ extension FileHeader {
     private static let rootOffset = 88
     private static let publicKeyOffset = 152
     private static let wrappedKeyOffset = 184
-    private static let endOffset = 224
+    private static let bootMarkOffset = 224
+    private static let usedPagesOffset = 240
+    private static let endOffset = 248
 
     private enum WrapKind: UInt8 { case classKey = 1, keyPair = 2 }
 
@@ -70,7 +85,7 @@ extension FileHeader {
     package func encoded(fileKey: KeyMaterial, slot: Int) -> Data {
         var bytes = Data(FileFormat.magic)
         bytes.append(bigEndian: FileFormat.version)
-        bytes += [FileFormat.suite, chunkBits, key.fileClass.rawValue, isBeingChanged ? 1 : 0]
+        bytes += [FileFormat.suite, chunkBits, key.fileClass.rawValue, isChangedInPlace ? 1 : 0]
         bytes += [(key.fileClass == .completeUnlessOpen ? WrapKind.keyPair : .classKey).rawValue, UInt8(slot)]
         withUnsafeBytes(of: key.fileID.uuid) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: key.storeID.uuid) { bytes.append(contentsOf: $0) }
@@ -85,6 +100,8 @@ extension FileHeader {
         bytes += entry
         bytes += key.publicKey.isEmpty ? Data(count: X25519.byteCount) : key.publicKey
         bytes += key.wrappedKey
+        bootMark.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        bytes.append(bigEndian: usedPages)
         bytes += Data(count: Self.tagOffset - bytes.count)
         bytes += Self.tag(of: bytes, fileKey: fileKey, fileID: key.fileID)
         bytes += Self.checksum(of: bytes)
@@ -93,6 +110,15 @@ extension FileHeader {
 
     fileprivate static func tag(of bytes: Data, fileKey: KeyMaterial, fileID: UUID) -> Data {
         fileKey.tag(of: bytes, "file header 1", KeyContext(fileID))
+    }
+
+    /// What a header says of the system that wrote it.
+    ///
+    /// - Parameter bootID: Another one with each start of the system.
+    package static func bootMark(of bootID: UUID, fileKey: KeyMaterial, fileID: UUID) -> BootMark {
+        let id = withUnsafeBytes(of: bootID.uuid) { Data($0) }
+        let tag = fileKey.tag(of: id, "file boot 1", KeyContext(fileID))
+        return tag.prefix(16).withUnsafeBytes { InlineBytes($0) }
     }
 
     private static func checksum(of bytes: Data) -> Data {
@@ -137,6 +163,16 @@ extension FileHeader {
     ///
     /// - Parameter page: The first 4,096 bytes, or all there are if the file has fewer.
     package static func newest(in page: Data) throws(FileFormatError) -> UnverifiedFileHeader {
+        try inFirstPage(page).newest
+    }
+
+    /// The header in use, and what the other slot has if that is another one.
+    ///
+    /// - Parameter page: As above.
+    /// - Returns: `former` is older. nil: both slots say the same, or the other one is not whole.
+    package static func inFirstPage(
+        _ page: Data
+    ) throws(FileFormatError) -> (newest: UnverifiedFileHeader, former: UnverifiedFileHeader?) {
         let page = Data(page)  // indices from 0
         guard page.withUnsafeBytes(FileFormat.isProtected) else { throw .notProtected }
         guard page.count >= FileFormat.headerByteCount else { throw .truncated }
@@ -151,7 +187,14 @@ extension FileHeader {
         guard let bytes = newest.whole, Set(rivals).count == 1 else {
             throw .tampered("the two copies of its header contradict each other")
         }
-        return UnverifiedFileHeader(claimed: try FileHeader(decoding: bytes), bytes: bytes)
+        // It counts only if the newest one does not: whether it is one at all is asked then.
+        let older = slots.first { $0.whole != nil && $0.sequence < newest.sequence }?.whole
+        return (
+            UnverifiedFileHeader(claimed: try FileHeader(decoding: bytes), bytes: bytes),
+            older.flatMap { older in
+                (try? FileHeader(decoding: older)).map { UnverifiedFileHeader(claimed: $0, bytes: older) }
+            }
+        )
     }
 
     /// Which of the two copies of a header are whole and the same as the newest.
@@ -185,13 +228,16 @@ extension FileHeader {
             key: WrappedFileKey(
                 fileID: UUID(bytes[16..<32]), storeID: UUID(bytes[32..<48]), fileClass: fileClass,
                 generation: bytes.bigEndian(at: 48), publicKey: kind == .keyPair ? publicKey : Data(),
-                wrappedKey: Data(bytes[Self.wrappedKeyOffset..<Self.endOffset])),
-            chunkBits: bytes[11], isBeingChanged: bytes[13] & 1 != 0, sequence: bytes.bigEndian(at: 56),
+                wrappedKey: Data(bytes[Self.wrappedKeyOffset..<Self.bootMarkOffset])),
+            chunkBits: bytes[11], isChangedInPlace: bytes[13] & 1 != 0, sequence: bytes.bigEndian(at: 56),
             length: bytes.bigEndian(at: 64), storedSize: bytes.bigEndian(at: 72), writeCount: bytes.bigEndian(at: 80),
-            root: root)
+            root: root,
+            bootMark: bytes[Self.bootMarkOffset..<Self.usedPagesOffset].withUnsafeBytes { InlineBytes($0) },
+            usedPages: bytes.bigEndian(at: Self.usedPagesOffset))
         guard (1..<UInt64.max).contains(sequence), length <= FileFormat.mostContent,
             storedSize <= FileFormat.mostContent * 2,
-            storedSize >= FileFormat.headerByteCount, length > 0 || root == nil
+            storedSize >= FileFormat.headerByteCount, length > 0 || root == nil,
+            usedPages <= storedSize / UInt64(FileFormat.pageSize)
         else { throw .tampered("its header has values that are out of range") }
     }
 }
