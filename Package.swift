@@ -57,7 +57,7 @@ let package = Package(
             ],
             swiftSettings: houseSettings
         ),
-        .target(name: "KeychainFiles", swiftSettings: houseSettings),
+        .target(name: "KeychainFiles", dependencies: ["CKeychainLinux"], swiftSettings: houseSettings),
         .target(
             name: "KeychainEngine",
             dependencies: [

@@ -48,12 +48,32 @@ int ckeychain_is_byte_locked(int descriptor, int64_t offset, int *is_locked) {
     return 0;
 }
 
-int ckeychain_await_lock(int descriptor, int64_t count) {
-    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = (off_t)count};
-    while (fcntl(descriptor, F_OFD_SETLKW, &range) != 0) {
+static int set_range_lock(int descriptor, short kind, int64_t count, int command) {
+    struct flock range = {.l_type = kind, .l_whence = SEEK_SET, .l_start = 0, .l_len = (off_t)count};
+    while (fcntl(descriptor, command, &range) != 0) {
         if (errno != EINTR) {
             return errno;
         }
     }
     return 0;
+}
+
+int ckeychain_await_lock(int descriptor, int64_t count) {
+    return set_range_lock(descriptor, F_WRLCK, count, F_OFD_SETLKW);
+}
+
+int ckeychain_try_lock(int descriptor, int64_t count) {
+    return set_range_lock(descriptor, F_WRLCK, count, F_OFD_SETLK);
+}
+
+int ckeychain_await_shared_lock(int descriptor, int64_t count) {
+    return set_range_lock(descriptor, F_RDLCK, count, F_OFD_SETLKW);
+}
+
+int ckeychain_unlock(int descriptor, int64_t count) {
+    return set_range_lock(descriptor, F_UNLCK, count, F_OFD_SETLK);
+}
+
+int ckeychain_punch(int descriptor, int64_t offset, int64_t count) {
+    return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)count);
 }

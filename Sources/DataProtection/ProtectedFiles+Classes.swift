@@ -1,4 +1,3 @@
-@_implementationOnly import CKeychainLinux
 public import Foundation
 internal import Glibc
 @_implementationOnly import KeychainCrypto
@@ -52,7 +51,7 @@ extension ProtectedFiles {
         let claimed = try file.header().claimed
         var refusal: DataProtectionError?
         do throws(DataProtectionError) {
-            _ = try reader(of: file)
+            _ = try sealed(file).current(.continuing)
         } catch {
             refusal = error
         }
@@ -112,38 +111,13 @@ extension ProtectedFiles {
 
     /// Wraps the file's key for another class, and replaces both copies of the header.
     private func rewrap(_ file: borrowing OpenFile, for protection: FileProtection) throws(DataProtectionError) {
-        // Others that change the header of this file wait; the lock goes with the descriptor.
-        try file.lockHeader()
-        guard file.identity.isStillNamed() else {
-            throw DataProtectionError(
-                .changedMeanwhile, file.path, "another program has replaced the file meanwhile; nothing was changed")
-        }
-        let (former, fileKey) = try openHeader(of: file)
-        try former.requireStoredSize(of: file.descriptor, file.path)
-        let key = try keys.ask(.rewrap(former.key, protection.fileClass), file.path)
-        var header = former
-        header.key = key.wrapped
-        header.sequence += 1
-        // The copy that is in use is replaced last, so that one is whole at any moment.
-        let inUse = FileHeader.intactCopies(in: try file.firstPage()).lastIndex(of: true) ?? 1
-        for index in [1 - inUse, inUse] {
-            let result = header.encoded(fileKey: fileKey, slot: index).withUnsafeBytes { bytes in
-                Result { () throws(DataProtectionError) in
-                    try files.writeAll(
-                        bytes, to: file.descriptor, at: UInt64(FileFormat.slotOffsets[index]), file.path)
-                }
+        let (identity, path) = (file.identity, file.path)
+        try sealed(file, mayWrite: true).setClass(protection.fileClass) { () throws(DataProtectionError) in
+            guard identity.isStillNamed() else {
+                throw DataProtectionError(
+                    .changedMeanwhile, path, "another program has replaced the file meanwhile; nothing was changed")
             }
-            try result.get()
-            guard files.sync(file.descriptor) == 0 else { throw .system("write", file.path) }
         }
-    }
-}
-
-extension OpenFile {
-    /// Waits until nobody else changes the header.
-    func lockHeader() throws(DataProtectionError) {
-        let failure = ckeychain_await_lock(descriptor, Int64(FileFormat.headerByteCount))
-        guard failure == 0 else { throw .system("lock", path, errno: failure) }
     }
 }
 

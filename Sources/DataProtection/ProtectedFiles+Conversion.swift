@@ -39,13 +39,14 @@ extension ProtectedFiles {
         let path = try FilePath.followingLinks(try FilePath.of(url))
         let file = try OpenFile(reading: path)
         guard try file.isProtected() else { return false }
-        let reader = try reader(of: file)
+        let sealed = sealed(file)
+        _ = try sealed.current(.continuing)
         try requireOneName(file)
         let new = try Replacement(of: path, mode: 0o600, files)
         var failure: DataProtectionError?
         do {
             var offset: UInt64 = 0
-            try content(of: reader, path, progress) { part in
+            try content(of: sealed, progress) { part in
                 try files.writeAll(part, to: new.descriptor, at: offset, path)
                 offset += UInt64(part.count)
             }

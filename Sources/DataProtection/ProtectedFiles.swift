@@ -51,6 +51,7 @@ public struct ProtectedFiles: Sendable {
     let files: any FileSystem
     let randomness: any Randomness
     private let now: @Sendable () -> ContinuousClock.Instant
+    private let bootID: UUID
 
     var keys: FileKeys { FileKeys(connection: ownConnection ?? .current) }
 
@@ -64,21 +65,25 @@ public struct ProtectedFiles: Sendable {
 
     private init(
         _ connection: Connection?, _ files: any FileSystem, _ randomness: any Randomness,
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, bootID: UUID = Self.bootID
     ) {
         ownConnection = connection
         self.files = files
         self.randomness = randomness
         self.now = now
+        self.bootID = bootID
     }
 
-    /// For tests that let calls fail, and time pass.
+    /// For tests that let calls fail, time pass, and the system start anew.
     package init(
         connection: Connection, files: any FileSystem = SystemFiles(),
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, bootID: UUID? = nil
     ) {
-        self.init(connection, files, SystemRandomness(), now: now)
+        self.init(connection, files, SystemRandomness(), now: now, bootID: bootID ?? Self.bootID)
     }
+
+    /// Where the kernel hides it, everything is looked at that another process has not forced to the disk.
+    private static let bootID = SystemStart.id ?? UUID()
 
     func window(_ fileClass: FileClass) -> AccessWindow { AccessWindow(fileClass, keys, now: now) }
 
@@ -111,22 +116,30 @@ public struct ProtectedFiles: Sendable {
     ///   `.system` with EFBIG for one that is larger than this machine's memory.
     public func read(from url: URL) throws(DataProtectionError) -> Data {
         let file = try OpenFile(reading: try FilePath.of(url))
-        let reader = try reader(of: file)
-        guard reader.length <= Self.memorySize, let count = Int(exactly: reader.length) else {
-            throw .system("read into memory", file.path, errno: EFBIG)
+        let sealed = sealed(file)
+        while true {
+            let length = try sealed.current(.continuing).0.header.length
+            guard length <= Self.memorySize, let count = Int(exactly: length) else {
+                throw .system("read into memory", file.path, errno: EFBIG)
+            }
+            guard count > 0 else { return Data() }
+            guard let bytes = malloc(count) else { throw .system("read into memory", file.path, errno: ENOMEM) }
+            if count > 1 << 20 { posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
+            let target = UnsafeMutableRawBufferPointer(start: bytes, count: count)
+            do throws(DataProtectionError) {
+                // Another program may write to it meanwhile: what is given out is one version, whole.
+                if try sealed.readAll(into: target) {
+                    return Data(bytesNoCopy: bytes, count: count, deallocator: .free)
+                }
+                ckeychain_erase(bytes, count)
+                free(bytes)
+            } catch {
+                // Parts of it may have been opened.
+                ckeychain_erase(bytes, count)
+                free(bytes)
+                throw error
+            }
         }
-        guard count > 0 else { return Data() }
-        guard let bytes = malloc(count) else { throw .system("read into memory", file.path, errno: ENOMEM) }
-        if count > reader.groupSize { posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
-        do throws(DataProtectionError) {
-            try reader.read(0..<reader.length, into: UnsafeMutableRawBufferPointer(start: bytes, count: count))
-        } catch {
-            // Parts of it may have been opened.
-            ckeychain_erase(bytes, count)
-            free(bytes)
-            throw error
-        }
-        return Data(bytesNoCopy: bytes, count: count, deallocator: .free)
     }
 
     // MARK: Parts at a time
@@ -186,25 +199,24 @@ public struct ProtectedFiles: Sendable {
         from url: URL, progress: (Progress) -> Void = { _ in }, into consume: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         let file = try OpenFile(reading: try FilePath.of(url))
-        let reader = try reader(of: file)
-        try content(of: reader, file.path, progress, consume)
+        try content(of: sealed(file), progress, consume)
     }
 
     func content(
-        of reader: SealedFileReader, _ path: String, _ progress: (Progress) -> Void,
-        _ consume: (UnsafeRawBufferPointer) throws -> Void
+        of file: SealedFile, _ progress: (Progress) -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        var window = window(reader.header.fileClass)
-        let buffer = ContentBuffer(count: reader.groupSize * max(1, (4 << 20) / reader.groupSize))
+        let header = try file.current(.continuing).0.header
+        var window = window(header.fileClass)
+        let groupSize = Int(header.tree.chunkSize) * FileFormat.fanOut
+        let buffer = ContentBuffer(count: groupSize * max(1, (4 << 20) / groupSize))
         var offset: UInt64 = 0
-        while offset < reader.length {
-            let end = min(reader.length, offset + UInt64(buffer.bytes.count))
-            let part = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<Int(end - offset)])
-            try reader.read(offset..<end, into: part)
-            try consume(UnsafeRawBufferPointer(part))
-            offset = end
-            progress(Progress(completed: offset, total: reader.length))
-            try window.check(path)
+        while true {
+            let count = try file.read(at: offset, into: buffer.bytes, .continuing)
+            if count == 0 { break }
+            try consume(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]))
+            offset += UInt64(count)
+            progress(Progress(completed: offset, total: max(offset, header.length)))
+            try window.check(file.path)
         }
     }
 
@@ -235,22 +247,19 @@ public struct ProtectedFiles: Sendable {
             isDurable: !options.contains(.withoutWaitingForDisk))
     }
 
-    /// Opens the content of a file.
-    func reader(of file: borrowing OpenFile) throws(DataProtectionError) -> SealedFileReader {
-        let (header, fileKey) = try openHeader(of: file)
-        return try SealedFileReader(file.descriptor, file.path, header: header, fileKey: fileKey)
+    /// A file for as long as it is open.
+    func sealed(_ file: borrowing OpenFile, mayWrite: Bool = false) -> SealedFile {
+        SealedFile(
+            SealedFile.Descriptor(file.descriptor, mayWrite: mayWrite, mustClose: false), file.path, environment())
     }
 
-    func openHeader(of file: borrowing OpenFile) throws(DataProtectionError) -> (FileHeader, KeyMaterial) {
-        let unverified = try file.header()
-        let key = try keys.ask(.open(unverified.claimed.key), file.path)
-        let fileKey = try KeyMaterial(key.key, file.path)
-        do throws(FileFormatError) {
-            return (try unverified.verified(fileKey: fileKey), fileKey)
-        } catch {
-            throw DataProtectionError(error, file.path)
-        }
+    func environment(_ gate: LockGate? = nil) -> SealedFile.Environment {
+        let keys = keys
+        return SealedFile.Environment(
+            keys: keys, gate: gate ?? LockGate(keys, now: now), files: files, randomness: randomness, bootID: bootID)
     }
+
+    func openFiles() -> OpenFiles { OpenFiles.of(keys, now: now) }
 
     /// Of the whole machine, in bytes.
     private static let memorySize = UInt64(max(0, sysconf(Int32(_SC_PHYS_PAGES)))) * UInt64(getpagesize())

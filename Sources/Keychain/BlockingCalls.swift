@@ -3,7 +3,7 @@ internal import Foundation
 /// Threads for calls that block, so that those which run tasks are never blocked by them.
 ///
 /// Not Dispatch's: when its threads are blocked it adds one more each second.
-final class BlockingCalls: TaskExecutor {
+package final class BlockingCalls: TaskExecutor {
     static let shared = BlockingCalls()
 
     /// As many calls as are served at once over a socket (``SocketCarrier``). Further ones wait for a thread, which needs
@@ -21,7 +21,20 @@ final class BlockingCalls: TaskExecutor {
     private let condition = NSCondition()
     private nonisolated(unsafe) var state = State()  // behind the condition
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    /// Runs what blocks on a thread of its own kind.
+    package static func run<R: Sendable, E: Error>(
+        _ body: @escaping @Sendable () throws(E) -> R
+    ) async throws(E) -> R {
+        let result = await withTaskExecutorPreference(shared) { await attempt(body) }
+        return try result.get()
+    }
+
+    /// Non-isolated, so that it runs where the preference says.
+    private static func attempt<R: Sendable, E: Error>(_ body: @Sendable () throws(E) -> R) async -> Result<R, E> {
+        do throws(E) { return .success(try body()) } catch { return .failure(error) }
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         condition.lock()
         defer { condition.unlock() }

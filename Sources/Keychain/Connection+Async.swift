@@ -6,14 +6,6 @@ extension Connection {
     /// A task that is cancelled meanwhile gets the answer all the same: whether the request was carried out must be
     /// known.
     package func performInTask(_ request: Request) async throws(KeychainError) -> Reply {
-        let result = await withTaskExecutorPreference(BlockingCalls.shared) {
-            // Non-isolated, so that it runs where the preference says.
-            await attempt(request)
-        }
-        return try result.get()
-    }
-
-    private func attempt(_ request: Request) async -> Result<Reply, KeychainError> {
-        Result { () throws(KeychainError) in try perform(request) }
+        try await BlockingCalls.run { [self] () throws(KeychainError) in try perform(request) }
     }
 }

@@ -75,6 +75,9 @@ package final class Connection: Sendable {
         }
     }
 
+    /// A number that every lock and unlock changes, if it can be had without asking a daemon.
+    package func lockEpoch() -> UInt64? { handler.withLock { $0 }?.lockEpoch() }
+
     /// Waits at the reader of fingers or faces, on whichever side it is.
     func verifyBiometry(
         _ cancellation: Cancellation, hint: (BiometryHint) -> Void

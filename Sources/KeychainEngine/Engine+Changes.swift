@@ -2,6 +2,8 @@ internal import KeychainCrypto
 package import KeychainModel
 
 extension Engine {
+    package func lockEpoch() -> UInt64? { keys.state.read()?.epoch }
+
     package func listenForLocks() throws(KeychainError) -> any LockListener {
         EngineLockListener(keys, try keys.state.listen())
     }

@@ -75,11 +75,6 @@ package struct SystemClock: Clock {
 
     package var bootID: UUID { Self.bootID }
 
-    /// Read once: it does not change while a process lives. Where the kernel hides it, all starts count as one, and
-    /// waiting times are told by the boot clock alone.
-    private static let bootID: UUID = {
-        let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-        return text.flatMap { UUID(uuidString: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
-            ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-    }()
+    /// Where the kernel hides it, all starts count as one, and waiting times are told by the boot clock alone.
+    private static let bootID = SystemStart.id ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }

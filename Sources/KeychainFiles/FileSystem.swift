@@ -1,3 +1,4 @@
+internal import CKeychainLinux
 package import Glibc
 
 /// The calls by which this package changes files outside its database, as the system has them: -1 and `errno` if they
@@ -13,6 +14,12 @@ package protocol FileSystem: Sendable {
     func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, at offset: Int) -> Int
     /// fsync(2), of a file or of a directory.
     func sync(_ file: Int32) -> Int32
+    /// fdatasync(2).
+    func syncData(_ file: Int32) -> Int32
+    /// ftruncate(2).
+    func truncate(_ file: Int32, to size: Int) -> Int32
+    /// fallocate(2) with FALLOC_FL_PUNCH_HOLE.
+    func punch(_ file: Int32, at offset: Int, count: Int) -> Int32
     /// rename(2), which replaces what has the new name.
     func rename(_ path: String, to name: String) -> Int32
     /// link(2), which does not.
@@ -43,6 +50,13 @@ package struct SystemFiles: FileSystem {
     }
 
     package func sync(_ file: Int32) -> Int32 { fsync(file) }
+    package func syncData(_ file: Int32) -> Int32 { fdatasync(file) }
+    package func truncate(_ file: Int32, to size: Int) -> Int32 { ftruncate(file, off_t(size)) }
+
+    package func punch(_ file: Int32, at offset: Int, count: Int) -> Int32 {
+        ckeychain_punch(file, Int64(offset), Int64(count))
+    }
+
     package func rename(_ path: String, to name: String) -> Int32 { Glibc.rename(path, name) }
     package func link(_ path: String, to name: String) -> Int32 { Glibc.link(path, name) }
     package func remove(_ path: String) -> Int32 { unlink(path) }

@@ -9,6 +9,9 @@ package protocol RequestHandler: AnyObject, Sendable {
     /// - Returns: the present epoch.
     func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64
 
+    /// The present epoch of the lock, if it takes next to no time to look; nil where it has to be asked for.
+    func lockEpoch() -> UInt64?
+
     /// Waits until the reader of fingers or faces has seen somebody who is enrolled.
     ///
     /// The only function here that waits for a person, and it holds nothing meanwhile that another call needs.
@@ -24,6 +27,10 @@ package protocol RequestHandler: AnyObject, Sendable {
 
     /// The process is about to end in the ordinary way.
     func prepareForExit()
+}
+
+extension RequestHandler {
+    package func lockEpoch() -> UInt64? { nil }
 }
 
 /// Somebody whom a lock with notice gives time.

@@ -75,6 +75,21 @@ final class FaultyDisk: FileSystem {
         return disk.sync(file)
     }
 
+    func syncData(_ file: Int32) -> Int32 {
+        if let fault = attempt("sync") { return refuse(fault) }
+        return disk.syncData(file)
+    }
+
+    func truncate(_ file: Int32, to size: Int) -> Int32 {
+        if let fault = attempt("truncate") { return refuse(fault) }
+        return disk.truncate(file, to: size)
+    }
+
+    func punch(_ file: Int32, at offset: Int, count: Int) -> Int32 {
+        if let fault = attempt("punch") { return refuse(fault) }
+        return disk.punch(file, at: offset, count: count)
+    }
+
     func rename(_ path: String, to name: String) -> Int32 {
         if let fault = attempt("rename") { return refuse(fault) }
         return disk.rename(path, to: name)

@@ -47,7 +47,10 @@ import Testing
             let open = try OpenFile(reading: url.path)
             let header = try open.header().verified(fileKey: fileKey)
             #expect(header.key.fileClass == .completeUntilFirstUserAuthentication && header.key.generation == 2)
-            let reader = try SealedFileReader(open.descriptor, url.path, header: header, fileKey: fileKey)
+            try header.requireStoredSize(of: open.descriptor, url.path)
+            let reader = SealedFileReader(
+                open.descriptor, url.path, header: header,
+                cipher: FileCipher(fileKey: fileKey, fileID: header.key.fileID))
             #expect(reader.length == content.count, "\(file.name)")
             for start in stride(from: 0, through: content.count, by: 701) {
                 for count in [0, 1, 5, 4096, 5000, content.count] where start + count <= content.count {

@@ -23,6 +23,14 @@ struct FaultyFiles: FileSystem {
     }
 
     func sync(_ file: Int32) -> Int32 { syncs ? ckeychain_faults_fsync(file) : 0 }
+    func syncData(_ file: Int32) -> Int32 { syncs ? ckeychain_faults_fsync(file) : 0 }
+
+    // For protected files alone, which are not tried here.
+    func truncate(_ file: Int32, to size: Int) -> Int32 { ftruncate(file, off_t(size)) }
+    func punch(_ file: Int32, at offset: Int, count: Int) -> Int32 {
+        SystemFiles().punch(file, at: offset, count: count)
+    }
+
     func rename(_ path: String, to name: String) -> Int32 { ckeychain_faults_rename(path, name) }
     func link(_ path: String, to name: String) -> Int32 { ckeychain_faults_link(path, name) }
     func remove(_ path: String) -> Int32 { ckeychain_faults_unlink(path) }

@@ -85,6 +85,18 @@ int ckeychain_is_byte_locked(int descriptor, int64_t offset, int *_Nonnull is_lo
 /// nobody else has them locked. Closing the descriptor gives them free.
 int ckeychain_await_lock(int descriptor, int64_t count);
 
+/// The same without waiting: EAGAIN or EACCES if somebody has one of them locked.
+int ckeychain_try_lock(int descriptor, int64_t count);
+
+/// Locks them beside others that do so in this way, for a file that is open for reading.
+int ckeychain_await_shared_lock(int descriptor, int64_t count);
+
+int ckeychain_unlock(int descriptor, int64_t count);
+
+/// Gives a part of a file back to the disk, which then reads as zeros (fallocate(2), FALLOC_FL_PUNCH_HOLE): -1 and errno
+/// if it fails.
+int ckeychain_punch(int descriptor, int64_t offset, int64_t count);
+
 // Extended attributes (xattr(7)) of the file at a path, which links lead to, or of an open one if the path is NULL.
 
 /// Reads at most `capacity` bytes; `*count` is how many there are. ENODATA: none of that name. ENOTSUP: none at all here.

@@ -1,5 +1,7 @@
 internal import Dispatch
 internal import Foundation
+@_implementationOnly import KeychainCrypto
+internal import KeychainModel
 internal import Synchronization
 
 /// The same work for many parts of a file, on all processors.
@@ -29,5 +31,43 @@ enum Parallel {
         let threads = min(count, ProcessInfo.processInfo.activeProcessorCount)
         if threads <= 1 { work() } else { DispatchQueue.concurrentPerform(iterations: threads) { _ in work() } }
         if let error = failure.withLock({ $0 }) { throw error }
+    }
+}
+
+/// A value that several threads read.
+struct Shared<Value>: @unchecked Sendable {  // it is only read
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}
+
+/// The entries that threads make, each in its own place.
+final class EntryList: @unchecked Sendable {  // no two threads have the same place
+    private let places: UnsafeMutableBufferPointer<FileEntry>
+
+    init(_ count: Int) {
+        places = .allocate(capacity: count)
+        places.initialize(repeating: FileEntry(page: 0, writeCount: 0, length: 0))
+    }
+
+    deinit { places.deallocate() }
+
+    subscript(index: Int) -> FileEntry {
+        get { places[index] }
+        set { places[index] = newValue }
+    }
+
+    var entries: [FileEntry] { Array(places) }
+}
+
+extension Randomness {
+    /// For as many seals.
+    func nonces(_ count: Int) throws(KeychainError) -> [InlineBytes<12>] {
+        var bytes = Data(count: count * 12)
+        try bytes.withUnsafeMutableBytes { bytes in
+            Result { () throws(KeychainError) in try fill(bytes) }
+        }.get()
+        return bytes.withUnsafeBytes { bytes in
+            (0..<count).map { InlineBytes(UnsafeRawBufferPointer(rebasing: bytes[($0 * 12)..<($0 * 12 + 12)])) }
+        }
     }
 }

@@ -2,7 +2,6 @@ internal import Foundation
 internal import Glibc
 @_implementationOnly import KeychainCrypto
 internal import KeychainModel
-internal import Synchronization
 
 /// Reads the content of a protected file, any part of it, from several threads at once.
 ///
@@ -13,27 +12,19 @@ final class SealedFileReader: Sendable {
     private let path: String
     private let cipher: FileCipher
     private let tree: FileTree
-    /// Nodes that were verified; a file of 4 GiB has 65 above the lowest level.
-    private let nodes = Mutex<[NodePlace: FileNode]>([:])
-    private static let mostNodes = 256
-
-    private struct NodePlace: Hashable {
-        let level: UInt8
-        let index: UInt64
-    }
+    private let nodes: NodeCache
 
     /// - Parameters:
     ///   - file: Open for reading for as long as this exists.
     ///   - header: Verified with the file key.
-    init(
-        _ file: Int32, _ path: String, header: FileHeader, fileKey: KeyMaterial
-    ) throws(DataProtectionError) {
+    ///   - nodes: Of this file.
+    init(_ file: Int32, _ path: String, header: FileHeader, cipher: FileCipher, nodes: NodeCache = NodeCache()) {
         self.file = file
         self.path = path
         self.header = header
-        cipher = FileCipher(fileKey: fileKey, fileID: header.key.fileID)
+        self.cipher = cipher
+        self.nodes = nodes
         tree = header.tree
-        try header.requireStoredSize(of: file, path)
     }
 
     var length: UInt64 { header.length }
@@ -87,7 +78,7 @@ final class SealedFileReader: Sendable {
     /// For chunks of which only a part is wanted.
     private final class SpareChunk {
         private let count: Int
-        private(set) lazy var buffer = ContentBuffer(count: count)
+        private(set) lazy var buffer = ContentBuffer.spare(count: count)
         init(_ count: Int) { self.count = count }
     }
 
@@ -117,8 +108,12 @@ final class SealedFileReader: Sendable {
 
     /// The entry of each chunk of a group; nil for holes.
     private func groupEntries(_ group: UInt64) throws(DataProtectionError) -> FileNode {
-        guard tree.depth > 0 else { return FileNode(entries: [header.root]) }
-        return try node(NodePlace(level: 1, index: group)) ?? FileNode(entries: [])
+        guard tree.depth > 0 else {
+            var only = FileNode()
+            only[0] = header.root
+            return only
+        }
+        return try node(NodePlace(level: 1, index: group)) ?? FileNode()
     }
 
     private func entry(of chunk: UInt64, _ entries: FileNode) -> FileEntry? {
@@ -193,13 +188,7 @@ final class SealedFileReader: Sendable {
         var stored = UnsafeRawBufferPointer(start: nil, count: 0)
         if let entry = entry(of: chunk, entries) {
             try check(entry, level: 0, index: chunk)
-            let bytes = UnsafeMutableRawBufferPointer(rebasing: spare.buffer.bytes[..<Int(entry.length)])
-            try fill(bytes, from: entry.offset)
-            let isOpen = cipher.withContentKey(for: entry.writeCount) { cipher in
-                cipher.open(UnsafeRawBufferPointer(bytes), level: 0, index: chunk, entry: entry, into: bytes)
-            }
-            guard isOpen else { throw tampered("content of the file was changed") }
-            stored = UnsafeRawBufferPointer(bytes)
+            stored = try openChunk(entry, chunk, in: spare.buffer)
         }
         // What is not stored of a chunk is zeros.
         let from = min(Int(wanted.lowerBound - start), stored.count)
@@ -208,26 +197,41 @@ final class SealedFileReader: Sendable {
         UnsafeMutableRawBufferPointer(rebasing: part[copied.count...]).initializeMemory(as: UInt8.self, repeating: 0)
     }
 
+    /// - Returns: what is stored of it, in the buffer.
+    private func openChunk(
+        _ entry: FileEntry, _ index: UInt64, in buffer: ContentBuffer
+    ) throws(DataProtectionError) -> UnsafeRawBufferPointer {
+        let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<Int(entry.length)])
+        try fill(bytes, from: entry.offset)
+        let isOpen = cipher.withContentKey(for: entry.writeCount) { cipher in
+            cipher.open(UnsafeRawBufferPointer(bytes), level: 0, index: index, entry: entry, into: bytes)
+        }
+        guard isOpen else { throw tampered("content of the file was changed") }
+        return UnsafeRawBufferPointer(bytes)
+    }
+
     // MARK: Nodes
 
-    /// nil: a hole.
-    private func node(_ place: NodePlace) throws(DataProtectionError) -> FileNode? {
-        if let node = nodes.withLock({ $0[place] }) { return node }
-        let entry: FileEntry?
-        if place.level == tree.depth {
-            entry = header.root
-        } else {
-            let fanOut = UInt64(FileFormat.fanOut)
-            let parent = try node(NodePlace(level: place.level + 1, index: place.index / fanOut))
-            entry = parent?[Int(place.index % fanOut)]
-        }
-        guard let entry else { return nil }
+    /// - Returns: nil for a hole, and for what the tree does not have.
+    func node(_ place: NodePlace) throws(DataProtectionError) -> FileNode? {
+        guard let entry = try entry(ofNode: place) else { return nil }
+        if let node = nodes.node(at: place, for: entry) { return node }
         let node = try load(entry, place)
-        nodes.withLock { nodes in
-            if nodes.count >= Self.mostNodes { nodes.removeAll(keepingCapacity: true) }
-            nodes[place] = node
-        }
+        nodes.keep(node, at: place, for: entry)
         return node
+    }
+
+    /// - Returns: nil for a hole, and for what the tree does not have.
+    func entry(ofNode place: NodePlace) throws(DataProtectionError) -> FileEntry? {
+        if place.level == tree.depth { return place.index == 0 ? header.root : nil }
+        guard place.level < tree.depth else { return nil }
+        return try node(place.parent)?[place.indexInParent]
+    }
+
+    /// - Returns: nil for a hole, and for what is beyond the length.
+    func entry(ofChunk index: UInt64) throws(DataProtectionError) -> FileEntry? {
+        guard index < tree.chunkCount else { return nil }
+        return try entry(ofNode: NodePlace(level: 0, index: index))
     }
 
     private func load(_ entry: FileEntry, _ place: NodePlace) throws(DataProtectionError) -> FileNode {
@@ -252,7 +256,8 @@ final class SealedFileReader: Sendable {
 
     // MARK: Parts
 
-    private func check(_ entry: FileEntry, level: UInt8, index: UInt64) throws(DataProtectionError) {
+    /// Whether an entry can be one of this file.
+    func check(_ entry: FileEntry, level: UInt8, index: UInt64) throws(DataProtectionError) {
         try withFormatErrors { () throws(FileFormatError) in
             try tree.check(
                 entry, level: level, index: index, storedSize: header.storedSize, writeCount: header.writeCount)
@@ -279,26 +284,47 @@ final class SealedFileReader: Sendable {
     }
 }
 
-/// The entries of one node.
-struct FileNode: Sendable {
-    fileprivate let entries: [FileEntry?]
+// MARK: - Everything
 
-    fileprivate init(entries: [FileEntry?]) { self.entries = entries }
-
-    /// - Parameter bytes: A multiple of 64 of them.
-    fileprivate init(decoding bytes: UnsafeRawBufferPointer) throws(FileFormatError) {
-        var entries: [FileEntry?] = []
-        entries.reserveCapacity(bytes.count / FileEntry.byteCount)
-        for start in stride(from: 0, to: bytes.count, by: FileEntry.byteCount) {
-            entries.append(
-                try FileEntry.decode(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + FileEntry.byteCount)])))
-        }
-        guard let last = entries.last, last != nil else { throw .tampered("a table of content ends in nothing") }
-        self.entries = entries
+extension SealedFileReader {
+    /// Calls `body` for each chunk and node. Nodes are opened on the way, chunks are not.
+    func forEachEntry(_ body: (FileEntry) throws(DataProtectionError) -> Void) throws(DataProtectionError) {
+        try walk(since: 0) { (entry, _) throws(DataProtectionError) in try body(entry) }
     }
 
-    /// nil: a hole, as all behind the last are.
-    subscript(index: Int) -> FileEntry? { index < entries.count ? entries[index] : nil }
+    /// Opens every chunk and node that was written after another header.
+    ///
+    /// - Parameter writeCount: That header's.
+    /// - Throws: `.tampered` or `.truncated` if any of them is not what it has to be.
+    func openEverything(since writeCount: UInt64) throws(DataProtectionError) {
+        let buffer = ContentBuffer.spare(count: Int(header.tree.chunkSize))
+        try walk(since: writeCount) { (entry, place) throws(DataProtectionError) in
+            guard place.level == 0 else { return }
+            _ = try openChunk(entry, place.index, in: buffer)
+        }
+    }
+
+    private func walk(
+        since writeCount: UInt64, _ body: (FileEntry, NodePlace) throws(DataProtectionError) -> Void
+    ) throws(DataProtectionError) {
+        try walk(header.root, NodePlace(level: header.tree.depth, index: 0), since: writeCount, body)
+    }
+
+    private func walk(
+        _ entry: FileEntry?, _ place: NodePlace, since writeCount: UInt64,
+        _ body: (FileEntry, NodePlace) throws(DataProtectionError) -> Void
+    ) throws(DataProtectionError) {
+        // What is below was written before what is above.
+        guard let entry, entry.writeCount > writeCount else { return }
+        try check(entry, level: place.level, index: place.index)
+        try body(entry, place)
+        guard place.level > 0, let node = try node(place) else { return }
+        for number in 0..<FileFormat.fanOut {
+            let child = NodePlace(
+                level: place.level - 1, index: place.index * UInt64(FileFormat.fanOut) + UInt64(number))
+            try walk(node[number], child, since: writeCount, body)
+        }
+    }
 }
 
 extension DataProtectionError {

@@ -325,13 +325,10 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
     }
 
     private func nonces(_ count: Int) throws(DataProtectionError) -> [InlineBytes<12>] {
-        var bytes = Data(count: count * 12)
-        let result = bytes.withUnsafeMutableBytes { bytes in
-            Result { () throws(KeychainError) in try randomness.fill(bytes) }
-        }
-        if case .failure(let error) = result { throw DataProtectionError(error, path) }
-        return bytes.withUnsafeBytes { bytes in
-            (0..<count).map { InlineBytes(UnsafeRawBufferPointer(rebasing: bytes[($0 * 12)..<($0 * 12 + 12)])) }
+        do throws(KeychainError) {
+            return try randomness.nonces(count)
+        } catch {
+            throw DataProtectionError(error, path)
         }
     }
 
@@ -345,29 +342,4 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
     private func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(DataProtectionError) {
         try files.writeAll(bytes, to: file, at: offset, path)
     }
-}
-
-/// A value that several threads read.
-private struct Shared<Value>: @unchecked Sendable {  // it is only read
-    let value: Value
-    init(_ value: Value) { self.value = value }
-}
-
-/// The entries that threads make, each in its own place.
-private final class EntryList: @unchecked Sendable {  // no two threads have the same place
-    private let places: UnsafeMutableBufferPointer<FileEntry>
-
-    init(_ count: Int) {
-        places = .allocate(capacity: count)
-        places.initialize(repeating: FileEntry(page: 0, writeCount: 0, length: 0))
-    }
-
-    deinit { places.deallocate() }
-
-    subscript(index: Int) -> FileEntry {
-        get { places[index] }
-        set { places[index] = newValue }
-    }
-
-    var entries: [FileEntry] { Array(places) }
 }

@@ -39,7 +39,8 @@ package struct FileEntry: Sendable, Hashable {
     /// - Returns: nil for a hole: all content below is zeros.
     package static func decode(_ bytes: UnsafeRawBufferPointer) throws(FileFormatError) -> FileEntry? {
         precondition(bytes.count == byteCount)
-        if bytes.allSatisfy({ $0 == 0 }) { return nil }
+        // Nearly always the first word says it.
+        if bytes.loadUnaligned(as: UInt64.self) == 0 && bytes.allSatisfy({ $0 == 0 }) { return nil }
         let entry = FileEntry(
             page: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self)),
             writeCount: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),

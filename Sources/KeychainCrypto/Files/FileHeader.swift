@@ -48,6 +48,15 @@ package struct FileHeader: Sendable, Hashable {
     package var tree: FileTree { FileTree(length: length, chunkBits: chunkBits) }
 }
 
+/// What the first page of a protected file has.
+package struct FileHeaderPair: Sendable {
+    package let newest: UnverifiedFileHeader
+    /// An older one in the other slot; nil: that says the same, or is not whole.
+    package let former: UnverifiedFileHeader?
+    /// A slot is not while it is being written, and after a crash in the midst of that.
+    package let areBothWhole: Bool
+}
+
 // MARK: - One slot
 
 /// A header as it was read, before anybody has looked at its tag.
@@ -55,6 +64,9 @@ package struct UnverifiedFileHeader: Sendable, Hashable {
     /// May be anything, but is in range.
     package let claimed: FileHeader
     fileprivate let bytes: Data
+
+    /// Which of the two it is in.
+    package var slot: Int { Int(bytes[FileFormat.slotNumberOffset]) }
 
     /// The header, if whoever wrote it had this key.
     ///
@@ -166,13 +178,10 @@ extension FileHeader {
         try inFirstPage(page).newest
     }
 
-    /// The header in use, and what the other slot has if that is another one.
+    /// What the two slots have.
     ///
     /// - Parameter page: As above.
-    /// - Returns: `former` is older. nil: both slots say the same, or the other one is not whole.
-    package static func inFirstPage(
-        _ page: Data
-    ) throws(FileFormatError) -> (newest: UnverifiedFileHeader, former: UnverifiedFileHeader?) {
+    package static func inFirstPage(_ page: Data) throws(FileFormatError) -> FileHeaderPair {
         let page = Data(page)  // indices from 0
         guard page.withUnsafeBytes(FileFormat.isProtected) else { throw .notProtected }
         guard page.count >= FileFormat.headerByteCount else { throw .truncated }
@@ -189,12 +198,12 @@ extension FileHeader {
         }
         // It counts only if the newest one does not: whether it is one at all is asked then.
         let older = slots.first { $0.whole != nil && $0.sequence < newest.sequence }?.whole
-        return (
-            UnverifiedFileHeader(claimed: try FileHeader(decoding: bytes), bytes: bytes),
-            older.flatMap { older in
+        return FileHeaderPair(
+            newest: UnverifiedFileHeader(claimed: try FileHeader(decoding: bytes), bytes: bytes),
+            former: older.flatMap { older in
                 (try? FileHeader(decoding: older)).map { UnverifiedFileHeader(claimed: $0, bytes: older) }
-            }
-        )
+            },
+            areBothWhole: slots.allSatisfy { $0.whole != nil })
     }
 
     /// Which of the two copies of a header are whole and the same as the newest.

@@ -1,0 +1,72 @@
+internal import Foundation
+@_implementationOnly import KeychainCrypto
+
+/// What a protected file is at one moment: the header that counts, and what a write has to leave alone.
+final class FileVersion: Sendable {
+    /// Both slots, as they were on the disk.
+    let slots: Data
+    /// Verified.
+    let header: FileHeader
+    /// Where it is.
+    let slot: Int
+    /// The one to go back to after a crash of the system; nil: there is none that counts.
+    let base: FileHeader?
+    /// Of all headers in the slots.
+    let highestSequence: UInt64
+
+    /// - Parameter base: nil if the header is the base itself.
+    init(slots: Data, header: FileHeader, slot: Int, base: FileHeader?, highestSequence: UInt64) {
+        self.slots = slots
+        self.header = header
+        self.slot = slot
+        self.base = header.isDurable ? header : base
+        self.highestSequence = highestSequence
+    }
+
+    /// Where the next header goes: the base stays.
+    var nextSlot: Int { header.isDurable ? 1 - slot : slot }
+
+    /// The same with another header.
+    func replacing(_ slot: Int, by header: FileHeader, _ bytes: Data) -> FileVersion {
+        var slots = slots
+        let start = slot * FileFormat.slotByteCount
+        slots.replaceSubrange(start..<(start + bytes.count), with: bytes)
+        return FileVersion(
+            slots: slots, header: header, slot: slot, base: base, highestSequence: header.sequence)
+    }
+
+    /// The bytes of both slots from the first page of a file.
+    static func slots(in page: UnsafeRawBufferPointer) -> Data {
+        FileFormat.slotOffsets.reduce(into: Data(capacity: 2 * FileFormat.slotByteCount)) { slots, offset in
+            slots.append(contentsOf: page[offset..<(offset + FileFormat.slotByteCount)])
+        }
+    }
+
+    /// Whether the first page of the file still has the same slots.
+    func isIn(_ page: UnsafeRawBufferPointer) -> Bool {
+        slots.withUnsafeBytes { slots in
+            FileFormat.slotOffsets.enumerated().allSatisfy { number, offset in
+                let known = slots.baseAddress! + number * FileFormat.slotByteCount
+                return page.count >= offset + FileFormat.slotByteCount
+                    && memcmp(known, page.baseAddress! + offset, FileFormat.slotByteCount) == 0
+            }
+        }
+    }
+}
+
+/// The key of one file, and what follows from it.
+final class OpenFileKey: Sendable {
+    let fileID: UUID
+    let fileKey: KeyMaterial
+    let cipher: FileCipher
+    /// How this start of the system marks what it has not forced to the disk.
+    let bootMark: FileHeader.BootMark
+    let nodes = NodeCache()
+
+    init(_ fileKey: KeyMaterial, fileID: UUID, bootID: UUID) {
+        self.fileID = fileID
+        self.fileKey = fileKey
+        cipher = FileCipher(fileKey: fileKey, fileID: fileID)
+        bootMark = FileHeader.bootMark(of: bootID, fileKey: fileKey, fileID: fileID)
+    }
+}

@@ -1,0 +1,559 @@
+@_implementationOnly import CKeychainLinux
+internal import Foundation
+internal import Glibc
+@_implementationOnly import KeychainCrypto
+internal import KeychainFiles
+internal import KeychainModel
+internal import Synchronization
+
+/// One protected file that is open, with what has been learned about it.
+///
+/// Whoever reads waits for nobody. Those who write take turns, in this process by a lock of this object, with others by
+/// one of the file. What others have written is seen with the next call: each looks at the header.
+final class SealedFile: Sendable {
+    let path: String
+    private let environment: Environment
+    private let state: Mutex<State>
+    /// Held by the one thread that writes, or has the file locked in another way: such a lock belongs to the open file,
+    /// and would be another thread's, too.
+    private let turn = NSLock()
+    /// Belongs to whose turn it is.
+    nonisolated(unsafe) private var pages = KnownPages()
+
+    /// Where the file is, and what there is to work with.
+    struct Environment: Sendable {
+        let keys: FileKeys
+        let gate: LockGate
+        let files: any FileSystem
+        let randomness: any Randomness
+        let bootID: UUID
+    }
+
+    private struct State {
+        /// nil: closed.
+        var descriptor: Descriptor?
+        var version: FileVersion?
+        var key: OpenFileKey?
+        /// What sync(2) has said since: the content may not be what was written.
+        var hasLost = false
+    }
+
+    private struct KnownPages {
+        /// Of the version with these slots.
+        var slots: Data?
+        var map = PageMap(end: 1)
+        /// Content was cut off or made zeros since the last sync: there may be space to give back.
+        var hasReleased = false
+    }
+
+    /// Closed when nobody uses it any more.
+    final class Descriptor: Sendable {
+        let number: Int32
+        let mayWrite: Bool
+        private let mustClose: Bool
+
+        init(_ number: Int32, mayWrite: Bool, mustClose: Bool) {
+            self.number = number
+            self.mayWrite = mayWrite
+            self.mustClose = mustClose
+        }
+
+        deinit { if mustClose { Glibc.close(number) } }
+    }
+
+    /// How a class A file stands to the lock of the keychain during a call.
+    enum Access {
+        /// The call begins.
+        case beginning
+        /// It goes on, for ten seconds at most after a lock.
+        case continuing
+    }
+
+    /// - Parameters:
+    ///   - key: If it is known already, as that of a file that was made just now.
+    init(
+        _ descriptor: Descriptor, _ path: String, _ environment: Environment, key: OpenFileKey? = nil
+    ) {
+        self.path = path
+        self.environment = environment
+        state = Mutex(State(descriptor: descriptor, key: key))
+    }
+
+    private func descriptor() throws(DataProtectionError) -> Descriptor {
+        guard let descriptor = state.withLock({ $0.descriptor }) else { throw .system("use", path, errno: EBADF) }
+        return descriptor
+    }
+
+    // MARK: The present version
+
+    /// The file as it is now, and its key.
+    ///
+    /// - Throws: `.locked` for class A while the keychain is locked.
+    func current(
+        _ access: Access = .beginning, isLocked: Bool = false
+    ) throws(DataProtectionError) -> (FileVersion, OpenFileKey) {
+        let file = try descriptor()
+        let found = try version(in: file, isLocked: isLocked)
+        if access == .beginning && found.version.header.fileClass == .complete && !environment.gate.isOpen() {
+            forgetKey()
+            try environment.gate.require(path)
+        }
+        return found
+    }
+
+    private func version(
+        in file: Descriptor, isLocked: Bool
+    ) throws(DataProtectionError) -> (version: FileVersion, key: OpenFileKey) {
+        // Up to the end of the second slot.
+        let count = FileFormat.slotOffsets[1] + FileFormat.slotByteCount
+        var page = InlineArray<2560, UInt8>(repeating: 0)
+        var found: (FileVersion, OpenFileKey)?
+        var result = Result<Int, DataProtectionError>.success(0)
+        withUnsafeMutableBytes(of: &page) { page in
+            precondition(page.count == count)
+            do throws(DataProtectionError) {
+                result = .success(try page.fill(from: file.number, at: 0, path))
+            } catch {
+                result = .failure(error)
+            }
+            found = state.withLock { state in
+                guard let version = state.version, let key = state.key, version.isIn(UnsafeRawBufferPointer(page))
+                else { return nil }
+                return (version, key)
+            }
+        }
+        _ = try result.get()
+        if let found { return found }
+        return try look(at: file, isLocked: isLocked)
+    }
+
+    private func look(
+        at file: Descriptor, isLocked: Bool
+    ) throws(DataProtectionError) -> (version: FileVersion, key: OpenFileKey) {
+        let page = try firstPage(file)
+        let pair = try format { () throws(FileFormatError) in try FileHeader.inFirstPage(page) }
+        // Perhaps it is being written at this moment.
+        if !pair.areBothWhole && !isLocked {
+            return try withSharedLock(file) { () throws(DataProtectionError) in try look(at: file, isLocked: true) }
+        }
+        let key = try key(for: pair.newest.claimed.key)
+        let version = try version(pair, page, key, file)
+        return state.withLock { state in
+            state.version = version
+            state.key = key
+            return (version, key)
+        }
+    }
+
+    /// Which of the two headers counts (docs/file-format.md, "After a crash of the system").
+    private func version(
+        _ pair: FileHeaderPair, _ page: Data, _ key: OpenFileKey, _ file: Descriptor
+    ) throws(DataProtectionError) -> FileVersion {
+        let newest = try format { () throws(FileFormatError) in try pair.newest.verified(fileKey: key.fileKey) }
+        let slots = page.withUnsafeBytes { FileVersion.slots(in: $0) }
+        let base = newest.isDurable ? nil : try? pair.former?.verified(fileKey: key.fileKey)
+        let version = FileVersion(
+            slots: slots, header: newest, slot: pair.newest.slot, base: base, highestSequence: newest.sequence)
+        if newest.isDurable || newest.bootMark == key.bootMark {
+            try newest.requireStoredSize(of: file.number, path)
+            return version
+        }
+        do throws(DataProtectionError) {
+            try newest.requireStoredSize(of: file.number, path)
+            try reader(version, key, file).openEverything(since: base?.writeCount ?? 0)
+            return version
+        } catch {
+            guard let base, let former = pair.former, error.code == .tampered || error.code == .truncated else {
+                throw error
+            }
+            try base.requireStoredSize(of: file.number, path)
+            // It was made durable, whether it came to saying so or not.
+            var header = base
+            header.bootMark = FileHeader.BootMark()
+            return FileVersion(
+                slots: slots, header: header, slot: former.slot, base: header, highestSequence: newest.sequence)
+        }
+    }
+
+    private func firstPage(_ file: Descriptor) throws(DataProtectionError) -> Data {
+        var page = Data(count: FileFormat.headerByteCount)
+        let count = try page.withUnsafeMutableBytes { bytes in
+            Result { () throws(DataProtectionError) in try bytes.fill(from: file.number, at: 0, path) }
+        }.get()
+        return page.prefix(count)
+    }
+
+    private func format<R>(_ body: () throws(FileFormatError) -> R) throws(DataProtectionError) -> R {
+        do throws(FileFormatError) { return try body() } catch { throw DataProtectionError(error, path) }
+    }
+
+    private func key(for wrapped: WrappedFileKey) throws(DataProtectionError) -> OpenFileKey {
+        // Changing the class leaves it as it is.
+        if let key = state.withLock({ $0.key }), key.fileID == wrapped.fileID { return key }
+        let key = try environment.keys.ask(.open(wrapped), path)
+        return OpenFileKey(
+            try KeyMaterial(key.key, path), fileID: wrapped.fileID, bootID: environment.bootID)
+    }
+
+    private func reader(_ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor) -> SealedFileReader {
+        SealedFileReader(file.number, path, header: version.header, cipher: key.cipher, nodes: key.nodes)
+    }
+
+    private func forgetKey() {
+        state.withLock { state in
+            state.key = nil
+            state.version = nil
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads from a place until the target is full or the content ends, all of it from the same version.
+    ///
+    /// - Returns: how many bytes there were.
+    func read(
+        at offset: UInt64, into target: UnsafeMutableRawBufferPointer, _ access: Access = .beginning
+    ) throws(DataProtectionError) -> Int {
+        try reading(at: offset, into: target, access).count
+    }
+
+    /// The same, with the length that the content had.
+    private func reading(
+        at offset: UInt64, into target: UnsafeMutableRawBufferPointer, _ access: Access
+    ) throws(DataProtectionError) -> (count: Int, length: UInt64) {
+        // Whoever writes may use pages again that this reads; in the end it must be kept from that.
+        for _ in 0..<Self.hastyReads {
+            let (version, key) = try current(access)
+            do throws(DataProtectionError) {
+                return try read(version, key, at: offset, into: target)
+            } catch {
+                guard error.code == .tampered || error.code == .truncated,
+                    try self.version(in: descriptor(), isLocked: false).version !== version
+                else { throw error }
+            }
+        }
+        return try withSharedLock(try descriptor()) { () throws(DataProtectionError) in
+            let (version, key) = try current(.continuing, isLocked: true)
+            return try read(version, key, at: offset, into: target)
+        }
+    }
+
+    private static let hastyReads = 4
+
+    /// Reads the whole content.
+    ///
+    /// - Returns: false if its length is another one now.
+    func readAll(into target: UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> Bool {
+        let (count, length) = try reading(at: 0, into: target, .continuing)
+        return count == target.count && length == UInt64(count)
+    }
+
+    private func read(
+        _ version: FileVersion, _ key: OpenFileKey, at offset: UInt64, into target: UnsafeMutableRawBufferPointer
+    ) throws(DataProtectionError) -> (count: Int, length: UInt64) {
+        let length = version.header.length
+        guard offset < length else { return (0, length) }
+        let count = Int(min(UInt64(target.count), length - offset))
+        try reader(version, key, try descriptor()).read(
+            offset..<(offset + UInt64(count)), into: UnsafeMutableRawBufferPointer(rebasing: target[..<count]))
+        return (count, length)
+    }
+
+    // MARK: Locks
+
+    private func withSharedLock<R>(
+        _ file: Descriptor, _ body: () throws(DataProtectionError) -> R
+    ) throws(DataProtectionError) -> R {
+        turn.lock()
+        defer { turn.unlock() }
+        let failure = ckeychain_await_shared_lock(file.number, Int64(FileFormat.headerByteCount))
+        guard failure == 0 else { throw .system("lock", path, errno: failure) }
+        defer { _ = ckeychain_unlock(file.number, Int64(FileFormat.headerByteCount)) }
+        return try body()
+    }
+
+    /// Runs `body` while nobody else writes to the file.
+    ///
+    /// - Parameter patience: How long to wait for other programs; nil: until they are done.
+    private func withTurn<R>(
+        patience: Duration? = nil, _ body: (Descriptor) throws(DataProtectionError) -> R
+    ) throws(DataProtectionError) -> R {
+        let file = try descriptor()
+        guard file.mayWrite else { throw .system("write", path, errno: EBADF) }
+        turn.lock()
+        defer { turn.unlock() }
+        let count = Int64(FileFormat.headerByteCount)
+        var failure =
+            patience == nil ? ckeychain_await_lock(file.number, count) : ckeychain_try_lock(file.number, count)
+        let end = ContinuousClock.now + (patience ?? .zero)
+        while failure == EAGAIN || failure == EACCES, patience != nil, ContinuousClock.now < end {
+            usleep(5_000)
+            failure = ckeychain_try_lock(file.number, count)
+        }
+        guard failure == 0 else { throw .system("lock", path, errno: failure) }
+        defer { _ = ckeychain_unlock(file.number, count) }
+        return try body(file)
+    }
+
+    // MARK: Writing
+
+    /// Runs one change and makes it count.
+    func change(
+        _ access: Access = .beginning, _ body: (inout SealedFileChange) throws(DataProtectionError) -> Void
+    ) throws(DataProtectionError) {
+        try withTurn { (file) throws(DataProtectionError) in
+            let (version, key) = try current(access, isLocked: true)
+            let markable = try markChanged(version, key, file)
+            do throws(DataProtectionError) {
+                try commit(body, markable, key, file)
+            } catch {
+                // What the base alone uses can be had by making another one.
+                guard error.errno == ENOSPC, !markable.header.isDurable else { throw error }
+                try commit(body, try settle(markable, key, file), key, file)
+            }
+        }
+    }
+
+    private func commit(
+        _ body: (inout SealedFileChange) throws(DataProtectionError) -> Void, _ version: FileVersion,
+        _ key: OpenFileKey, _ file: Descriptor
+    ) throws(DataProtectionError) {
+        try learnPages(of: version, key, file)
+        var change = SealedFileChange(
+            file.number, path, version, key, pages.map, files: environment.files, randomness: environment.randomness)
+        try body(&change)
+        let (new, map) = try change.commit(version)
+        keep(new, map)
+    }
+
+    private func keep(_ version: FileVersion, _ map: PageMap) {
+        pages.map = map
+        pages.slots = version.slots
+        state.withLock { $0.version = version }
+    }
+
+    /// The same with a header that changes nothing of what is in use.
+    private func keep(_ version: FileVersion, after former: FileVersion) {
+        if pages.slots == former.slots { pages.slots = version.slots }
+        state.withLock { $0.version = version }
+    }
+
+    /// Says in the header, once in the life of a file, that it may have bytes behind its end from now on.
+    private func markChanged(
+        _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
+    ) throws(DataProtectionError) -> FileVersion {
+        if version.header.isChangedInPlace { return version }
+        var header = version.header
+        header.isChangedInPlace = true
+        header.sequence = version.highestSequence + 1
+        let new = try SealedFileChange.write(
+            header, version.nextSlot, of: version, key, to: file.number, path, environment.files)
+        guard environment.files.syncData(file.number) == 0 else { throw .system("write", path) }
+        keep(new, after: version)
+        return new
+    }
+
+    /// Finds out which pages can be written, if too many are not known to be.
+    private func learnPages(
+        of version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
+    ) throws(DataProtectionError) {
+        if pages.slots != version.slots {
+            // Another program has written, or this is the first time.
+            let end = max(version.header.storedSize, version.base?.storedSize ?? 0).pageCount
+            pages.map = PageMap(end: end)
+            pages.slots = version.slots
+        }
+        let unused = pages.map.end - 1 - min(pages.map.end - 1, version.header.usedPages)
+        if !pages.map.isComplete && unused > max(Self.fewPages, version.header.usedPages / 4) {
+            pages.map = try readPages(of: version, key, file)
+        }
+    }
+
+    /// 1 MiB.
+    private static let fewPages: UInt64 = 256
+
+    private func readPages(
+        of version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
+    ) throws(DataProtectionError) -> PageMap {
+        let capacity = max(version.header.storedSize, version.base?.storedSize ?? 0).pageCount
+        var used = PageSet(capacity: capacity)
+        try reader(version, key, file).forEachEntry { used.insert($0.run) }
+        var waiting: [PageMap.Run] = []
+        if let base = version.base, base != version.header {
+            let former = SealedFileReader(file.number, path, header: base, cipher: key.cipher)
+            try former.forEachEntry { entry in
+                if !used.contains(entry.page) { waiting.append(entry.run) }
+            }
+        }
+        for run in waiting { used.insert(run) }
+        return PageMap(used: used, waiting: waiting)
+    }
+
+    func write(
+        _ bytes: UnsafeRawBufferPointer, at offset: UInt64?, _ access: Access = .beginning
+    ) throws(DataProtectionError) -> UInt64 {
+        var place: UInt64 = 0
+        try change(access) { (change) throws(DataProtectionError) in
+            place = offset ?? change.header.length
+            guard place <= FileFormat.mostContent - UInt64(bytes.count) else {
+                throw .system("write", path, errno: EFBIG)
+            }
+            try change.write(bytes, at: place)
+        }
+        return place
+    }
+
+    func truncate(to length: UInt64) throws(DataProtectionError) {
+        guard length <= FileFormat.mostContent else { throw .system("write", path, errno: EFBIG) }
+        try change { (change) throws(DataProtectionError) in try change.truncate(to: length) }
+        turn.withLock { pages.hasReleased = true }
+    }
+
+    func punch(_ range: Range<UInt64>) throws(DataProtectionError) {
+        try change { (change) throws(DataProtectionError) in try change.punch(range) }
+        turn.withLock { pages.hasReleased = true }
+    }
+
+    // MARK: Being sure of it
+
+    /// Returns when the disk has everything that was written before, by whatever program.
+    func sync() throws(DataProtectionError) {
+        guard try descriptor().mayWrite else {
+            guard environment.files.syncData(try descriptor().number) == 0 else { throw .system("write", path) }
+            return
+        }
+        try withTurn { (file) throws(DataProtectionError) in
+            guard let (version, key) = try presentVersion(file) else { return }
+            _ = try settle(version, key, file)
+        }
+    }
+
+    /// nil if nothing has to be made durable, which can be seen also while the keychain is locked.
+    private func presentVersion(_ file: Descriptor) throws(DataProtectionError) -> (FileVersion, OpenFileKey)? {
+        let page = try firstPage(file)
+        let pair = try format { () throws(FileFormatError) in try FileHeader.inFirstPage(page) }
+        if pair.newest.claimed.isDurable && state.withLock({ !$0.hasLost }) { return nil }
+        return try current(isLocked: true)
+    }
+
+    /// Forces everything to the disk, and makes the header in use the base.
+    private func settle(
+        _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
+    ) throws(DataProtectionError) -> FileVersion {
+        if state.withLock({ $0.hasLost }) { throw lost() }
+        if version.header.isDurable { return version }
+        guard environment.files.syncData(file.number) == 0 else {
+            // The system has given up what it could not write, and would say of the next attempt that it went well.
+            state.withLock { $0.hasLost = true }
+            throw .system("be sure that the disk has what was written to", path)
+        }
+        var header = version.header
+        header.bootMark = FileHeader.BootMark()
+        header.sequence = version.highestSequence + 1
+        let new = try SealedFileChange.write(
+            header, version.slot, of: version, key, to: file.number, path, environment.files)
+        if pages.slots == version.slots { pages.map.forgetBase() }
+        keep(new, after: version)
+        if pages.hasReleased { try release(new, key, file) }
+        return new
+    }
+
+    private func lost() -> DataProtectionError {
+        DataProtectionError(
+            .system, path, "the disk has refused an earlier write, which may be lost: open the file anew", errno: EIO)
+    }
+
+    /// Gives pages back to the disk that nothing uses: at the end, and long runs of them.
+    private func release(
+        _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
+    ) throws(DataProtectionError) {
+        pages.hasReleased = false
+        let map = try readPages(of: version, key, file)
+        let size = UInt64(FileFormat.pageSize)
+        for run in map.freeRuns(ofAtLeast: Self.worthPunching) {
+            // Some file systems cannot, and nothing depends on it.
+            _ = environment.files.punch(file.number, at: Int(run.page * size), count: run.count * Int(size))
+        }
+        var header = version.header
+        header.storedSize = map.end * size
+        header.sequence = version.highestSequence + 1
+        guard header.storedSize < version.header.storedSize else { return keep(version, map) }
+        // First that nothing is needed behind it, and only when the disk knows, the end itself.
+        let new = try SealedFileChange.write(
+            header, version.nextSlot, of: version, key, to: file.number, path, environment.files)
+        guard environment.files.syncData(file.number) == 0 else { throw .system("write", path) }
+        guard environment.files.truncate(file.number, to: Int(header.storedSize)) == 0 else {
+            throw .system("write", path)
+        }
+        keep(new, map)
+    }
+
+    /// 256 KiB.
+    private static let worthPunching = 64
+
+    // MARK: Class
+
+    /// Wraps the file's key for another class. Nobody writes meanwhile, and all that was written is on the disk before.
+    ///
+    /// - Parameter isStillRight: Asked when nobody else can change it any more.
+    func setClass(
+        _ fileClass: FileClass, isStillRight: () throws(DataProtectionError) -> Void
+    ) throws(DataProtectionError) {
+        try withTurn { (file) throws(DataProtectionError) in
+            try isStillRight()
+            let (present, key) = try current(isLocked: true)
+            let version = try settle(present, key, file)
+            let rewrapped = try environment.keys.ask(.rewrap(version.header.key, fileClass), path)
+            var header = version.header
+            header.key = rewrapped.wrapped
+            header.sequence = version.highestSequence + 1
+            var new = version
+            // The one in use last, so that one is whole at any moment; and both, so that no other wrapping stays.
+            for slot in [1 - version.slot, version.slot] {
+                new = try SealedFileChange.write(
+                    header, slot, of: new, key, to: file.number, path, environment.files)
+                guard environment.files.sync(file.number) == 0 else { throw .system("write", path) }
+            }
+            keep(new, after: version)
+        }
+    }
+
+    // MARK: The end
+
+    /// How long a lock of the keychain waits for other programs that write to the file, before the key goes without
+    /// what is not on the disk yet: less than the grace.
+    static let patienceOfLock = Duration.seconds(5)
+
+    /// Takes the key away from a file of class A, because the keychain was locked.
+    ///
+    /// - Parameter patience: For making durable what was written; nil: leaves a file alone that has such.
+    /// - Returns: false if it was left alone.
+    func dropKey(savingFor patience: Duration?) -> Bool {
+        guard let file = try? descriptor(), let found = try? version(in: file, isLocked: false),
+            found.version.header.fileClass == .complete
+        else { return true }
+        if file.mayWrite && !found.version.header.isDurable {
+            guard let patience else { return false }
+            // If the disk refuses, sync() says so after the unlock: the header does not claim it.
+            try? withTurn(patience: patience) { (file) throws(DataProtectionError) in
+                let (version, key) = try version(in: file, isLocked: true)
+                _ = try settle(version, key, file)
+            }
+        }
+        forgetKey()
+        return true
+    }
+
+    /// Nothing can be done with it from now on. Calls in progress end as if it were open.
+    func close() {
+        state.withLock { state in
+            state.descriptor = nil
+            state.version = nil
+            state.key = nil
+        }
+    }
+
+    var files: any FileSystem { environment.files }
+    var isClosed: Bool { state.withLock { $0.descriptor == nil } }
+    var mayWrite: Bool { state.withLock { $0.descriptor?.mayWrite ?? false } }
+}

@@ -1,0 +1,456 @@
+internal import Foundation
+@_implementationOnly import KeychainCrypto
+internal import KeychainFiles
+internal import KeychainModel
+
+/// One change of a file in place: new chunks, the nodes above them, and the header that makes them count
+/// (docs/file-format.md, "Changing a file in place").
+///
+/// Nothing that the header in use or the base refers to is written, so a change that fails or is never committed has not
+/// happened. Belongs to one thread, which has the lock of those who write.
+struct SealedFileChange: ~Copyable {
+    /// The header as it will be.
+    private(set) var header: FileHeader
+    /// The file as it was before.
+    private let former: SealedFileReader
+    private let baseWriteCount: UInt64
+    private let key: OpenFileKey
+    private let file: Int32
+    private let path: String
+    private let files: any FileSystem
+    private let randomness: any Randomness
+
+    /// Nodes that are not as they were.
+    private var nodes: [NodePlace: FileNode] = [:]
+    private var pages: PageMap
+    /// What the change does not need any more: as long as the former header counts, nothing is written there.
+    private var left: [FileEntry] = []
+    /// What is to be written.
+    private var pieces: [Piece] = []
+
+    private struct Piece {
+        let page: UInt64
+        let buffer: ContentBuffer
+        /// Of the buffer; whole pages.
+        let range: Range<Int>
+    }
+
+    /// - Parameter pages: Nothing else takes any of them before the change is committed or given up.
+    init(
+        _ file: Int32, _ path: String, _ version: FileVersion, _ key: OpenFileKey, _ pages: PageMap,
+        files: any FileSystem, randomness: any Randomness
+    ) {
+        self.file = file
+        self.path = path
+        self.key = key
+        self.pages = pages
+        self.files = files
+        self.randomness = randomness
+        header = version.header
+        former = SealedFileReader(file, path, header: version.header, cipher: key.cipher, nodes: key.nodes)
+        baseWriteCount = version.base?.writeCount ?? 0
+    }
+
+    private var tree: FileTree { header.tree }
+    private var chunkSize: Int { Int(tree.chunkSize) }
+
+    // MARK: What is asked for
+
+    /// Writes content, which may go beyond the length; between the two are zeros then.
+    mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(DataProtectionError) {
+        if bytes.isEmpty { return }
+        let end = offset + UInt64(bytes.count)
+        if end > header.length { lengthen(to: end) }
+        let size = tree.chunkSize
+        let chunks = (offset / size)..<((end - 1) / size + 1)
+        let sealed = try seal(chunks, bytes, at: offset)
+        for (chunk, entry) in zip(chunks, sealed) { try set(entry, ofChunk: chunk) }
+    }
+
+    mutating func truncate(to length: UInt64) throws(DataProtectionError) {
+        if length > header.length { return lengthen(to: length) }
+        guard length < header.length else { return }
+        let shorter = FileTree(length: length, chunkBits: header.chunkBits)
+        var last: (chunk: UInt64, entry: FileEntry)?
+        if shorter.chunkCount > 0 {
+            let chunk = shorter.chunkCount - 1
+            let kept = shorter.content(ofChunk: chunk)
+            // More than that must never be stored: a file that grows again has zeros there.
+            if let entry = try former.entry(ofChunk: chunk), UInt64(entry.length) > kept {
+                last = (chunk, try sealCut(chunk, to: Int(kept)))
+            }
+        }
+        try remove(shorter.chunkCount..<tree.chunkCount)
+        try lowerRoot(to: shorter.depth)
+        header.length = length
+        if let last { try set(last.entry, ofChunk: last.chunk) }
+    }
+
+    /// Makes content zeros. What has whole chunks of them takes no space any more.
+    mutating func punch(_ range: Range<UInt64>) throws(DataProtectionError) {
+        let range = range.clamped(to: 0..<header.length)
+        if range.isEmpty { return }
+        let size = tree.chunkSize
+        let first = (range.lowerBound + size - 1) / size
+        // The last chunk is whole where the content ends.
+        let end = range.upperBound == header.length ? tree.chunkCount : range.upperBound / size
+        guard first < end else { return try writeZeros(range) }
+        try remove(first..<end)
+        try writeZeros(range.lowerBound..<min(first * size, range.upperBound))
+        try writeZeros(min(end * size, range.upperBound)..<range.upperBound)
+    }
+
+    /// Less than two chunks of them. Holes stay holes.
+    private mutating func writeZeros(_ range: Range<UInt64>) throws(DataProtectionError) {
+        var start = range.lowerBound
+        while start < range.upperBound {
+            let chunk = start / tree.chunkSize
+            let end = min((chunk + 1) * tree.chunkSize, range.upperBound)
+            if try entry(ofChunk: chunk) != nil {
+                let zeros = [UInt8](repeating: 0, count: Int(end - start))
+                let entries = try zeros.withUnsafeBytes { zeros in
+                    Result { () throws(DataProtectionError) in try seal(chunk..<(chunk + 1), zeros, at: start) }
+                }.get()
+                try set(entries[0], ofChunk: chunk)
+            }
+            start = end
+        }
+    }
+
+    // MARK: Chunks
+
+    /// Seals chunks that have these bytes, and what they had before around them.
+    ///
+    /// - Returns: an entry for each.
+    private mutating func seal(
+        _ chunks: Range<UInt64>, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
+    ) throws(DataProtectionError) -> [FileEntry] {
+        let staging = ContentBuffer.spare(count: chunks.count * chunkSize)
+        let plan = try chunks.enumerated().map { (number, chunk) throws(DataProtectionError) in
+            try place(chunk, number, bytes, at: offset, in: staging)
+        }
+        let (cipher, path, tasks) = (key.cipher, path, Shared(plan))
+        let made = EntryList(chunks.count)
+        let groups = (chunks.count + Self.chunksAtOnce - 1) / Self.chunksAtOnce
+        try Parallel.forEach(groups, state: {}) { (group, _) throws(DataProtectionError) in
+            let numbers = (group * Self.chunksAtOnce)..<min((group + 1) * Self.chunksAtOnce, tasks.value.count)
+            for number in numbers { made[number] = try tasks.value[number].seal(cipher, path) }
+        }
+        let entries = made.entries
+        for (number, entry) in entries.enumerated() {
+            let start = number * chunkSize
+            pieces.append(
+                Piece(page: entry.page, buffer: staging, range: start..<(start + entry.run.count * FileFormat.pageSize))
+            )
+        }
+        return entries
+    }
+
+    /// Fewer than this many are sealed in less time than another thread needs to begin.
+    private static let chunksAtOnce = 16
+
+    /// One chunk that is to be sealed.
+    private struct ChunkTask {
+        let index: UInt64
+        var entry: FileEntry
+        /// In the buffer; or elsewhere, if all of it is new.
+        let plaintext: UnsafeRawBufferPointer
+        let ciphertext: UnsafeMutableRawBufferPointer
+
+        func seal(_ cipher: FileCipher, _ path: String) throws(DataProtectionError) -> FileEntry {
+            var entry = entry
+            let result = cipher.withContentKey(for: entry.writeCount) { cipher in
+                Result { () throws(KeychainError) in
+                    try cipher.seal(plaintext, level: 0, index: index, entry: &entry, into: ciphertext)
+                }
+            }
+            if case .failure(let error) = result { throw DataProtectionError(error, path) }
+            return entry
+        }
+    }
+
+    private mutating func place(
+        _ chunk: UInt64, _ number: Int, _ bytes: UnsafeRawBufferPointer, at offset: UInt64, in staging: ContentBuffer
+    ) throws(DataProtectionError) -> ChunkTask {
+        let start = chunk * tree.chunkSize
+        let wanted = (offset..<(offset + UInt64(bytes.count))).clamped(to: start..<(start + tree.chunkSize))
+        let new = UnsafeRawBufferPointer(
+            rebasing: bytes[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)])
+        let from = Int(wanted.lowerBound - start)
+        let room = UnsafeMutableRawBufferPointer(
+            rebasing: staging.bytes[(number * chunkSize)..<((number + 1) * chunkSize)])
+        // What is stored of it now; zeros follow.
+        let stored = try Int(entry(ofChunk: chunk)?.length ?? 0)
+        let count = max(stored, from + new.count)
+        let content = UnsafeMutableRawBufferPointer(rebasing: room[..<count])
+        let isAllNew = from == 0 && new.count == count
+        if !isAllNew {
+            content.initializeMemory(as: UInt8.self, repeating: 0)
+            try readOld(chunk, into: UnsafeMutableRawBufferPointer(rebasing: content[..<stored]))
+            UnsafeMutableRawBufferPointer(rebasing: content[from...]).copyMemory(from: new)
+        }
+        UnsafeMutableRawBufferPointer(rebasing: room[count..<(count.pageCount * FileFormat.pageSize)])
+            .initializeMemory(as: UInt8.self, repeating: 0)
+        return ChunkTask(
+            index: chunk, entry: try newEntry(count),
+            plaintext: isAllNew ? new : UnsafeRawBufferPointer(content), ciphertext: content)
+    }
+
+    /// What a chunk had before this change.
+    private func readOld(
+        _ chunk: UInt64, into target: UnsafeMutableRawBufferPointer
+    ) throws(DataProtectionError) {
+        if target.isEmpty { return }
+        let start = chunk * tree.chunkSize
+        try former.read(start..<(start + UInt64(target.count)), into: target)
+    }
+
+    /// The beginning of a chunk.
+    private mutating func sealCut(_ chunk: UInt64, to count: Int) throws(DataProtectionError) -> FileEntry {
+        let staging = ContentBuffer.spare(count: chunkSize)
+        let content = UnsafeMutableRawBufferPointer(rebasing: staging.bytes[..<count])
+        try readOld(chunk, into: content)
+        let pages = count.pageCount * FileFormat.pageSize
+        UnsafeMutableRawBufferPointer(rebasing: staging.bytes[count..<pages])
+            .initializeMemory(as: UInt8.self, repeating: 0)
+        let task = ChunkTask(
+            index: chunk, entry: try newEntry(count), plaintext: UnsafeRawBufferPointer(content), ciphertext: content)
+        let entry = try task.seal(key.cipher, path)
+        pieces.append(Piece(page: entry.page, buffer: staging, range: 0..<pages))
+        return entry
+    }
+
+    /// A place, a number and a nonce for something of this length.
+    private mutating func newEntry(_ count: Int) throws(DataProtectionError) -> FileEntry {
+        header.writeCount += 1
+        header.usedPages += UInt64(count.pageCount)
+        return FileEntry(
+            page: pages.take(count.pageCount), writeCount: header.writeCount, length: UInt32(count),
+            nonce: try nonce())
+    }
+
+    /// Asked for many at a time.
+    private var nonces: [InlineBytes<12>] = []
+
+    private mutating func nonce() throws(DataProtectionError) -> InlineBytes<12> {
+        if nonces.isEmpty {
+            do throws(KeychainError) {
+                nonces = try randomness.nonces(16)
+            } catch {
+                throw DataProtectionError(error, path)
+            }
+        }
+        return nonces.removeLast()
+    }
+
+    // MARK: The tree
+
+    private func node(_ place: NodePlace) throws(DataProtectionError) -> FileNode? {
+        if let node = nodes[place] { return node }
+        return try former.node(place)
+    }
+
+    private func entry(ofChunk index: UInt64) throws(DataProtectionError) -> FileEntry? {
+        tree.depth == 0 ? header.root : try node(.above(chunk: index))?[NodePlace(level: 0, index: index).indexInParent]
+    }
+
+    private mutating func set(_ entry: FileEntry?, ofChunk index: UInt64) throws(DataProtectionError) {
+        if tree.depth == 0 {
+            leave(header.root)
+            header.root = entry
+            return
+        }
+        let place = NodePlace.above(chunk: index)
+        let number = NodePlace(level: 0, index: index).indexInParent
+        if nodes[place] == nil { nodes[place] = try former.node(place) ?? FileNode() }
+        leave(nodes[place]![number])
+        nodes[place]![number] = entry
+    }
+
+    private mutating func leave(_ entry: FileEntry?) {
+        guard let entry else { return }
+        header.usedPages -= min(header.usedPages, UInt64(entry.run.count))
+        left.append(entry)
+    }
+
+    /// More content at the end, all of it holes: what was the tree is the first part of the new one.
+    private mutating func lengthen(to length: UInt64) {
+        let depth = tree.depth
+        header.length = length
+        guard let root = header.root, tree.depth > depth else { return }
+        var above = FileNode()
+        above[0] = root
+        nodes[NodePlace(level: depth + 1, index: 0)] = above
+        header.root = nil
+    }
+
+    /// Makes holes of chunks.
+    private mutating func remove(_ chunks: Range<UInt64>) throws(DataProtectionError) {
+        if chunks.isEmpty { return }
+        if tree.depth == 0 { return try set(nil, ofChunk: 0) }
+        // Nothing is behind the last chunk, and a node that loses all it has is to go as a whole.
+        let end = chunks.upperBound == tree.chunkCount ? .max : chunks.upperBound
+        try remove(chunks.lowerBound..<end, below: NodePlace(level: tree.depth, index: 0))
+    }
+
+    private mutating func remove(
+        _ chunks: Range<UInt64>, below place: NodePlace
+    ) throws(DataProtectionError) {
+        guard var node = try node(place) else { return }
+        let covered = UInt64(1) << (6 * UInt64(place.level - 1))
+        let first = place.index * UInt64(FileFormat.fanOut)
+        for number in 0..<FileFormat.fanOut {
+            guard let entry = node[number] else { continue }
+            let child = first + UInt64(number)
+            let part = (child * covered)..<((child + 1) * covered)
+            guard part.overlaps(chunks) else { continue }
+            if place.level > 1 { try remove(chunks, below: NodePlace(level: place.level - 1, index: child)) }
+            guard part.clamped(to: chunks) == part else { continue }
+            if place.level > 1 { nodes[NodePlace(level: place.level - 1, index: child)] = nil }
+            leave(entry)
+            node[number] = nil
+        }
+        nodes[place] = node
+    }
+
+    /// Makes the first node of a lower level the root.
+    private mutating func lowerRoot(to depth: UInt8) throws(DataProtectionError) {
+        var level = tree.depth
+        while level > depth, header.root != nil {
+            let place = NodePlace(level: level, index: 0)
+            let below = try node(place)?[0]
+            leave(header.root)
+            nodes[place] = nil
+            header.root = below
+            level -= 1
+        }
+    }
+
+    // MARK: Committing
+
+    /// Writes everything, and in the end the header, from which on it counts.
+    ///
+    /// - Returns: the file as it is now, and which of its pages can be written.
+    consuming func commit(_ version: FileVersion) throws(DataProtectionError) -> (FileVersion, PageMap) {
+        try sealNodes()
+        try writePieces()
+        try provideStoredSize()
+        header.sequence = version.highestSequence + 1
+        header.bootMark = key.bootMark
+        let new = try Self.write(header, version.nextSlot, of: version, key, to: file, path, files)
+        for (place, node) in nodes {
+            // What is above a changed node has changed, too.
+            let entry = place.level == tree.depth ? header.root : nodes[place.parent]?[place.indexInParent]
+            if let entry { key.nodes.keep(node, at: place, for: entry) }
+        }
+        for entry in left {
+            if entry.writeCount <= baseWriteCount { pages.putAside(entry.run) } else { pages.put(entry.run) }
+        }
+        return (new, pages)
+    }
+
+    /// The file must have the size that its header says, also where nothing was written at its end.
+    private mutating func provideStoredSize() throws(DataProtectionError) {
+        let size = pages.end * UInt64(FileFormat.pageSize)
+        let written = pieces.map { $0.page + UInt64($0.range.count / FileFormat.pageSize) }.max() ?? 0
+        if size > max(header.storedSize, written * UInt64(FileFormat.pageSize)) {
+            guard files.truncate(file, to: Int(size)) == 0 else { throw .system("write", path) }
+        }
+        header.storedSize = size
+    }
+
+    /// Puts a header over a slot.
+    static func write(
+        _ header: FileHeader, _ slot: Int, of version: FileVersion, _ key: OpenFileKey, to file: Int32, _ path: String,
+        _ files: any FileSystem
+    ) throws(DataProtectionError) -> FileVersion {
+        let bytes = header.encoded(fileKey: key.fileKey, slot: slot)
+        try bytes.withUnsafeBytes { bytes in
+            Result { () throws(DataProtectionError) in
+                try files.writeAll(bytes, to: file, at: UInt64(FileFormat.slotOffsets[slot]), path)
+            }
+        }.get()
+        return version.replacing(slot, by: header, bytes)
+    }
+
+    /// From the lowest level up: each has the tags of those below.
+    private mutating func sealNodes() throws(DataProtectionError) {
+        let depth = tree.depth
+        if depth == 0 { return }
+        let staging = Staging()
+        for level in 1...depth {
+            for place in nodes.keys.filter({ $0.level == level }).sorted(by: { $0.index < $1.index }) {
+                let entry = try seal(nodes[place]!, place, staging)
+                if level == depth {
+                    leave(header.root)
+                    header.root = entry
+                } else {
+                    let parent = place.parent
+                    if nodes[parent] == nil { nodes[parent] = try former.node(parent) ?? FileNode() }
+                    leave(nodes[parent]![place.indexInParent])
+                    nodes[parent]![place.indexInParent] = entry
+                }
+            }
+        }
+    }
+
+    /// Memory for nodes, a few at a time.
+    private final class Staging {
+        private var buffer = ContentBuffer.spare(count: 16 * FileFormat.nodeByteCount)
+        private var used = 0
+
+        func next() -> (ContentBuffer, Range<Int>) {
+            if used == buffer.bytes.count {
+                buffer = ContentBuffer.spare(count: buffer.bytes.count)
+                used = 0
+            }
+            defer { used += FileFormat.nodeByteCount }
+            return (buffer, used..<(used + FileFormat.nodeByteCount))
+        }
+    }
+
+    /// - Returns: nil for one that has nothing but holes.
+    private mutating func seal(
+        _ node: FileNode, _ place: NodePlace, _ staging: Staging
+    ) throws(DataProtectionError) -> FileEntry? {
+        let count = node.withStoredBytes { $0.count }
+        if count == 0 { return nil }
+        var entry = try newEntry(count)
+        let (buffer, range) = staging.next()
+        let room = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[range])
+        let result = node.withStoredBytes { bytes in
+            UnsafeMutableRawBufferPointer(rebasing: room[count...]).initializeMemory(as: UInt8.self, repeating: 0)
+            return key.cipher.withContentKey(for: entry.writeCount) { cipher in
+                Result { () throws(KeychainError) in
+                    try cipher.seal(
+                        bytes, level: place.level, index: place.index, entry: &entry,
+                        into: UnsafeMutableRawBufferPointer(rebasing: room[..<count]))
+                }
+            }
+        }
+        if case .failure(let error) = result { throw DataProtectionError(error, path) }
+        pieces.append(Piece(page: entry.page, buffer: buffer, range: range))
+        return entry
+    }
+
+    /// What lies side by side, in memory and in the file, is written at once.
+    private func writePieces() throws(DataProtectionError) {
+        let sorted = pieces.sorted { $0.page < $1.page }
+        var index = 0
+        while index < sorted.count {
+            let first = sorted[index]
+            var range = first.range
+            index += 1
+            while index < sorted.count, sorted[index].buffer === first.buffer,
+                sorted[index].range.lowerBound == range.upperBound,
+                sorted[index].page == first.page + UInt64(range.count / FileFormat.pageSize)
+            {
+                range = range.lowerBound..<sorted[index].range.upperBound
+                index += 1
+            }
+            try files.writeAll(
+                UnsafeRawBufferPointer(rebasing: first.buffer.bytes[range]), to: file,
+                at: first.page * UInt64(FileFormat.pageSize), path)
+        }
+    }
+}
