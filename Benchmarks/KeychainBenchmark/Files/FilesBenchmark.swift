@@ -167,7 +167,7 @@ struct FilesBenchmark {
         }
     }
 
-    private func writeStream(to url: URL, byteCount: Int) throws {
+    func writeStream(to url: URL, byteCount: Int) throws {
         var rest = byteCount
         try files.write(to: url) { target in
             let count = min(rest, target.count)

@@ -17,6 +17,12 @@ struct FilesCommand: ParsableCommand {
     @Option(help: "Small files that are made, of 1 KiB each.")
     var files = 5000
 
+    @Flag(help: "Measure files that stay open, instead.")
+    var open = false
+
+    @Option(help: "How many files are open when the keychain is locked.")
+    var handles = 10_000
+
     @Option(help: "A directory on a real disk. What is made there is removed.")
     var directory = "/var/tmp"
 
@@ -33,7 +39,9 @@ struct FilesCommand: ParsableCommand {
     var strict = false
 
     func validate() throws {
-        guard size > 0, rounds > 0, files > 0 else { throw ValidationError("every count must be at least 1") }
+        guard size > 0, rounds > 0, files > 0, handles > 0 else {
+            throw ValidationError("every count must be at least 1")
+        }
     }
 
     func run() throws {
@@ -46,11 +54,16 @@ struct FilesCommand: ParsableCommand {
         configuration.host = .embedded
         configuration.storeDirectory = place.appendingPathComponent("store")
         configuration.deviceKeyDirectory = place.appendingPathComponent("device")
-        let bench = FilesBenchmark(files: ProtectedFiles(configuration), directory: place, plan: self)
+        let files = ProtectedFiles(configuration)
+        let bench = FilesBenchmark(files: files, directory: place, plan: self)
+        let handles = HandlesBenchmark(
+            files: files, lock: KeychainLock(configuration), directory: place, plan: self)
         var report = Report(floorTitle: "compared with", engineTitle: "protected")
-        for part in [bench.large, bench.withAge, bench.small, bench.classChange, bench.memory] {
-            report.rows += try part()
-        }
+        let parts =
+            open
+            ? [handles.randomBlocks, handles.sequential, handles.opening, handles.locking]
+            : [bench.large, bench.withAge, bench.small, bench.classChange, bench.memory]
+        for part in parts { report.rows += try part() }
         print(try json ? report.json() : report.markdown())
         if strict && report.rows.contains(where: { $0.isMet == false }) { throw ExitCode.failure }
     }

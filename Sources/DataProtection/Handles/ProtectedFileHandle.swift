@@ -78,6 +78,9 @@ public final class ProtectedFileHandle: Sendable {
         get throws(DataProtectionError) { FileProtection(try file.current().0.header.fileClass) }
     }
 
+    /// Whether this process has the key of the file at the moment.
+    package var hasKey: Bool { file.hasKey }
+
     // MARK: Reading
 
     /// Reads from a place until the target is full or the content ends.
@@ -146,6 +149,13 @@ public final class ProtectedFileHandle: Sendable {
         _ write: (UnsafeRawBufferPointer, UInt64, SealedFile.Access) throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
         guard file.mayWrite else { throw .system("write", path, errno: EBADF) }
+        try file.duringLongCall { () throws(DataProtectionError) in try writeBatches(bytes, from: offset, write) }
+    }
+
+    private func writeBatches(
+        _ bytes: UnsafeRawBufferPointer, from offset: UInt64,
+        _ write: (UnsafeRawBufferPointer, UInt64, SealedFile.Access) throws(DataProtectionError) -> Void
+    ) throws(DataProtectionError) {
         var start = 0
         while start < bytes.count {
             // To the end of a chunk, so that the next part begins with one.

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Keychain
 internal import Synchronization
 
@@ -71,11 +72,14 @@ final class OpenFiles: Sendable {
     }
 
     private func takeKeys() async {
-        let files = state.withLock { $0.files.values.compactMap(\.file) }
-        await BlockingCalls.run {
+        await BlockingCalls.run { [self] in
+            let end = ContinuousClock.now + SealedFile.grace
             // Those first that wait for nothing.
-            let unsaved = files.filter { !$0.dropKey(savingFor: nil) }
-            for file in unsaved { _ = file.dropKey(savingFor: SealedFile.patienceOfLock) }
+            var left = state.withLock { $0.files.values.compactMap(\.file) }.filter { !$0.dropKey(.ifIdle) }
+            while !left.isEmpty {
+                left = left.filter { !$0.dropKey(ContinuousClock.now < end ? .unlessUsed : .certain) }
+                if !left.isEmpty { usleep(20_000) }
+            }
         }
     }
 }

@@ -36,6 +36,8 @@ final class SealedFile: Sendable {
         var key: OpenFileKey?
         /// What sync(2) has said since: the content may not be what was written.
         var hasLost = false
+        /// Calls in progress that come back for the key.
+        var longCalls = 0
     }
 
     private struct KnownPages {
@@ -520,24 +522,46 @@ final class SealedFile: Sendable {
 
     // MARK: The end
 
-    /// How long a lock of the keychain waits for other programs that write to the file, before the key goes without
-    /// what is not on the disk yet: less than the grace.
-    static let patienceOfLock = Duration.seconds(5)
+    /// Runs a call that goes on for a while: a lock of the keychain leaves it the key for as long as the grace.
+    func duringLongCall<R>(_ body: () throws(DataProtectionError) -> R) throws(DataProtectionError) -> R {
+        state.withLock { $0.longCalls += 1 }
+        defer { state.withLock { $0.longCalls -= 1 } }
+        return try body()
+    }
+
+    /// How long the keychain's lock waits for calls in progress, as the engine's own (docs/key-hierarchy.md).
+    static let grace = Duration.seconds(10)
+
+    /// How a key is taken away.
+    enum KeyLoss {
+        /// Not from a file with calls in progress, or with content that is not on the disk.
+        case ifIdle
+        /// Also from one with such content, which is made durable before, if no other program keeps the file locked.
+        case unlessUsed
+        case certain
+    }
 
     /// Takes the key away from a file of class A, because the keychain was locked.
     ///
-    /// - Parameter patience: For making durable what was written; nil: leaves a file alone that has such.
-    /// - Returns: false if it was left alone.
-    func dropKey(savingFor patience: Duration?) -> Bool {
-        guard let file = try? descriptor(), let found = try? version(in: file, isLocked: false),
-            found.version.header.fileClass == .complete
-        else { return true }
-        if file.mayWrite && !found.version.header.isDurable {
-            guard let patience else { return false }
-            // If the disk refuses, sync() says so after the unlock: the header does not claim it.
-            try? withTurn(patience: patience) { (file) throws(DataProtectionError) in
-                let (version, key) = try version(in: file, isLocked: true)
-                _ = try settle(version, key, file)
+    /// - Returns: false if the file has it still.
+    func dropKey(_ loss: KeyLoss) -> Bool {
+        guard let file = try? descriptor(), let found = try? version(in: file, isLocked: false) else {
+            forgetKey()
+            return true
+        }
+        guard found.version.header.fileClass == .complete else { return true }
+        if loss != .certain && state.withLock({ $0.longCalls > 0 }) { return false }
+        if loss != .certain && file.mayWrite && !found.version.header.isDurable {
+            guard loss == .unlessUsed else { return false }
+            do throws(DataProtectionError) {
+                try withTurn(patience: .zero) { (file) throws(DataProtectionError) in
+                    let (version, key) = try version(in: file, isLocked: true)
+                    _ = try settle(version, key, file)
+                }
+            } catch {
+                // Another program writes at this moment, and this is tried again. If the disk refuses, sync() says so
+                // after the unlock: the header does not claim it.
+                if [EAGAIN, EACCES].contains(error.errno) { return false }
             }
         }
         forgetKey()
@@ -553,6 +577,7 @@ final class SealedFile: Sendable {
         }
     }
 
+    var hasKey: Bool { state.withLock { $0.key != nil } }
     var files: any FileSystem { environment.files }
     var isClosed: Bool { state.withLock { $0.descriptor == nil } }
     var mayWrite: Bool { state.withLock { $0.descriptor?.mayWrite ?? false } }

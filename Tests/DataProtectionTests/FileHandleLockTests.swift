@@ -1,0 +1,322 @@
+import Foundation
+import Glibc
+import Keychain
+import KeychainCrypto
+import KeychainEngine
+import KeychainFiles
+import KeychainModel
+import KeychainTestSupport
+import Synchronization
+import Testing
+
+@testable import DataProtection
+
+/// The table of classes and operations for files that are open while the lock comes and goes
+/// (`ProtectedFileHandle`): in one program, and from the one that locks to another one; on both hosts.
+@Suite struct FileHandleLockTests {
+    /// What there is to do with a file that is open.
+    enum Operation: CaseIterable {
+        case read, write, append, truncate, punch, length, changeClass
+
+        func perform(_ handle: ProtectedFileHandle) throws {
+            switch self {
+            case .read: _ = try handle.read(at: 0, count: 10)
+            case .write: try handle.write(Data("written".utf8), at: 0)
+            case .append: try handle.append(Data("added".utf8))
+            case .truncate: try handle.truncate(to: 3)
+            case .punch: try handle.punch(0..<2)
+            case .length: _ = try handle.length
+            // To its own, which needs the old key and the new one.
+            case .changeClass: try handle.setProtection(try handle.protection)
+            }
+        }
+    }
+
+    /// Two programs with the same keychain and one time, in which answers about the lock grow old.
+    private struct Programs {
+        let keychain: TestKeychain
+        let directory: URL
+        let one: ProtectedFiles
+        let other: ProtectedFiles
+        private let time: TimeForTests
+
+        init(_ keychain: TestKeychain, _ host: KeychainHost) throws {
+            self.keychain = keychain
+            directory = keychain.directory.appendingPathComponent("files")
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            let time = TimeForTests()
+            self.time = time
+            one = ProtectedFiles(
+                connection: Connection(engine: keychain.handler, caller: Caller(groups: ["G"])), now: { time.now })
+            // As another process has it: an engine of its own, or another connection.
+            let handler: any RequestHandler =
+                host == .daemon ? keychain.handler : try Engine(keychain.configuration)
+            other = ProtectedFiles(
+                connection: Connection(engine: handler, caller: Caller(groups: ["H"])), now: { time.now })
+            try keychain.setPasscode("1234")
+        }
+
+        func url(_ name: String) -> URL { directory.appendingPathComponent(name) }
+
+        func lock() throws {
+            try keychain.lock(.withGrace)
+            time.pass(LockGate.patience)
+        }
+    }
+
+    private func withPrograms(_ host: KeychainHost, _ body: (Programs) throws -> Void) throws {
+        try withKeychain(host) { keychain throws in try body(Programs(keychain, host)) }
+    }
+
+    private func code(_ body: () throws -> Void) -> DataProtectionError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? DataProtectionError)?.code
+        }
+    }
+
+    @Test(
+        "An open file of class A is refused while locked and works again afterwards, and all others go on",
+        arguments: KeychainHost.carriers)
+    func openHandles(host: KeychainHost) throws {
+        try withPrograms(host) { programs throws in
+            for (name, files) in [("one", programs.one), ("other", programs.other)] {
+                for protection in FileProtection.allCases {
+                    for operation in Operation.allCases {
+                        let url = programs.url("\(name) \(protection) \(operation)")
+                        try files.write(content(40_000), to: url, protection: protection)
+                        let handle = try files.open(url, for: .writing)
+                        let comment: Comment = "\(name) \(protection) \(operation)"
+                        #expect(code { try operation.perform(handle) } == nil, comment)
+                        try programs.lock()
+                        let isRefused = protection == .complete
+                        // Class B cannot be unwrapped while locked, by whoever has it open.
+                        let isChangeOfB = protection == .completeUnlessOpen && operation == .changeClass
+                        let before = try Data(contentsOf: url)
+                        let found = code { try operation.perform(handle) }
+                        #expect(found == (isRefused || isChangeOfB ? .locked : nil), comment)
+                        if isRefused { #expect(try Data(contentsOf: url) == before, "nothing was changed") }
+                        try programs.keychain.unlock("1234")
+                        #expect(code { try operation.perform(handle) } == nil, "without opening it again")
+                        try handle.close()
+                        if operation == .truncate { #expect(try files.read(from: url).count == 3) }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(
+        "What was open before the lock cannot be opened a second time in classes A and B",
+        arguments: KeychainHost.carriers)
+    func reopening(host: KeychainHost) throws {
+        try withPrograms(host) { programs throws in
+            for protection in FileProtection.allCases {
+                let url = programs.url("\(protection)")
+                try programs.one.write(Data("content".utf8), to: url, protection: protection)
+                let handle = try programs.one.open(url, for: .writing)
+                try programs.lock()
+                let expected: DataProtectionError.Code? =
+                    [.complete, .completeUnlessOpen].contains(protection) ? .locked : nil
+                for files in [programs.one, programs.other] {
+                    #expect(code { _ = try files.open(url) } == expected, "\(protection)")
+                    #expect(code { _ = try files.open(url, for: .writing) } == expected, "\(protection)")
+                }
+                try programs.keychain.unlock("1234")
+                #expect(try handle.read(at: 0, count: 7) == Data("content".utf8))
+            }
+        }
+    }
+
+    @Test(
+        "A file of class B that is made while locked is read and written by its handle alone",
+        arguments: KeychainHost.carriers)
+    func madeWhileLocked(host: KeychainHost) throws {
+        try withPrograms(host) { programs throws in
+            try programs.lock()
+            for protection in FileProtection.allCases {
+                let url = programs.url("\(protection)")
+                let isRefused = protection == .complete
+                var handle: ProtectedFileHandle?
+                let found = code {
+                    handle = try programs.one.open(url, for: .writing, options: .create, protection: protection)
+                }
+                #expect(found == (isRefused ? .locked : nil))
+                #expect(FileManager.default.fileExists(atPath: url.path) == !isRefused, "nothing is left behind")
+                guard let handle else { continue }
+                try handle.write(Data("while locked".utf8), at: 0)
+                try handle.append(Data(", and more".utf8))
+                try handle.sync()
+                #expect(try handle.read(at: 6, count: 100) == Data("locked, and more".utf8))
+                let expected: DataProtectionError.Code? = protection == .completeUnlessOpen ? .locked : nil
+                #expect(code { _ = try programs.other.open(url) } == expected)
+                #expect(code { _ = try programs.one.open(url) } == expected)
+                try handle.close()
+                #expect(code { _ = try programs.one.read(from: url) } == expected)
+            }
+            try programs.keychain.unlock("1234")
+            for protection in FileProtection.allCases where protection != .complete {
+                #expect(
+                    try programs.other.read(from: programs.url("\(protection)")) == Data("while locked, and more".utf8))
+            }
+        }
+    }
+
+    @Test(
+        "What was written to class A before the lock is there and whole, whoever locks",
+        arguments: KeychainHost.carriers)
+    func dirty(host: KeychainHost) async throws {
+        try await withKeychain(host) { keychain async throws in
+            let programs = try Programs(keychain, host)
+            let url = programs.url("file")
+            let handle = try programs.one.open(url, for: .writing, options: .create, protection: .complete)
+            let expected = content(300_000)
+            try await handle.write(expected, at: 0)
+            let header = try handle.file.current().0.header
+            #expect(!header.isDurable, "the disk was not asked to have it")
+            try programs.lock()
+            // By the one thread that watches, without anybody using the file.
+            try await eventually { !handle.hasKey }
+            try programs.keychain.unlock("1234")
+            #expect(try handle.file.current().0.header.isDurable, "it was made durable before the key went")
+            #expect(try await handle.read(at: 0, count: expected.count) == expected)
+            #expect(try programs.other.read(from: url) == expected)
+        }
+    }
+
+    @Test(
+        "After a lock no handle of class A has its key, and those of the others have theirs",
+        arguments: KeychainHost.carriers)
+    func keys(host: KeychainHost) async throws {
+        try await withKeychain(host) { keychain async throws in
+            let programs = try Programs(keychain, host)
+            var handles: [(FileProtection, ProtectedFileHandle)] = []
+            for number in 0..<50 {
+                for protection in FileProtection.allCases {
+                    let url = programs.url("\(protection) \(number)")
+                    try programs.one.write(Data("content".utf8), to: url, protection: protection)
+                    handles.append((protection, try programs.one.open(url, for: number % 2 == 0 ? .reading : .writing)))
+                }
+            }
+            // One whose class is made A by another program, and that nobody uses any more.
+            let changed = programs.url("changed")
+            try programs.one.write(Data("content".utf8), to: changed, protection: .completeUntilFirstUserAuthentication)
+            handles.append((.complete, try programs.one.open(changed)))
+            try programs.other.setProtection(.complete, of: changed)
+            #expect(handles.allSatisfy { $0.1.hasKey })
+            try programs.lock()
+            let those = handles
+            try await eventually { those.allSatisfy { $0.1.hasKey == ($0.0 != .complete) } }
+            try programs.keychain.unlock("1234")
+            for (_, handle) in handles { #expect(try await handle.read(at: 0, count: 7) == Data("content".utf8)) }
+        }
+    }
+
+    @Test("A class that changes under an open handle holds for it from then on", arguments: KeychainHost.carriers)
+    func changedClass(host: KeychainHost) throws {
+        try withPrograms(host) { programs throws in
+            for old in FileProtection.allCases {
+                for new in FileProtection.allCases {
+                    let url = programs.url("\(old) \(new)")
+                    try programs.one.write(content(20_000), to: url, protection: old)
+                    let handle = try programs.one.open(url, for: .writing)
+                    try handle.write(Data("unsaved".utf8), at: 10)
+                    // By name, in another program: what the handle wrote is part of it.
+                    try programs.other.setProtection(new, of: url)
+                    #expect(try handle.protection == new)
+                    #expect(try programs.other.read(from: url)[10..<17] == Data("unsaved".utf8))
+                    try handle.write(Data("later".utf8), at: 5_000)
+                    try programs.lock()
+                    let found = code { _ = try handle.read(at: 0, count: 1) }
+                    #expect(found == (new == .complete ? .locked : nil), "\(old) to \(new)")
+                    try programs.keychain.unlock("1234")
+                    #expect(try handle.read(at: 5_000, count: 5) == Data("later".utf8))
+                }
+            }
+        }
+    }
+
+    @Test("A call of class A that is under way when the keychain is locked goes on, and the next one is refused")
+    func grace() throws {
+        try withKeychain(.embedded) { keychain throws in
+            try keychain.setPasscode("1234")
+            let disk = InterruptedDisk()
+            let files = ProtectedFiles(
+                connection: Connection(engine: keychain.handler, caller: Caller(groups: ["G"])), files: disk)
+            let url = keychain.directory.appendingPathComponent("file")
+            let handle = try files.open(url, for: .writing, options: .create, protection: .complete)
+            let whole = content(10 << 20)
+            disk.interrupt(atWrite: 5) { try keychain.lock(.withGrace) }
+            try handle.write(whole, at: 0)
+            #expect(try disk.wasInterrupted())
+            #expect(code { _ = try handle.read(at: 0, count: 1) } == .locked)
+            try keychain.unlock("1234")
+            #expect(try handle.read(at: 0, count: whole.count) == whole)
+        }
+    }
+}
+
+/// A disk during one of whose writes something else happens.
+private final class InterruptedDisk: FileSystem {
+    private struct State {
+        var writes = 0
+        var number: Int?
+        var body: (@Sendable () throws -> Void)?
+        var result: Result<Void, any Error>?
+    }
+    private let state = Mutex(State())
+    private let disk = SystemFiles()
+
+    func interrupt(atWrite number: Int, _ body: @escaping @Sendable () throws -> Void) {
+        state.withLock { $0 = State(number: number, body: body) }
+    }
+
+    /// Throws what went wrong in what happened.
+    func wasInterrupted() throws -> Bool {
+        try state.withLock { try $0.result?.get() != nil }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, at offset: Int) -> Int {
+        let body = state.withLock { state in
+            state.writes += 1
+            return state.writes == state.number ? state.body : nil
+        }
+        if let body {
+            let result = Result { try body() }
+            state.withLock { $0.result = result }
+        }
+        return disk.write(bytes, to: file, at: offset)
+    }
+
+    func open(_ path: String, _ flags: Int32, mode: mode_t) -> Int32 { disk.open(path, flags, mode: mode) }
+    func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int { disk.write(bytes, to: file) }
+    func sync(_ file: Int32) -> Int32 { disk.sync(file) }
+    func syncData(_ file: Int32) -> Int32 { disk.syncData(file) }
+    func truncate(_ file: Int32, to size: Int) -> Int32 { disk.truncate(file, to: size) }
+    func punch(_ file: Int32, at offset: Int, count: Int) -> Int32 { disk.punch(file, at: offset, count: count) }
+    func rename(_ path: String, to name: String) -> Int32 { disk.rename(path, to: name) }
+    func link(_ path: String, to name: String) -> Int32 { disk.link(path, to: name) }
+    func remove(_ path: String) -> Int32 { disk.remove(path) }
+    func makeDirectory(_ path: String) -> Int32 { disk.makeDirectory(path) }
+}
+
+/// A time that goes on when it is told to.
+private final class TimeForTests: Sendable {
+    private let time = Mutex(ContinuousClock.now)
+    var now: ContinuousClock.Instant { time.withLock { $0 } }
+    func pass(_ duration: Duration) { time.withLock { $0 += duration } }
+}
+
+/// Waits for what another thread does, and fails if it is not done in a long time.
+private func eventually(_ condition: @Sendable () -> Bool) async throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while !condition() {
+        guard ContinuousClock.now < end else {
+            Issue.record("it has not happened")
+            return
+        }
+        try await Task.sleep(for: .milliseconds(1))
+    }
+}
