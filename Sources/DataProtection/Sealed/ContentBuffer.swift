@@ -5,6 +5,8 @@ internal import Synchronization
 final class ContentBuffer: @unchecked Sendable {  // its owner shares it with nobody
     let bytes: UnsafeMutableRawBufferPointer
     private let mustReturn: Bool
+    /// false: it has nothing that has to be erased.
+    var isSecret = true
 
     /// - Parameter count: A whole number of pages does not share one with anything else.
     convenience init(count: Int) {
@@ -17,7 +19,7 @@ final class ContentBuffer: @unchecked Sendable {  // its owner shares it with no
     }
 
     deinit {
-        ckeychain_erase(bytes.baseAddress, bytes.count)
+        if isSecret { ckeychain_erase(bytes.baseAddress, bytes.count) }
         if mustReturn && Spares.shared.give(bytes) { return }
         bytes.deallocate()
     }
@@ -34,7 +36,7 @@ extension ContentBuffer {
             Spares.shared.take(count) ?? .allocate(byteCount: count, alignment: 4096), mustReturn: true)
     }
 
-    /// Erased memory.
+    /// Memory without content in clear.
     private final class Spares: Sendable {
         static let shared = Spares()
         /// Of one size.

@@ -24,6 +24,9 @@ struct PageMap {
     /// As many as the largest chunk has.
     private static let longest = 256
 
+    /// Of no file.
+    static let nothing = PageMap(end: 1)
+
     /// - Parameter end: Nothing is known of the pages before it.
     init(end: UInt64) {
         self.end = end

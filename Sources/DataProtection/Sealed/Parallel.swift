@@ -6,6 +6,9 @@ internal import Synchronization
 
 /// The same work for many parts of a file, on all processors.
 enum Parallel {
+    /// Asked for once: Foundation reads several files of the system each time.
+    private static let processorCount = ProcessInfo.processInfo.activeProcessorCount
+
     /// Calls `body` for 0 up to `count`, in any order, from several threads at once.
     ///
     /// - Parameter makeState: What one thread uses for all its parts.
@@ -14,6 +17,7 @@ enum Parallel {
         _ count: Int, state makeState: @Sendable () -> State,
         _ body: @Sendable (Int, State) throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
+        if count == 1 { return try body(0, makeState()) }
         let next = Atomic(0)
         let failure = Mutex<DataProtectionError?>(nil)
         @Sendable func work() {
@@ -28,7 +32,7 @@ enum Parallel {
                 }
             }
         }
-        let threads = min(count, ProcessInfo.processInfo.activeProcessorCount)
+        let threads = min(count, processorCount)
         if threads <= 1 { work() } else { DispatchQueue.concurrentPerform(iterations: threads) { _ in work() } }
         if let error = failure.withLock({ $0 }) { throw error }
     }

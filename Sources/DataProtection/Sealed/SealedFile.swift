@@ -43,7 +43,13 @@ final class SealedFile: Sendable {
     private struct KnownPages {
         /// Of the version with these slots.
         var slots: Data?
-        var map = PageMap(end: 1)
+        var map = PageMap.nothing
+        mutating func takeMap() -> PageMap {
+            let taken = map
+            map = PageMap.nothing
+            return taken
+        }
+
         /// Content was cut off or made zeros since the last sync: there may be space to give back.
         var hasReleased = false
     }
@@ -321,8 +327,11 @@ final class SealedFile: Sendable {
         _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) {
         try learnPages(of: version, key, file)
+        // Handed over, and not copied. If the change fails it is not known any more.
+        pages.slots = nil
         var change = SealedFileChange(
-            file.number, path, version, key, pages.map, files: environment.files, randomness: environment.randomness)
+            file.number, path, version, key, pages.takeMap(), files: environment.files,
+            randomness: environment.randomness)
         try body(&change)
         let (new, map) = try change.commit(version)
         keep(new, map)

@@ -125,7 +125,10 @@ struct SealedFileChange: ~Copyable {
     private mutating func seal(
         _ chunks: Range<UInt64>, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(DataProtectionError) -> [FileEntry] {
-        let staging = ContentBuffer.spare(count: chunks.count * chunkSize)
+        // The nodes come behind, so that what lies side by side in the file can be written at once.
+        let content = chunks.count * chunkSize
+        let staging = ContentBuffer.spare(count: content + Int(tree.depth) * FileFormat.nodeByteCount)
+        room = Room(buffer: staging, used: content)
         let plan = try chunks.enumerated().map { (number, chunk) throws(DataProtectionError) in
             try place(chunk, number, bytes, at: offset, in: staging)
         }
@@ -136,6 +139,7 @@ struct SealedFileChange: ~Copyable {
             let numbers = (group * Self.chunksAtOnce)..<min((group + 1) * Self.chunksAtOnce, tasks.value.count)
             for number in numbers { made[number] = try tasks.value[number].seal(cipher, path) }
         }
+        staging.isSecret = false
         let entries = made.entries
         for (number, entry) in entries.enumerated() {
             let start = number * chunkSize
@@ -216,6 +220,7 @@ struct SealedFileChange: ~Copyable {
         let task = ChunkTask(
             index: chunk, entry: try newEntry(count), plaintext: UnsafeRawBufferPointer(content), ciphertext: content)
         let entry = try task.seal(key.cipher, path)
+        staging.isSecret = false
         pieces.append(Piece(page: entry.page, buffer: staging, range: 0..<pages))
         return entry
     }
@@ -229,13 +234,16 @@ struct SealedFileChange: ~Copyable {
             nonce: try nonce())
     }
 
-    /// Asked for many at a time.
+    /// As many as a small write needs: one for a chunk, and one for each node above it.
+    private var noncesAtOnce: Int { Int(tree.depth) + 1 }
+
+    /// Asked for a few at a time, and never kept beyond the change: a forked process would have the same ones.
     private var nonces: [InlineBytes<12>] = []
 
     private mutating func nonce() throws(DataProtectionError) -> InlineBytes<12> {
         if nonces.isEmpty {
             do throws(KeychainError) {
-                nonces = try randomness.nonces(16)
+                nonces = try randomness.nonces(noncesAtOnce)
             } catch {
                 throw DataProtectionError(error, path)
             }
@@ -377,10 +385,9 @@ struct SealedFileChange: ~Copyable {
     private mutating func sealNodes() throws(DataProtectionError) {
         let depth = tree.depth
         if depth == 0 { return }
-        let staging = Staging()
         for level in 1...depth {
             for place in nodes.keys.filter({ $0.level == level }).sorted(by: { $0.index < $1.index }) {
-                let entry = try seal(nodes[place]!, place, staging)
+                let entry = try seal(nodes[place]!, place)
                 if level == depth {
                     leave(header.root)
                     header.root = entry
@@ -394,29 +401,34 @@ struct SealedFileChange: ~Copyable {
         }
     }
 
-    /// Memory for nodes, a few at a time.
-    private final class Staging {
-        private var buffer = ContentBuffer.spare(count: 16 * FileFormat.nodeByteCount)
-        private var used = 0
+    /// Memory that is taken piece by piece.
+    private struct Room {
+        let buffer: ContentBuffer
+        var used: Int
+    }
+    private var room: Room?
 
-        func next() -> (ContentBuffer, Range<Int>) {
-            if used == buffer.bytes.count {
-                buffer = ContentBuffer.spare(count: buffer.bytes.count)
-                used = 0
-            }
-            defer { used += FileFormat.nodeByteCount }
-            return (buffer, used..<(used + FileFormat.nodeByteCount))
+    /// Memory for one node.
+    private mutating func roomForNode() -> (ContentBuffer, Range<Int>) {
+        var present = room ?? Room(buffer: .spare(count: FileFormat.nodeByteCount), used: 0)
+        if present.used + FileFormat.nodeByteCount > present.buffer.bytes.count {
+            present = Room(buffer: .spare(count: 16 * FileFormat.nodeByteCount), used: 0)
         }
+        present.buffer.isSecret = false
+        let range = present.used..<(present.used + FileFormat.nodeByteCount)
+        present.used = range.upperBound
+        room = present
+        return (present.buffer, range)
     }
 
     /// - Returns: nil for one that has nothing but holes.
     private mutating func seal(
-        _ node: FileNode, _ place: NodePlace, _ staging: Staging
+        _ node: FileNode, _ place: NodePlace
     ) throws(DataProtectionError) -> FileEntry? {
         let count = node.withStoredBytes { $0.count }
         if count == 0 { return nil }
         var entry = try newEntry(count)
-        let (buffer, range) = staging.next()
+        let (buffer, range) = roomForNode()
         let room = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[range])
         let result = node.withStoredBytes { bytes in
             UnsafeMutableRawBufferPointer(rebasing: room[count...]).initializeMemory(as: UInt8.self, repeating: 0)

@@ -2,15 +2,16 @@ internal import CCryptoBoringSSL
 internal import CKeychainLinux
 package import Foundation
 package import KeychainModel
+internal import Synchronization
 
 /// Seals and opens the chunks and nodes of one protected file.
 package struct FileCipher: Sendable {
-    private let fileKey: KeyMaterial
     private let fileID: UUID
+    private let keys: ContentKeys
 
     package init(fileKey: KeyMaterial, fileID: UUID) {
-        self.fileKey = fileKey
         self.fileID = fileID
+        keys = ContentKeys(fileKey, fileID)
     }
 
     /// Calls `body` with what seals and opens everything whose write count belongs to the same epoch as this one. Its
@@ -19,8 +20,7 @@ package struct FileCipher: Sendable {
         for writeCount: UInt64, _ body: (ContentCipher) throws(E) -> R
     ) throws(E) -> R {
         let epoch = writeCount >> FileFormat.epochBits
-        let context = KeyContext(fileID).adding(epoch)
-        return try fileKey.withDerived("file content 1", context) { key throws(E) in
+        return try keys.withKey(of: epoch) { key throws(E) in
             var result: Result<R, E>?
             withUnsafeTemporaryAllocation(of: EVP_AEAD_CTX.self, capacity: 1) { memory in
                 let state = memory.baseAddress!  // never empty
@@ -33,6 +33,37 @@ package struct FileCipher: Sendable {
                 do throws(E) { result = .success(try body(cipher)) } catch { result = .failure(error) }
             }
             return try result!.get()
+        }
+    }
+}
+
+/// The content keys of one file, of which the last one is kept: deriving it takes as long as reading a chunk.
+private final class ContentKeys: Sendable {
+    private struct Known {
+        let epoch: UInt64
+        /// nil: it was needed once. Most files are, and a key that is kept takes memory that is locked.
+        var key: KeyMaterial?
+    }
+    private let fileKey: KeyMaterial
+    private let fileID: UUID
+    private let known = Mutex<Known?>(nil)
+
+    init(_ fileKey: KeyMaterial, _ fileID: UUID) {
+        self.fileKey = fileKey
+        self.fileID = fileID
+    }
+
+    func withKey<R, E: Error>(
+        of epoch: UInt64, _ body: (UnsafeRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        let last = known.withLock { $0 }
+        if let last, last.epoch == epoch, let key = last.key { return try key.withUnsafeBytes(body) }
+        return try fileKey.withDerived("file content 1", KeyContext(fileID).adding(epoch)) { key throws(E) in
+            let isNeededAgain = last?.epoch == epoch
+            // Without memory to keep it, it is derived each time.
+            let kept = isNeededAgain ? try? KeyMaterial { $0.copyMemory(from: key) } : nil
+            known.withLock { $0 = Known(epoch: epoch, key: kept) }
+            return try body(key)
         }
     }
 }

@@ -38,9 +38,14 @@ package enum FileFormat {
     }
 }
 
-extension FixedWidthInteger {
+extension UInt64 {
     /// How many pages as many bytes take.
-    package var pageCount: Self { (self + Self(FileFormat.pageSize) - 1) / Self(FileFormat.pageSize) }
+    package var pageCount: UInt64 { (self + UInt64(FileFormat.pageSize) - 1) / UInt64(FileFormat.pageSize) }
+}
+
+extension Int {
+    /// How many pages as many bytes take.
+    package var pageCount: Int { (self + FileFormat.pageSize - 1) / FileFormat.pageSize }
 }
 
 /// Why a file's bytes give no content.

@@ -95,29 +95,45 @@ extension FileHeader {
 
     /// The 512 bytes of one of the two slots.
     package func encoded(fileKey: KeyMaterial, slot: Int) -> Data {
-        var bytes = Data(FileFormat.magic)
-        bytes.append(bigEndian: FileFormat.version)
-        bytes += [FileFormat.suite, chunkBits, key.fileClass.rawValue, isChangedInPlace ? 1 : 0]
-        bytes += [(key.fileClass == .completeUnlessOpen ? WrapKind.keyPair : .classKey).rawValue, UInt8(slot)]
-        withUnsafeBytes(of: key.fileID.uuid) { bytes.append(contentsOf: $0) }
-        withUnsafeBytes(of: key.storeID.uuid) { bytes.append(contentsOf: $0) }
-        bytes.append(bigEndian: key.generation)
-        bytes.append(bigEndian: UInt32(0))
-        bytes.append(bigEndian: sequence)
-        bytes.append(bigEndian: length)
-        bytes.append(bigEndian: storedSize)
-        bytes.append(bigEndian: writeCount)
-        var entry = Data(count: FileEntry.byteCount)
-        if let root { entry.withUnsafeMutableBytes { root.encode(into: $0) } }
-        bytes += entry
-        bytes += key.publicKey.isEmpty ? Data(count: X25519.byteCount) : key.publicKey
-        bytes += key.wrappedKey
-        bootMark.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        bytes.append(bigEndian: usedPages)
-        bytes += Data(count: Self.tagOffset - bytes.count)
-        bytes += Self.tag(of: bytes, fileKey: fileKey, fileID: key.fileID)
-        bytes += Self.checksum(of: bytes)
+        var bytes = Data(count: FileFormat.slotByteCount)
+        bytes.withUnsafeMutableBytes { encode(into: $0, slot) }
+        bytes.replaceSubrange(
+            Self.tagOffset..<Self.checksumOffset,
+            with: Self.tag(of: bytes.prefix(Self.tagOffset), fileKey: fileKey, fileID: key.fileID))
+        bytes.replaceSubrange(
+            Self.checksumOffset..., with: Self.checksum(of: bytes.prefix(Self.checksumOffset)))
         return bytes
+    }
+
+    /// Everything before the tag; what has no value stays zero.
+    private func encode(into bytes: UnsafeMutableRawBufferPointer, _ slot: Int) {
+        func put(_ value: some FixedWidthInteger, at offset: Int) {
+            bytes.storeBytes(of: value.bigEndian, toByteOffset: offset, as: type(of: value).self)
+        }
+        func put(_ data: Data, at offset: Int) {
+            data.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: bytes[offset...]))
+        }
+        bytes.copyBytes(from: FileFormat.magic)
+        put(FileFormat.version, at: 8)
+        bytes[10] = FileFormat.suite
+        bytes[11] = chunkBits
+        bytes[12] = key.fileClass.rawValue
+        bytes[13] = isChangedInPlace ? 1 : 0
+        bytes[14] = (key.fileClass == .completeUnlessOpen ? WrapKind.keyPair : .classKey).rawValue
+        bytes[FileFormat.slotNumberOffset] = UInt8(slot)
+        bytes.storeBytes(of: key.fileID.uuid, toByteOffset: 16, as: uuid_t.self)
+        bytes.storeBytes(of: key.storeID.uuid, toByteOffset: 32, as: uuid_t.self)
+        put(key.generation, at: 48)
+        put(sequence, at: 56)
+        put(length, at: 64)
+        put(storedSize, at: 72)
+        put(writeCount, at: 80)
+        root?.encode(into: UnsafeMutableRawBufferPointer(rebasing: bytes[Self.rootOffset..<Self.publicKeyOffset]))
+        put(key.publicKey, at: Self.publicKeyOffset)
+        put(key.wrappedKey, at: Self.wrappedKeyOffset)
+        bootMark.copy(
+            to: UnsafeMutableRawBufferPointer(rebasing: bytes[Self.bootMarkOffset..<Self.usedPagesOffset]))
+        put(usedPages, at: Self.usedPagesOffset)
     }
 
     fileprivate static func tag(of bytes: Data, fileKey: KeyMaterial, fileID: UUID) -> Data {
