@@ -21,7 +21,7 @@ struct FuzzStoredBytes {
 public func fuzzStoredBytes(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count > 0 else { return 0 }
     let input = Data(bytes: start + 1, count: count - 1)
-    switch start[0] % 12 {
+    switch start[0] % 14 {
     case 0: fuzzMetadata(input)
     case 1: fuzzKeybag(input)
     case 2: fuzzAccessControl(input)
@@ -33,7 +33,9 @@ public func fuzzStoredBytes(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt
     case 8: fuzzKeySet(input)
     case 9: fuzzExportContent(input)
     case 10: fuzzExportHeader(input)
-    default: fuzzFileHeader(input)
+    case 11: fuzzFileHeader(input)
+    case 12: fuzzBackupKeyRecords(input)
+    default: fuzzBackupKeyHeader(input)
     }
     return 0
 }
@@ -145,6 +147,42 @@ private func fuzzExportHeader(_ input: Data) {
     if header.count > 18 { header.replaceSubrange(10..<19, with: [1, 0, 0, 0, 1, 0, 0, 0, 1]) }
     let passphrase = SecretBytes(copying: Data("fuzz".utf8))
     precondition((try? ExportKey(opening: header, passphrase: passphrase)) == nil, "a commitment was guessed")
+}
+
+private let backupPassphrase = SecretBytes(copying: Data("fuzz".utf8))
+private let backupSeal = try! FileKeyBackupSeal(passphrase: backupPassphrase, cost: 1)
+
+/// Sealed by somebody who knows the passphrase, or no record would ever be reached. What is taken has a key for each of
+/// its names, and they come back in the same order.
+private func fuzzBackupKeyRecords(_ input: Data) {
+    guard !input.isEmpty else { return }
+    let file = try! FileKeyBackup.sealed(
+        SecretBytes(copying: input), storeID: UUID(), header: backupSeal.header, key: backupSeal.key,
+        randomness: SystemRandomness())
+    let backup = try? FileKeyBackup(opening: file, passphrase: backupPassphrase)
+    let records = input.withUnsafeBytes { FileClassKeyRecords($0) }
+    precondition((backup == nil) == (records == nil))
+    guard let backup, let records else { return }
+    for name in records.names {
+        input.withUnsafeBytes { precondition(records.key(name, in: $0)?.count == 32) }
+        let wrapped = WrappedFileKey(
+            fileID: UUID(), storeID: backup.storeID, fileClass: name.fileClass, generation: name.generation,
+            publicKey: Data(count: name.fileClass == .completeUnlessOpen ? 32 : 0), wrappedKey: Data(count: 40))
+        precondition((try? backup.unwrap(wrapped)) == nil, "a key was opened that nobody wrapped")
+    }
+    let bytes = records.names.flatMap { name in
+        [name.fileClass.rawValue] + withUnsafeBytes(of: name.generation.bigEndian, Array.init)
+            + input.withUnsafeBytes { Array(records.key(name, in: $0)!) }
+    }
+    precondition(Data(bytes) == input)
+}
+
+/// As ``fuzzExportHeader(_:)``.
+private func fuzzBackupKeyHeader(_ input: Data) {
+    var file = input
+    if file.count > 18 { file.replaceSubrange(10..<19, with: [1, 0, 0, 0, 1, 0, 0, 0, 1]) }
+    _ = FileKeyBackup.storeID(of: file)
+    precondition((try? FileKeyBackup(opening: file, passphrase: backupPassphrase)) == nil, "a commitment was guessed")
 }
 
 /// A protected file's header: as it comes, and with a valid tag and checksum, or nothing behind them would be reached.

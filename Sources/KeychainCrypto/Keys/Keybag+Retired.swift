@@ -92,7 +92,7 @@ extension Keybag {
         }
     }
 
-    private func unwrap(_ entry: Entry, replacingSuccessorIn key: UnsafeMutableRawBufferPointer) throws(KeychainError) {
+    func unwrap(_ entry: Entry, replacingSuccessorIn key: UnsafeMutableRawBufferPointer) throws(KeychainError) {
         let isUnwrapped = context(entry.key, entry.generation).withInfo(Self.label) { info in
             KeyedHash.withExpanded(UnsafeRawBufferPointer(key), info: info) { wrappingKey in
                 entry.wrappedKey.withUnsafeBytes { AESKeyWrap.unwrap($0, under: wrappingKey, into: key) }
