@@ -151,6 +151,8 @@ package final class Engine: RequestHandler {
                 return .imported(try withItems(isLastAttempt, shown) { try $0.merge(request, from: caller) })
             case .giveUpStore: try giveUp(for: caller)
             case .fileKey(let request): return .fileKey(try fileKey(request, isLastAttempt))
+            case .backUpFileKeys(let request):
+                return .fileKeyBackup(try backUpFileKeys(request, caller, isLastAttempt))
             case .authenticationStatus: return .authenticationStatus(try authenticationStatus())
             case .endTicket(let ticket): biometry.end(ticket, caller)
             case .authenticated:
@@ -173,10 +175,22 @@ package final class Engine: RequestHandler {
     private func fileKey(_ request: FileKeyRequest, _ isLastAttempt: Bool) throws -> FileKey {
         let session = try keys.begin(isLastAttempt: isLastAttempt)
         return try refusingFinally(session) {
-            if case .make = request { try noteFiles() }
+            if request.makesFile { try noteFiles() }
             return try FileKeyOperations(
                 storeID: keys.storeID, keys: session, randomness: configuration.randomness
             ).answer(request)
+        }
+    }
+
+    private func backUpFileKeys(
+        _ request: FileKeyBackupRequest, _ caller: Caller, _ isLastAttempt: Bool
+    ) throws -> Data {
+        try AccessPolicy(caller: caller).requireOwner("makes backup keys of its files")
+        let session = try keys.begin(isLastAttempt: isLastAttempt)
+        return try refusingFinally(session) {
+            try FileKeyOperations(
+                storeID: keys.storeID, keys: session, randomness: configuration.randomness
+            ).backUp(request)
         }
     }
 

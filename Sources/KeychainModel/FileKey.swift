@@ -47,12 +47,47 @@ extension WrappedFileKey {
 }
 
 /// What can be asked about a file's key. Content never goes to an engine, only headers do.
-package enum FileKeyRequest: Sendable, Hashable {
+package enum FileKeyRequest: Sendable {
     /// A fresh key, wrapped for a class.
     case make(FileClass, fileID: UUID)
     case open(WrappedFileKey)
     /// The same key wrapped for a class, under its newest class key.
     case rewrap(WrappedFileKey, FileClass)
+    /// A key that a file has already, from another store, wrapped for a class of this one.
+    case adopt(SecretBytes, FileClass, fileID: UUID)
+}
+
+/// Asks for the class keys of files, of every generation there is, sealed for whoever has a passphrase. For the store's
+/// owner alone.
+package struct FileKeyBackupRequest: Sendable {
+    package static let headerByteCount = 83
+
+    /// What the backup key file begins with (docs/backup-format.md).
+    package var header: Data
+    /// What comes behind it is sealed under this, which comes from the passphrase.
+    package var key: SecretBytes
+
+    package init(header: Data, key: SecretBytes) {
+        self.header = header
+        self.key = key
+    }
+
+    /// - Throws: `.parameter` for sizes that no such file has.
+    package func requireSizes() throws(KeychainError) {
+        guard header.count == Self.headerByteCount, key.count == FileKey.byteCount else {
+            throw KeychainError(.parameter, message: "the beginning of a backup key, or its key, has another size")
+        }
+    }
+}
+
+extension SecretBytes {
+    /// - Throws: `.parameter` if it is none.
+    package func requireFileKeySize() throws(KeychainError) {
+        guard count == FileKey.byteCount else {
+            throw KeychainError(
+                .parameter, message: "the key of a file has \(count) bytes, \(FileKey.byteCount) expected")
+        }
+    }
 }
 
 /// A file's key, 32 bytes, and its wrapped form.

@@ -22,6 +22,7 @@ package enum Request: Sendable {
     /// The daemon's store goes back to the programs themselves, and the daemon ends. For the store's owner alone.
     case giveUpStore
     case fileKey(FileKeyRequest)
+    case backUpFileKeys(FileKeyBackupRequest)
     /// What a person could be asked for. With a proof around it: whether its passcode is the right one.
     case authenticationStatus
     /// The ticket is worth nothing from now on.
@@ -43,6 +44,8 @@ package enum Reply: Sendable {
     /// For each item of the request.
     case imported([ImportOutcome])
     case fileKey(FileKey)
+    /// A whole backup key file.
+    case fileKeyBackup(Data)
     case authenticationStatus(AuthenticationStatus)
     /// Nothing was done: the request is to come again, with what is missing.
     case authenticationNeeded(AuthenticationChallenge)

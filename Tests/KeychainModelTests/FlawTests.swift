@@ -289,6 +289,37 @@ import Testing
         }
     }
 
+    @Test("A key to be adopted of another size, for no class or no file, or a backup key of other sizes is refused")
+    func adoptedKeys() throws {
+        func expectParameter(_ size: Int?, of populate: (inout WireClientMessage) -> Void) throws {
+            var request = WireClientMessage.with { $0.id = 77 }
+            populate(&request)
+            let message = try request.serializedBytes() as Data
+            let tail = size.map { SecretBytes(copying: Data(count: $0)) }
+            expectRefusal(.parameter, id: 77) { try ClientMessage(message: message, tail: tail) }
+        }
+        func adopt(_ size: Int?, _ fileClass: WireFileClass, _ idSize: Int) throws {
+            try expectParameter(size) {
+                $0.adoptFileKey.fileClass = fileClass
+                $0.adoptFileKey.fileID = Data(count: idSize)
+                if let size { $0.adoptFileKey.keySize = UInt64(size) }
+            }
+        }
+        func backUp(_ size: Int?, headerSize: Int) throws {
+            try expectParameter(size) {
+                $0.backUpFileKeys.header = Data(count: headerSize)
+                if let size { $0.backUpFileKeys.keySize = UInt64(size) }
+            }
+        }
+        for size in [nil, 0, 31, 33] {
+            try adopt(size, .none, 16)
+            try backUp(size, headerSize: 83)
+        }
+        for size in [0, 15, 17] { try adopt(32, .none, size) }
+        for fileClass in [WireFileClass.unspecified, .UNRECOGNIZED(5)] { try adopt(32, fileClass, 16) }
+        for size in [0, 82, 84] { try backUp(32, headerSize: size) }
+    }
+
     @Test("An answer whose file key has another size than a key has is none")
     func answeredFileKeys() throws {
         for key in ["", "31 bytes, which is one too few .", "33 bytes, which is one too many .."] {

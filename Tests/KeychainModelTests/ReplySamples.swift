@@ -2,7 +2,7 @@ import Foundation
 import KeychainModel
 
 enum ReplyKind: CaseIterable {
-    case added, found, done, status, checked, lockStatus, rekeyed, exported, imported, fileKey,
+    case added, found, done, status, checked, lockStatus, rekeyed, exported, imported, fileKey, fileKeyBackup,
         authenticationStatus, authenticationNeeded
 
     init(_ reply: Reply) {
@@ -18,6 +18,7 @@ enum ReplyKind: CaseIterable {
             case .exported: .exported
             case .imported: .imported
             case .fileKey: .fileKey
+            case .fileKeyBackup: .fileKeyBackup
             case .authenticationStatus: .authenticationStatus
             case .authenticationNeeded: .authenticationNeeded
             }
@@ -36,6 +37,7 @@ enum ReplySamples {
             ]),
             .lockStatus(lock), .rekeyed(RekeyProgress(done: 1, total: 2, isFinished: true)), .exported(part),
             .imported(ImportOutcome.allCases), .fileKey(fileKey(RequestSamples.wrappedFileKey)),
+            .fileKeyBackup(Data(1...200)),
             .authenticationStatus(
                 AuthenticationStatus(hasPasscode: true, biometry: .notEnrolled(.fingerprint, "enrol"))),
             .authenticationNeeded(AuthenticationChallenge([Set(AuthenticationFactor.allCases), [.biometry]])),
@@ -47,6 +49,7 @@ enum ReplySamples {
             .added(RequestSamples.bareItem), .found([]), .found([RequestSamples.bareItem]), .done, .status(bareStatus),
             .checked([]), .lockStatus(bareLock), .rekeyed(RekeyProgress(done: 0, total: 0, isFinished: false)),
             .exported(ExportedPart()), .imported([]), .fileKey(fileKey(RequestSamples.bareWrappedFileKey)),
+            .fileKeyBackup(Data()),
             .authenticationNeeded(AuthenticationChallenge([[.passcode]])),
         ]
             + [.ready(RequestSamples.enrolment), .lockedOut(.face), .notAvailable("")].map {

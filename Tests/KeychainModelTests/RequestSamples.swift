@@ -6,7 +6,8 @@ import KeychainModel
 enum RequestKind: CaseIterable {
     case add, find, update, delete, status, check, lockStatus, unlock, lock, setPasscode, changePasscode,
         removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore,
-        makeFileKey, openFileKey, rewrapFileKey, authenticationStatus, endTicket, authenticated
+        makeFileKey, openFileKey, rewrapFileKey, adoptFileKey, backUpFileKeys, authenticationStatus, endTicket,
+        authenticated
 
     init(_ request: Request) {
         self =
@@ -32,6 +33,8 @@ enum RequestKind: CaseIterable {
             case .fileKey(.make): .makeFileKey
             case .fileKey(.open): .openFileKey
             case .fileKey(.rewrap): .rewrapFileKey
+            case .fileKey(.adopt): .adoptFileKey
+            case .backUpFileKeys: .backUpFileKeys
             case .authenticationStatus: .authenticationStatus
             case .endTicket: .endTicket
             case .authenticated: .authenticated
@@ -59,6 +62,8 @@ enum RequestSamples {
             .importItems(ImportRequest([item, item], isDryRun: true)),
             .fileKey(.make(.completeUnlessOpen, fileID: identifier)),
             .fileKey(.open(wrappedFileKey)), .fileKey(.rewrap(wrappedFileKey, .completeUntilFirstUserAuthentication)),
+            .fileKey(.adopt(SecretBytes(fileKey), .completeUnlessOpen, fileID: identifier)),
+            .backUpFileKeys(FileKeyBackupRequest(header: Data(1...83), key: SecretBytes(fileKey))),
             .endTicket(BiometryTicket(identifier)),
             .authenticated(
                 AuthenticationProof(
@@ -79,6 +84,8 @@ enum RequestSamples {
             .rekeyStep, .renewLease, .exportItems(ExportRequest()), .importItems(ImportRequest([])), .giveUpStore,
             .fileKey(.make(.none, fileID: identifier)), .fileKey(.open(bareWrappedFileKey)),
             .fileKey(.rewrap(bareWrappedFileKey, .complete)), .authenticationStatus,
+            .fileKey(.adopt(SecretBytes(fileKey), .none, fileID: identifier)),
+            .backUpFileKeys(FileKeyBackupRequest(header: Data(count: 83), key: SecretBytes(fileKey))),
             .authenticated(AuthenticationProof(applicationPassword: SecretBytes("")), .authenticationStatus),
         ]
     }

@@ -231,8 +231,8 @@ extension Request {
     var mayBeRepeated: Bool {
         switch self {
         case .authenticated(_, let request): request.mayBeRepeated
-        case .find, .status, .check, .lockStatus, .exportItems, .lock, .renewLease, .fileKey, .authenticationStatus,
-            .endTicket:
+        case .find, .status, .check, .lockStatus, .exportItems, .lock, .renewLease, .fileKey, .backUpFileKeys,
+            .authenticationStatus, .endTicket:
             true
         case .importItems(let request): request.isDryRun
         case .add, .update, .delete, .unlock, .passcode, .rekeyStep, .giveUpStore: false

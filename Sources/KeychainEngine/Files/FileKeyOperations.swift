@@ -21,7 +21,24 @@ struct FileKeyOperations {
         case .rewrap(let wrapped, let fileClass):
             let key = try unwrap(wrapped)
             return FileKey(wrapped: try wrap(key, wrapped.fileID, for: fileClass), key: key)
+        case .adopt(let key, let fileClass, let fileID):
+            try key.requireFileKeySize()
+            return FileKey(wrapped: try wrap(key, fileID, for: fileClass), key: key)
         }
+    }
+
+    /// - Returns: a backup key file, with the class keys of every generation there is.
+    /// - Throws: `.interactionNotAllowed` if one of them is locked away: nothing is left out for that.
+    func backUp(_ request: FileKeyBackupRequest) throws(KeychainError) -> Data {
+        try request.requireSizes()
+        var sets: [KeyTier: KeySet] = [:]
+        for tier in KeyTier.allCases {
+            guard let set = try keys.set(of: tier) else { throw keys.lockedError(tier) }
+            sets[tier] = set
+        }
+        let records = try keys.snapshot.bag.fileClassKeyRecords { sets[$0]! }  // there is one of each
+        return try FileKeyBackup.sealed(
+            records, storeID: storeID, header: request.header, key: request.key, randomness: randomness)
     }
 
     private func freshKey() throws(KeychainError) -> SecretBytes {
@@ -80,5 +97,15 @@ struct FileKeyOperations {
         }
         try result.get()
         return key
+    }
+}
+
+extension FileKeyRequest {
+    /// Whether a file is under a key of this store afterwards that was not before.
+    var makesFile: Bool {
+        switch self {
+        case .make, .adopt: true
+        case .open, .rewrap: false
+        }
     }
 }

@@ -18,7 +18,37 @@ extension WireRewrapFileKey {
     }
 }
 
+extension WireAdoptFileKey {
+    init(_ key: SecretBytes, _ fileClass: FileClass, _ fileID: UUID, _ secrets: inout [SecretBytes]) {
+        self.init()
+        keySize = secrets.size(adding: key)
+        self.fileClass = WireFileClass(fileClass)
+        self.fileID = fileID.wireBytes
+    }
+}
+
+extension WireBackUpFileKeys {
+    init(_ request: FileKeyBackupRequest, _ secrets: inout [SecretBytes]) {
+        self.init()
+        header = request.header
+        keySize = secrets.size(adding: request.key)
+    }
+}
+
+extension FileKeyBackupRequest {
+    init(_ wire: WireBackUpFileKeys, _ tail: inout WireTail) throws(KeychainError) {
+        self.init(header: wire.header, key: try tail.take("key", wire.hasKeySize ? wire.keySize : nil))
+        try requireSizes()
+    }
+}
+
 extension FileKeyRequest {
+    init(_ wire: WireAdoptFileKey, _ tail: inout WireTail) throws(KeychainError) {
+        let key = try tail.take("key", wire.hasKeySize ? wire.keySize : nil)
+        try key.requireFileKeySize()
+        self = .adopt(key, try FileClass(wire.fileClass), fileID: try UUID(wireBytes: wire.fileID))
+    }
+
     init(_ wire: WireMakeFileKey) throws(KeychainError) {
         self = .make(try FileClass(wire.fileClass), fileID: try UUID(wireBytes: wire.fileID))
     }
@@ -62,10 +92,7 @@ extension WireFileKey {
 extension FileKey {
     init(_ wire: WireFileKey, _ tail: inout WireTail) throws(KeychainError) {
         let key = try tail.take("key", wire.hasKeySize ? wire.keySize : nil)
-        guard key.count == Self.byteCount else {
-            throw KeychainError(
-                .parameter, message: "the key of a file has \(key.count) bytes, \(Self.byteCount) expected")
-        }
+        try key.requireFileKeySize()
         self.init(wrapped: try WrappedFileKey(wire.wrapped), key: key)
     }
 }

@@ -19,6 +19,7 @@ extension WireDaemonMessage {
             case .imported(let outcomes):
                 .imported(.with { $0.outcomes = outcomes.map { WireImportOutcomes.Outcome($0) } })
             case .fileKey(let key): .fileKey(WireFileKey(key, &secrets))
+            case .fileKeyBackup(let file): .fileKeyBackup(.with { $0.file = file })
             case .authenticationStatus(let status): .authenticationStatus(WireAuthenticationStatus(status))
             case .authenticationNeeded(let challenge): .authenticationNeeded(WireAuthenticationChallenge(challenge))
             }
@@ -31,8 +32,8 @@ extension Reply {
         case .added(let item): [item]
         case .found(let items): items
         case .exported(let part): part.items
-        case .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .authenticationStatus,
-            .authenticationNeeded:
+        case .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .fileKeyBackup,
+            .authenticationStatus, .authenticationNeeded:
             []
         }
     }
@@ -62,6 +63,7 @@ extension Reply {
             self = .imported(
                 try outcomes.outcomes.map { outcome throws(KeychainError) in try ImportOutcome(outcome) })
         case .fileKey(let key): self = .fileKey(try FileKey(key, &tail))
+        case .fileKeyBackup(let backup): self = .fileKeyBackup(backup.file)
         case .authenticationStatus(let status): self = .authenticationStatus(try AuthenticationStatus(status))
         case .authenticationNeeded(let challenge):
             self = .authenticationNeeded(try AuthenticationChallenge(challenge))

@@ -17,8 +17,8 @@ extension DaemonMessage {
                 part.items = items
                 try body(DaemonMessage.reply(id: id, .exported(part), isLast: isLast).frame())
             }
-        case .added, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .authenticationStatus,
-            .authenticationNeeded:
+        case .added, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .fileKeyBackup,
+            .authenticationStatus, .authenticationNeeded:
             try body(DaemonMessage.reply(id: id, reply, isLast: true).frame())
         }
     }
@@ -72,8 +72,8 @@ extension Reply {
             whole.leftOut += more.leftOut
             whole.next = more.next
             self = .exported(whole)
-        case .added, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .authenticationStatus,
-            .authenticationNeeded:
+        case .added, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .fileKeyBackup,
+            .authenticationStatus, .authenticationNeeded:
             throw .foreignPart
         }
     }

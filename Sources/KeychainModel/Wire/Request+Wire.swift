@@ -28,6 +28,9 @@ extension WireClientMessage.OneOf_Kind {
             case .fileKey(.make(let fileClass, let fileID)): .makeFileKey(WireMakeFileKey(fileClass, fileID))
             case .fileKey(.open(let wrapped)): .openFileKey(WireWrappedFileKey(wrapped))
             case .fileKey(.rewrap(let wrapped, let fileClass)): .rewrapFileKey(WireRewrapFileKey(wrapped, fileClass))
+            case .fileKey(.adopt(let key, let fileClass, let fileID)):
+                .adoptFileKey(WireAdoptFileKey(key, fileClass, fileID, &secrets))
+            case .backUpFileKeys(let request): .backUpFileKeys(WireBackUpFileKeys(request, &secrets))
             }
     }
 
@@ -83,6 +86,8 @@ extension Request {
         case .makeFileKey(let make): self = .fileKey(try FileKeyRequest(make))
         case .openFileKey(let wrapped): self = .fileKey(.open(try WrappedFileKey(wrapped)))
         case .rewrapFileKey(let rewrap): self = .fileKey(try FileKeyRequest(rewrap))
+        case .adoptFileKey(let adopt): self = .fileKey(try FileKeyRequest(adopt, &tail))
+        case .backUpFileKeys(let request): self = .backUpFileKeys(try FileKeyBackupRequest(request, &tail))
         case .authenticationStatus: self = .authenticationStatus
         case .endTicket(let end): self = .endTicket(BiometryTicket(try UUID(wireBytes: end.ticket)))
         case .hello, .subscribe, .verifyBiometry: throw KeychainError(.parameter, message: "the message is no request")

@@ -528,6 +528,24 @@ nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._kind = .verifyBiometry(newValue)}
   }
 
+  /// A key that a file has already, for a class of this store. Answered with file_key.
+  var adoptFileKey: WireAdoptFileKey {
+    get {
+      if case .adoptFileKey(let v)? = _storage._kind {return v}
+      return WireAdoptFileKey()
+    }
+    set {_uniqueStorage()._kind = .adoptFileKey(newValue)}
+  }
+
+  /// For the owner alone: the class keys of files, sealed. Answered with file_key_backup.
+  var backUpFileKeys: WireBackUpFileKeys {
+    get {
+      if case .backUpFileKeys(let v)? = _storage._kind {return v}
+      return WireBackUpFileKeys()
+    }
+    set {_uniqueStorage()._kind = .backUpFileKeys(newValue)}
+  }
+
   /// What comes with a request to show that a person wants it. Not with verify_biometry.
   var proof: WireProof {
     get {_storage._proof ?? WireProof()}
@@ -595,6 +613,10 @@ nonisolated struct WireClientMessage: @unchecked Sendable {
     /// Waits for a finger or a face. Answered with any number of biometry_hint, and then with biometry. The client ends
     /// the waiting by closing the connection.
     case verifyBiometry(WireNothing)
+    /// A key that a file has already, for a class of this store. Answered with file_key.
+    case adoptFileKey(WireAdoptFileKey)
+    /// For the owner alone: the class keys of files, sealed. Answered with file_key_backup.
+    case backUpFileKeys(WireBackUpFileKeys)
 
   }
 
@@ -780,6 +802,14 @@ nonisolated struct WireDaemonMessage: Sendable {
     set {kind = .biometryHint(newValue)}
   }
 
+  var fileKeyBackup: WireFileKeyBackup {
+    get {
+      if case .fileKeyBackup(let v)? = kind {return v}
+      return WireFileKeyBackup()
+    }
+    set {kind = .fileKeyBackup(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -809,6 +839,7 @@ nonisolated struct WireDaemonMessage: Sendable {
     case authenticationNeeded(WireAuthenticationChallenge)
     case biometry(WireBiometryAnswer)
     case biometryHint(WireBiometryHint)
+    case fileKeyBackup(WireFileKeyBackup)
 
   }
 
@@ -1636,6 +1667,58 @@ nonisolated struct WireRewrapFileKey: Sendable {
   fileprivate var _key: WireWrappedFileKey? = nil
 }
 
+nonisolated struct WireAdoptFileKey: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 32.
+  var keySize: UInt64 {
+    get {_keySize ?? 0}
+    set {_keySize = newValue}
+  }
+  /// Returns true if `keySize` has been explicitly set.
+  var hasKeySize: Bool {self._keySize != nil}
+  /// Clears the value of `keySize`. Subsequent reads from it will return its default value.
+  mutating func clearKeySize() {self._keySize = nil}
+
+  var fileClass: WireFileClass = .unspecified
+
+  /// 16 bytes.
+  var fileID: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _keySize: UInt64? = nil
+}
+
+nonisolated struct WireBackUpFileKeys: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// What the backup key file begins with, 83 bytes (docs/backup-format.md).
+  var header: Data = Data()
+
+  /// 32: what comes behind it is sealed under this.
+  var keySize: UInt64 {
+    get {_keySize ?? 0}
+    set {_keySize = newValue}
+  }
+  /// Returns true if `keySize` has been explicitly set.
+  var hasKeySize: Bool {self._keySize != nil}
+  /// Clears the value of `keySize`. Subsequent reads from it will return its default value.
+  mutating func clearKeySize() {self._keySize = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _keySize: UInt64? = nil
+}
+
 /// At least one of the three.
 nonisolated struct WireProof: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -2314,6 +2397,20 @@ nonisolated struct WireFileKey: Sendable {
   fileprivate var _keySize: UInt64? = nil
 }
 
+/// The class keys of files.
+nonisolated struct WireFileKeyBackup: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// A whole backup key file (docs/backup-format.md).
+  var file: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 nonisolated struct WireAuthenticationChallenge: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -2610,7 +2707,7 @@ nonisolated extension WireBiometryKind: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{1}subscribe\0\u{1}add\0\u{1}find\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{1}check\0\u{3}lock_status\0\u{1}unlock\0\u{1}lock\0\u{3}set_passcode\0\u{3}change_passcode\0\u{3}remove_passcode\0\u{3}set_policy\0\u{3}rekey_step\0\u{3}renew_lease\0\u{3}export_items\0\u{3}import_items\0\u{3}give_up_store\0\u{3}make_file_key\0\u{3}open_file_key\0\u{3}rewrap_file_key\0\u{3}authentication_status\0\u{3}end_ticket\0\u{3}verify_biometry\0\u{1}proof\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{1}subscribe\0\u{1}add\0\u{1}find\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{1}check\0\u{3}lock_status\0\u{1}unlock\0\u{1}lock\0\u{3}set_passcode\0\u{3}change_passcode\0\u{3}remove_passcode\0\u{3}set_policy\0\u{3}rekey_step\0\u{3}renew_lease\0\u{3}export_items\0\u{3}import_items\0\u{3}give_up_store\0\u{3}make_file_key\0\u{3}open_file_key\0\u{3}rewrap_file_key\0\u{3}authentication_status\0\u{3}end_ticket\0\u{3}verify_biometry\0\u{1}proof\0\u{3}adopt_file_key\0\u{3}back_up_file_keys\0")
 
   fileprivate class _StorageClass {
     var _id: UInt64 = 0
@@ -2987,6 +3084,32 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
           }
         }()
         case 28: try { try decoder.decodeSingularMessageField(value: &_storage._proof) }()
+        case 29: try {
+          var v: WireAdoptFileKey?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .adoptFileKey(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .adoptFileKey(v)
+          }
+        }()
+        case 30: try {
+          var v: WireBackUpFileKeys?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .backUpFileKeys(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .backUpFileKeys(v)
+          }
+        }()
         default: break
         }
       }
@@ -3107,11 +3230,22 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
         guard case .verifyBiometry(let v)? = _storage._kind else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 27)
       }()
-      case nil: break
+      default: break
       }
       try { if let v = _storage._proof {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 28)
       } }()
+      switch _storage._kind {
+      case .adoptFileKey?: try {
+        guard case .adoptFileKey(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 29)
+      }()
+      case .backUpFileKeys?: try {
+        guard case .backUpFileKeys(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+      }()
+      default: break
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3135,7 +3269,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireDaemonMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".DaemonMessage"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}more\0\u{1}items\0\u{1}welcome\0\u{1}goodbye\0\u{1}failure\0\u{3}lock_event\0\u{3}item_event\0\u{1}added\0\u{1}found\0\u{1}done\0\u{1}status\0\u{1}checked\0\u{3}lock_status\0\u{1}rekeyed\0\u{1}exported\0\u{1}imported\0\u{3}file_key\0\u{3}authentication_status\0\u{3}authentication_needed\0\u{1}biometry\0\u{3}biometry_hint\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}more\0\u{1}items\0\u{1}welcome\0\u{1}goodbye\0\u{1}failure\0\u{3}lock_event\0\u{3}item_event\0\u{1}added\0\u{1}found\0\u{1}done\0\u{1}status\0\u{1}checked\0\u{3}lock_status\0\u{1}rekeyed\0\u{1}exported\0\u{1}imported\0\u{3}file_key\0\u{3}authentication_status\0\u{3}authentication_needed\0\u{1}biometry\0\u{3}biometry_hint\0\u{3}file_key_backup\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3393,6 +3527,19 @@ nonisolated extension WireDaemonMessage: SwiftProtobuf.Message, SwiftProtobuf._M
           self.kind = .biometryHint(v)
         }
       }()
+      case 23: try {
+        var v: WireFileKeyBackup?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .fileKeyBackup(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .fileKeyBackup(v)
+        }
+      }()
       default: break
       }
     }
@@ -3488,6 +3635,10 @@ nonisolated extension WireDaemonMessage: SwiftProtobuf.Message, SwiftProtobuf._M
     case .biometryHint?: try {
       guard case .biometryHint(let v)? = self.kind else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
+    case .fileKeyBackup?: try {
+      guard case .fileKeyBackup(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
     }()
     case nil: break
     }
@@ -4444,6 +4595,89 @@ nonisolated extension WireRewrapFileKey: SwiftProtobuf.Message, SwiftProtobuf._M
   }
 }
 
+nonisolated extension WireAdoptFileKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AdoptFileKey"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}key_size\0\u{3}file_class\0\u{3}file_id\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self._keySize) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.fileClass) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.fileID) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._keySize {
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 1)
+    } }()
+    if self.fileClass != .unspecified {
+      try visitor.visitSingularEnumField(value: self.fileClass, fieldNumber: 2)
+    }
+    if !self.fileID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.fileID, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireAdoptFileKey, rhs: WireAdoptFileKey) -> Bool {
+    if lhs._keySize != rhs._keySize {return false}
+    if lhs.fileClass != rhs.fileClass {return false}
+    if lhs.fileID != rhs.fileID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireBackUpFileKeys: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".BackUpFileKeys"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}header\0\u{3}key_size\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.header) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self._keySize) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.header.isEmpty {
+      try visitor.visitSingularBytesField(value: self.header, fieldNumber: 1)
+    }
+    try { if let v = self._keySize {
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireBackUpFileKeys, rhs: WireBackUpFileKeys) -> Bool {
+    if lhs.header != rhs.header {return false}
+    if lhs._keySize != rhs._keySize {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireProof: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Proof"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}passcode_size\0\u{3}application_password_size\0\u{1}ticket\0")
@@ -5305,6 +5539,36 @@ nonisolated extension WireFileKey: SwiftProtobuf.Message, SwiftProtobuf._Message
   static func ==(lhs: WireFileKey, rhs: WireFileKey) -> Bool {
     if lhs._wrapped != rhs._wrapped {return false}
     if lhs._keySize != rhs._keySize {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireFileKeyBackup: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".FileKeyBackup"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}file\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.file) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.file.isEmpty {
+      try visitor.visitSingularBytesField(value: self.file, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireFileKeyBackup, rhs: WireFileKeyBackup) -> Bool {
+    if lhs.file != rhs.file {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
