@@ -66,6 +66,10 @@ int ckeychain_try_lock(int descriptor, int64_t count) {
     return set_range_lock(descriptor, F_WRLCK, count, F_OFD_SETLK);
 }
 
+int ckeychain_share_lock(int descriptor, int64_t count) {
+    return set_range_lock(descriptor, F_RDLCK, count, F_OFD_SETLK);
+}
+
 int ckeychain_await_shared_lock(int descriptor, int64_t count) {
     return set_range_lock(descriptor, F_RDLCK, count, F_OFD_SETLKW);
 }

@@ -9,6 +9,8 @@ public struct DataProtectionError: Error, Sendable {
         case locked
         /// The file was made with another keychain, or its key was destroyed.
         case wrongKey
+        /// The passphrase is not the one that a backup key was made with.
+        case wrongPassphrase
         /// What is stored was changed by something that did not have the key, or is damaged. Nothing of it is given out.
         case tampered
         /// The end of the file is missing.
@@ -76,7 +78,7 @@ extension DataProtectionError {
         var underlying: any Error = self
         let code: CocoaError.Code
         switch self.code {
-        case .locked, .wrongKey:
+        case .locked, .wrongKey, .wrongPassphrase:
             code = isReading ? .fileReadNoPermission : .fileWriteNoPermission
             underlying = POSIXError(.EPERM)
         case .tampered, .truncated, .newerFormat:

@@ -97,6 +97,10 @@ int ckeychain_unlock(int descriptor, int64_t count);
 /// if it fails.
 int ckeychain_punch(int descriptor, int64_t offset, int64_t count);
 
+/// Locks them in a file that is open for reading, beside others that lock them in this way: EAGAIN or EACCES if somebody
+/// has them locked for writing.
+int ckeychain_share_lock(int descriptor, int64_t count);
+
 // Extended attributes (xattr(7)) of the file at a path, which links lead to, or of an open one if the path is NULL.
 
 /// Reads at most `capacity` bytes; `*count` is how many there are. ENODATA: none of that name. ENOTSUP: none at all here.

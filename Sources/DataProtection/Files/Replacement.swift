@@ -133,7 +133,11 @@ extension Replacement {
     }
 
     /// Gives the new file everything but content that the old one has.
-    func takeEverything(of file: borrowing OpenFile) throws(DataProtectionError) {
+    ///
+    /// - Parameter mustKeepOwner: As in ``takeModeAndOwner(of:mustKeepOwner:)``.
+    func takeEverything(
+        of file: borrowing OpenFile, mustKeepOwner: Bool = true
+    ) throws(DataProtectionError) {
         try takeAccessList(of: file.path)
         for (name, value) in try ExtendedAttributes.all(of: file.descriptor, file.path)
         where name != ExtendedAttributes.accessList {
@@ -142,7 +146,7 @@ extension Replacement {
                 throw .system("write the attributes of", path)
             }
         }
-        try takeModeAndOwner(of: file.status, mustKeepOwner: true)
+        try takeModeAndOwner(of: file.status, mustKeepOwner: mustKeepOwner)
     }
 
     /// After the last write.

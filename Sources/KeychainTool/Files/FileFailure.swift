@@ -16,6 +16,12 @@ struct FileFailure: Error {
         status = ExitStatus.of(code)
     }
 
+    init(path: String, message: String, status: Int32) {
+        self.path = path
+        self.message = message
+        self.status = status
+    }
+
     /// A refusal of the system.
     init(_ path: String, _ verb: String, _ failure: Int32) {
         self.init(path, Self.code(of: failure), "cannot \(verb) it: \(String(cString: strerror(failure)))")
@@ -36,6 +42,7 @@ struct FileFailure: Error {
         switch error.code {
         case .locked: .interactionNotAllowed
         case .wrongKey: .noSuchKeychain
+        case .wrongPassphrase: .authenticationFailed
         case .tampered, .truncated: .decode
         case .newerFormat: .unimplemented
         case .keysUnavailable: .notAvailable

@@ -1,0 +1,91 @@
+@_implementationOnly import CKeychainLinux
+internal import Glibc
+@_implementationOnly import KeychainCrypto
+
+/// A protected file that nobody who keeps to docs/file-format.md ("Several programs") writes to while this exists.
+struct SharedFile: ~Copyable {
+    private static let patience = Duration.seconds(30)
+
+    let file: OpenFile
+
+    /// - Parameter waiting: Called now and then while another program writes.
+    /// - Throws: `.notProtected` for a plain file; `.changedMeanwhile` if it is written to for half a minute.
+    init(_ path: String, waiting: () -> Void) throws(DataProtectionError) {
+        let end = ContinuousClock.now + Self.patience
+        while true {
+            let file = try OpenFile(reading: path)
+            guard try file.isProtected() else { throw DataProtectionError(.notProtected, path, "it is a plain file") }
+            let failure = ckeychain_share_lock(file.descriptor, Int64(FileFormat.headerByteCount))
+            guard [0, EAGAIN, EACCES].contains(failure) else { throw .system("lock", path, errno: failure) }
+            // What was written between opening and locking is not in what is known of it.
+            if failure == 0 && file.identity.isUnchanged() {
+                self.file = file
+                return
+            }
+            guard ContinuousClock.now < end else {
+                throw DataProtectionError(
+                    .changedMeanwhile, path, "another program has been writing to it for half a minute; try again")
+            }
+            waiting()
+            usleep(10_000)
+        }
+    }
+
+    /// The header, which nobody has vouched for.
+    ///
+    /// - Throws: `.truncated` if the file has not all that it says: a copy of it would take the place of a whole one.
+    func header() throws(DataProtectionError) -> UnverifiedFileHeader {
+        let header = try file.header()
+        guard header.claimed.storedSize <= file.size else {
+            throw DataProtectionError(
+                .truncated, file.path,
+                "\(header.claimed.storedSize - file.size) bytes of the file are missing at its end")
+        }
+        return header
+    }
+
+    /// - Throws: `.changedMeanwhile` if a program has written to it that does not look at locks.
+    func requireUnchanged() throws(DataProtectionError) {
+        guard file.identity.isUnchanged() else {
+            throw DataProtectionError(
+                .changedMeanwhile, file.path, "another program has changed it meanwhile; nothing was copied, try again")
+        }
+    }
+}
+
+extension ProtectedFiles {
+    /// Copies all bytes of a file, as they are.
+    func copyBytes(
+        of shared: borrowing SharedFile, to new: borrowing Replacement, _ progress: (Progress) -> Void
+    ) throws(DataProtectionError) {
+        let (descriptor, path, size) = (shared.file.descriptor, shared.file.path, shared.file.size)
+        try new.requireSpace(for: size, path)
+        let buffer = ContentBuffer(count: 1 << 20)
+        if size > UInt64(buffer.bytes.count) { posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
+        var offset: UInt64 = 0
+        while offset < size {
+            let part = UnsafeMutableRawBufferPointer(
+                rebasing: buffer.bytes.prefix(Int(clamping: min(size - offset, UInt64(buffer.bytes.count)))))
+            guard try part.fill(from: descriptor, at: offset, path) == part.count else {
+                throw DataProtectionError(.truncated, path, "the file was cut short while it was being copied")
+            }
+            try files.writeAll(UnsafeRawBufferPointer(part), to: new.descriptor, at: offset, new.path)
+            offset += UInt64(part.count)
+            progress(Progress(completed: offset, total: size))
+        }
+    }
+}
+
+extension Replacement {
+    /// - Throws: ENOSPC if the disk has not so many bytes free, before anything is written.
+    fileprivate func requireSpace(for size: UInt64, _ path: String) throws(DataProtectionError) {
+        var status = statvfs()
+        guard fstatvfs(descriptor, &status) == 0 else { return }
+        // Some file systems that are programs say that there is as much as the number holds.
+        let (free, isMore) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        guard !isMore, free < size else { return }
+        throw DataProtectionError(
+            .system, path, "the disk has \(free >> 20) MiB free, and the copy takes \((size >> 20) + 1) MiB",
+            errno: ENOSPC)
+    }
+}
