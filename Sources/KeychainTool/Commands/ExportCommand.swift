@@ -37,7 +37,7 @@ struct ExportCommand: ParsableCommand {
             try ExportOutput.requireFree(file, replaces: force)
         }
         let session = try KeychainSession.existing(store)
-        let passphrase = try PasscodeInput.readNewPassphrase()
+        let passphrase = try PasscodeInput.readNewPassphrase(of: .export)
         // Before a thread is there, and so that no half of a file is left behind.
         let signals = isStandardOutput ? nil : HeldSignals()
         defer { signals?.release() }

@@ -28,7 +28,7 @@ struct ImportCommand: ParsableCommand {
     func run() throws {
         let input = try ImportInput(path: file)
         try ExportKey.requireFormat(input.header)
-        let passphrase = try PasscodeInput.readPassphrase()
+        let passphrase = try PasscodeInput.readPassphrase(of: .export)
         let key = try ExportKey(opening: input.header, passphrase: passphrase)
         let content = try ImportCheck(input, key)
         let session = try KeychainSession(store)

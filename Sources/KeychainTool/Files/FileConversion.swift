@@ -171,10 +171,8 @@ struct ConversionReport {
         let word = isProtecting ? "protected" : "unprotected"
         var parts = ["\(counted(converted, "file")) \(word) (\(ByteCount.text(Int64(clamping: bytes))))"]
         if left > 0 { parts.append("\(left) \(isProtecting ? "protected already" : "plain already")") }
-        let kinds = TreeWalk.Skipped.allCases.compactMap { kind in
-            skipped[kind].map { counted($0, kind.names.one, kind.names.many) }
-        }
-        if !kinds.isEmpty { parts.append("skipped: " + kinds.joined(separator: ", ")) }
+        let kinds = TreeWalk.Skipped.text(skipped)
+        if !kinds.isEmpty { parts.append("skipped: " + kinds) }
         if leftovers > 0 { parts.append("\(counted(leftovers, "unfinished file")) of killed programs removed") }
         if failed > 0 { parts.append("\(failed) failed") }
         return parts.joined(separator: "; ")
@@ -186,30 +184,8 @@ struct ConversionReport {
             ("bytes", .number(Int64(clamping: bytes))),
             (isProtecting ? "alreadyProtected" : "plain", .number(Int64(left))),
             ("otherClass", .number(Int64(ofOtherClass))),
-            ("skipped", .object(TreeWalk.Skipped.allCases.map { ($0.key, .number(Int64(skipped[$0] ?? 0))) })),
+            ("skipped", TreeWalk.Skipped.json(skipped)),
             ("leftovers", .number(Int64(leftovers))), ("failed", .number(Int64(failed))),
         ])
-    }
-}
-
-extension TreeWalk.Skipped {
-    fileprivate var names: (one: String, many: String) {
-        switch self {
-        case .symbolicLink: ("symbolic link", "symbolic links")
-        case .pipe: ("pipe", "pipes")
-        case .socket: ("socket", "sockets")
-        case .device: ("device", "devices")
-        case .keychain: ("keychain's directory", "keychains' directories")
-        }
-    }
-
-    fileprivate var key: String {
-        switch self {
-        case .symbolicLink: "symbolicLinks"
-        case .pipe: "pipes"
-        case .socket: "sockets"
-        case .device: "devices"
-        case .keychain: "keychains"
-        }
     }
 }

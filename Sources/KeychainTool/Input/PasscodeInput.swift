@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// Where passcodes, and the passphrases of exports, come from: lines of standard input, or a person at a terminal who is asked for each.
+/// Where passcodes, and the passphrases of exports and backup keys, come from: lines of standard input, or a person at a terminal who is asked for each.
 ///
 /// To be read before the keychain is opened: see ``HeldSignals``.
 enum PasscodeInput {
@@ -21,13 +21,15 @@ enum PasscodeInput {
         return (lines[0], try agreed(lines[1], lines[2], "new passcodes"))
     }
 
-    private static let passphrase = "Passphrase of the export"
+    /// What a passphrase is of.
+    enum Sealed: String { case export, backupKey = "backup key" }
 
-    static func readPassphrase() throws -> SecretBytes {
-        try read([passphrase])[0]
+    static func readPassphrase(of sealed: Sealed) throws -> SecretBytes {
+        try read(["Passphrase of the \(sealed.rawValue)"])[0]
     }
 
-    static func readNewPassphrase() throws -> SecretBytes {
+    static func readNewPassphrase(of sealed: Sealed) throws -> SecretBytes {
+        let passphrase = "Passphrase of the \(sealed.rawValue)"
         let lines = try read([passphrase, passphrase + " again"])
         return try agreed(lines[0], lines[1], "passphrases")
     }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Keychain
 internal import KeychainModel
 
@@ -21,6 +22,14 @@ extension KeychainSession {
                 .importItems(ImportRequest(items, isDryRun: isDryRun)))
         else { throw .unexpectedReply }
         return outcomes
+    }
+
+    /// A backup key file: the class keys of this keychain's files, sealed.
+    func fileKeyBackup(_ request: FileKeyBackupRequest) throws(KeychainError) -> Data {
+        guard case .fileKeyBackup(let file) = try connection.perform(.backUpFileKeys(request)) else {
+            throw .unexpectedReply
+        }
+        return file
     }
 
     /// How many items there are, whatever they are.

@@ -1,0 +1,55 @@
+internal import ArgumentParser
+internal import Keychain
+
+struct BackupFileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Copy protected files as they are, encrypted, also while locked.",
+        discussion: """
+            Each file and tree is copied under its last name into the directory of --to, with modes, times and extended \
+            attributes. Plain files are left out. No key is needed, and none is copied: 'keychain file backup-key', once \
+            while unlocked, makes what 'keychain file restore' needs. Run again, it copies what has changed. Nothing is \
+            deleted there.
+
+            Example:
+              keychain file backup ~/Documents --to /media/backup
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var arguments: PathArguments
+    @OptionGroup var options: BackupOptions
+    @Option(
+        help: ArgumentHelp("Where the copies go; it is made if it is not there.", valueName: "directory"),
+        completion: .directory)
+    var to: String
+
+    func validate() throws {
+        if to.isEmpty { throw ValidationError("A directory cannot have an empty name.") }
+    }
+
+    func run() throws {
+        // Before a thread is there.
+        let signals = HeldSignals()
+        defer { signals.release() }
+        let session = try KeychainSession(store)
+        let storeFiles = StoreFiles(session)
+        let walk = TreeWalk(paths: arguments.paths, directories: .entered, storeFiles: storeFiles)
+        let copy = try TreeCopy(of: arguments.paths, into: to, session.files, storeFiles)
+        try options.run(BackupRun(.backUp(copy), session.files, walk, signals, isQuiet: options.quiet))
+    }
+}
+
+/// What `file backup` and `file restore` have in common.
+struct BackupOptions: ParsableArguments {
+    @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
+    @Flag(help: "Say nothing unless something fails.") var quiet = false
+
+    func run(_ run: BackupRun) throws {
+        try run.run()
+        if json {
+            try Console.write(run.report.json.text + "\n")
+        } else if !quiet {
+            try Console.write(run.report.text + "\n")
+        }
+        try run.failures.end()
+    }
+}

@@ -1,0 +1,57 @@
+internal import ArgumentParser
+internal import DataProtection
+internal import Foundation
+internal import Keychain
+
+struct RestoreFileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Bring protected files of another keychain under this one.",
+        discussion: """
+            The passphrase of the backup key comes from a line of standard input, or from a prompt. Without --to files \
+            are changed where they are, and only their headers are written; with it they stay, and copies under their \
+            last names are restored. Files of this keychain are left, so it may be interrupted and run again. Each file \
+            keeps its class; those of the class complete need this keychain unlocked.
+
+            Examples:
+              keychain file restore /media/backup/Documents --key files.key --to ~
+              keychain file restore ~/Documents --key files.key
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var arguments: PathArguments
+    @OptionGroup var options: BackupOptions
+    @Option(
+        help: ArgumentHelp("What 'keychain file backup-key' wrote.", valueName: "file"), completion: .file())
+    var key: String
+    @Option(
+        help: ArgumentHelp(
+            "Where restored copies go, none in the place of another file (default: files are restored where they are).",
+            valueName: "directory"),
+        completion: .directory)
+    var to: String?
+
+    func validate() throws {
+        if key.isEmpty { throw ValidationError("A file cannot have an empty name.") }
+        if to?.isEmpty == true { throw ValidationError("A directory cannot have an empty name.") }
+    }
+
+    func run() throws {
+        let sealed = try SealedFileBackupKey(contentsOf: URL(namedByPerson: key))
+        let passphrase = try PasscodeInput.readPassphrase(of: .backupKey)
+        // Before a thread is there.
+        let signals = HeldSignals()
+        defer { signals.release() }
+        let key = try sealed.opened(passphrase)
+        let session = try KeychainSession(store)
+        let storeFiles = StoreFiles(session)
+        let files = session.filesMakingStore
+        let walk = TreeWalk(paths: arguments.paths, directories: .entered, storeFiles: storeFiles)
+        let work: BackupRun.Work
+        if let to {
+            work = .restore(key, try TreeCopy(of: arguments.paths, into: to, files, storeFiles))
+        } else {
+            work = .restoreInPlace(key)
+        }
+        try options.run(BackupRun(work, files, walk, signals, isQuiet: options.quiet))
+    }
+}
