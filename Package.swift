@@ -246,7 +246,8 @@ let package = Package(
         .testTarget(
             name: "DataProtectionTests",
             dependencies: [
-                "CKeychainTestSupport", "DataProtection", "Keychain", "KeychainCrypto", "KeychainEngine",
+                "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "Keychain", "KeychainCrypto",
+                "KeychainEngine",
                 "KeychainFiles", "KeychainModel", "KeychainTestSupport",
             ],
             swiftSettings: houseSettings

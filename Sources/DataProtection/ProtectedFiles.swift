@@ -248,9 +248,14 @@ public struct ProtectedFiles: Sendable {
     }
 
     /// A file for as long as it is open.
-    func sealed(_ file: borrowing OpenFile, mayWrite: Bool = false) -> SealedFile {
+    ///
+    /// - Parameter key: If it is known, whatever keychain the file belongs to.
+    func sealed(
+        _ file: borrowing OpenFile, mayWrite: Bool = false, key: OpenFileKey? = nil
+    ) -> SealedFile {
         SealedFile(
-            SealedFile.Descriptor(file.descriptor, mayWrite: mayWrite, mustClose: false), file.path, environment())
+            SealedFile.Descriptor(file.descriptor, mayWrite: mayWrite, mustClose: false), file.path, environment(),
+            key: key)
     }
 
     func environment(_ gate: LockGate? = nil) -> SealedFile.Environment {

@@ -1,3 +1,4 @@
+import CKeychainLinux
 import Foundation
 import Glibc
 import KeychainCrypto
@@ -110,8 +111,10 @@ import Testing
         try withProtectedFiles { files, directory throws in
             let (url, copy) = (directory.appendingPathComponent("file"), directory.appendingPathComponent("copy"))
             try files.write(content(50_000), to: url)
-            var writer: OpenFile? = try OpenFile(url.path, O_RDWR)
-            try writer!.lockHeader()
+            var writer: SealedFile.Descriptor? = SealedFile.Descriptor(
+                open(url.path, O_RDWR | O_CLOEXEC), mayWrite: true, mustClose: true)
+            let number = try #require(writer).number
+            #expect(ckeychain_await_lock(number, Int64(FileFormat.headerByteCount)) == 0)
             var waits = 0
             let isMade = try files.backUp(url, to: copy) { part in
                 if part.total != nil { return }

@@ -24,7 +24,7 @@ extension ProtectedFiles {
     /// allowed. When all is in it.
     package func finishDirectory(_ path: String, like source: String) throws(DataProtectionError) {
         let (from, to) = (
-            open(source, O_RDONLY | O_DIRECTORY | O_CLOEXEC), open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            Glibc.open(source, O_RDONLY | O_DIRECTORY | O_CLOEXEC), Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         )
         defer { for descriptor in [from, to] where descriptor >= 0 { close(descriptor) } }
         guard from >= 0 else { throw .system("look at", source) }
@@ -48,7 +48,7 @@ extension ProtectedFiles {
     }
 
     private func syncDirectory(_ path: String) throws(DataProtectionError) {
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if descriptor < 0 && errno == EACCES { return }
         guard descriptor >= 0 else { throw .system("open", path) }
         defer { close(descriptor) }

@@ -24,22 +24,32 @@ extension ProtectedFiles {
         let path = try FilePath.followingLinks(try FilePath.of(url))
         let file = try OpenFile(path, O_RDWR)
         guard try file.isProtected() else { throw DataProtectionError(.notProtected, path, "it is a plain file") }
-        try file.lockHeader()
-        guard file.identity.isStillNamed() else {
-            throw DataProtectionError(
-                .changedMeanwhile, path, "another program has replaced the file meanwhile; nothing was changed")
+        let (identity, descriptor) = (file.identity, file.descriptor)
+        func requireStillNamed() throws(DataProtectionError) {
+            guard identity.isStillNamed() else {
+                throw DataProtectionError(
+                    .changedMeanwhile, path, "another program has replaced the file meanwhile; nothing was changed")
+            }
+            // The new header says that the disk has what it refers to, which may have been copied here just now.
+            guard files.sync(descriptor) == 0 else { throw .system("write", path) }
         }
-        let page = try file.firstPage()
-        var next = try adoptedHeader(of: file, with: key)
-        if next == nil { next = try unfinishedHeader(of: file, page) }
-        guard let (header, fileKey) = next else { return false }
-        // The new header says that the disk has what it refers to.
-        guard files.sync(file.descriptor) == 0 else { throw .system("write", path) }
-        // The copy that is in use is replaced last, so that one is whole at any moment.
-        let inUse = FileHeader.intactCopies(in: page).lastIndex(of: true) ?? 1
-        for slot in [1 - inUse, inUse] {
-            try write(header, to: file.descriptor, slot: slot, fileKey, path)
-            guard files.sync(file.descriptor) == 0 else { throw .system("write", path) }
+        if let foreign = try foreignKey(of: file, with: key) {
+            let sealed = sealed(file, mayWrite: true, key: foreign.key)
+            try sealed.rewrap(.continuing, isStillRight: requireStillNamed) { (header) throws(DataProtectionError) in
+                try keys.ask(.adopt(foreign.secret, header.fileClass, fileID: header.key.fileID), path).wrapped
+            }
+        } else {
+            guard try isUnfinished(file) else { return false }
+            do throws(DataProtectionError) {
+                let sealed = sealed(file, mayWrite: true)
+                try sealed.rewrap(.continuing, isStillRight: requireStillNamed) {
+                    (header) throws(DataProtectionError) in header.key
+                }
+            } catch {
+                // It is this keychain's: that it does not open now is nothing that a restore could mend.
+                guard error.code == .locked else { throw error }
+                return false
+            }
         }
         // Its content is as old as it was.
         guard futimens(file.descriptor, [file.status.st_atim, file.status.st_mtim]) == 0 else {
@@ -93,63 +103,50 @@ extension ProtectedFiles {
 
     // MARK: Headers
 
-    /// The header that a restored file begins with; nil: the file belongs to this keychain already.
+    /// The header that a restored copy begins with; nil: the file belongs to this keychain already.
     ///
     /// - Throws: as ``restore(_:with:)``.
     private func adoptedHeader(
         of file: borrowing OpenFile, with key: FileBackupKey
     ) throws(DataProtectionError) -> (FileHeader, KeyMaterial)? {
-        let unverified = try headerToRestore(of: file)
-        let claimed = unverified.claimed.key
+        guard let foreign = try foreignKey(of: file, with: key) else { return nil }
+        // Nobody writes to it meanwhile.
+        var header = try sealed(file, key: foreign.key).current(.continuing, isLocked: true).0.header
+        header.key = try keys.ask(
+            .adopt(foreign.secret, header.fileClass, fileID: header.key.fileID), file.path
+        ).wrapped
+        header.sequence += 1
+        header.bootMark = FileHeader.BootMark()
+        return (header, foreign.key.fileKey)
+    }
+
+    /// The key of a file of another keychain; nil: it belongs to this one already.
+    private func foreignKey(
+        of file: borrowing OpenFile, with backup: FileBackupKey
+    ) throws(DataProtectionError) -> (key: OpenFileKey, secret: SecretBytes)? {
+        let claimed = try file.header().claimed.key
         if try isOwn(claimed, file.path) { return nil }
-        guard claimed.storeID == key.keychain else {
+        guard claimed.storeID == backup.keychain else {
             throw DataProtectionError(
                 .wrongKey, file.path,
                 "it belongs to keychain \(claimed.storeID.uuidString.lowercased()), and the backup key is that of "
-                    + "\(key.keychain.uuidString.lowercased()): restore it with the backup key of its own keychain")
+                    + "\(backup.keychain.uuidString.lowercased()): restore it with the backup key of its own keychain")
         }
-        let secret = try key.unwrap(claimed, file.path)
-        let fileKey = try KeyMaterial(secret, file.path)
-        var header: FileHeader
-        do throws(FileFormatError) {
-            header = try unverified.verified(fileKey: fileKey)
-        } catch {
-            throw DataProtectionError(error, file.path)
-        }
-        try header.requireStoredSize(of: file.descriptor, file.path)
-        let adopted = try keys.ask(.adopt(secret, header.fileClass, fileID: header.key.fileID), file.path)
-        header.key = adopted.wrapped
-        header.sequence += 1
-        header.bootMark = FileHeader.BootMark()
-        return (header, fileKey)
+        let secret = try backup.unwrap(claimed, file.path)
+        let key = OpenFileKey(
+            try KeyMaterial(secret, file.path), fileID: claimed.fileID, bootID: environment().bootID)
+        return (key, secret)
     }
 
-    /// The header that counts when a file comes from another machine.
-    private func headerToRestore(of file: borrowing OpenFile) throws(DataProtectionError) -> UnverifiedFileHeader {
-        try file.header()
-    }
-
-    /// What is left to be written of a file that belongs to this keychain: an interrupted call has changed one copy of the
-    /// header alone, and the other one is still under the former keychain's key, or broken. nil: nothing.
-    private func unfinishedHeader(
-        of file: borrowing OpenFile, _ page: Data
-    ) throws(DataProtectionError) -> (FileHeader, KeyMaterial)? {
+    /// Whether an interrupted call has changed one copy of the header of a file that belongs to this keychain, and the
+    /// other one is still under the former keychain's key, or broken.
+    private func isUnfinished(_ file: borrowing OpenFile) throws(DataProtectionError) -> Bool {
+        let page = try file.firstPage()
         let result = Result { () throws(FileFormatError) in try FileHeader.inFirstPage(page) }
-        guard let (newest, former) = try? result.get(), newest.claimed.isDurable,
-            FileHeader.intactCopies(in: page) != [true, true],
-            former?.claimed.key.storeID != newest.claimed.key.storeID
-        else { return nil }
-        let (header, fileKey): (FileHeader, KeyMaterial)
-        do throws(DataProtectionError) {
-            (header, fileKey) = try openHeader(of: file)
-        } catch {
-            // It is this keychain's: that it does not open now is nothing that a restore could mend.
-            guard error.code == .locked else { throw error }
-            return nil
-        }
-        var next = header
-        next.sequence += 1
-        return (next, fileKey)
+        guard let pair = try? result.get(), pair.newest.claimed.isDurable,
+            FileHeader.intactCopies(in: page) != [true, true]
+        else { return false }
+        return pair.former?.claimed.key.storeID != pair.newest.claimed.key.storeID
     }
 
     /// Whether a key is this keychain's, and there is a class key for it.

@@ -36,7 +36,11 @@ struct SharedFile: ~Copyable {
     /// - Throws: `.truncated` if the file has not all that it says: a copy of it would take the place of a whole one.
     func header() throws(DataProtectionError) -> UnverifiedFileHeader {
         let header = try file.header()
-        guard header.claimed.storedSize <= file.size else {
+        // One that was written before a crash may refer to what never came to the disk; then the other one counts.
+        let page = try file.firstPage()
+        let former = (try? Result { () throws(FileFormatError) in try FileHeader.inFirstPage(page) }.get())?.former
+        let isBaseThere = !header.claimed.isDurable && (former?.claimed.storedSize).map { $0 <= file.size } ?? false
+        guard header.claimed.storedSize <= file.size || isBaseThere else {
             throw DataProtectionError(
                 .truncated, file.path,
                 "\(header.claimed.storedSize - file.size) bytes of the file are missing at its end")

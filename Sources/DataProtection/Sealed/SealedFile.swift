@@ -502,21 +502,35 @@ final class SealedFile: Sendable {
     /// 256 KiB.
     private static let worthPunching = 64
 
-    // MARK: Class
+    // MARK: The wrapped key
 
-    /// Wraps the file's key for another class. Nobody writes meanwhile, and all that was written is on the disk before.
+    /// Wraps the file's key for another class.
     ///
     /// - Parameter isStillRight: Asked when nobody else can change it any more.
     func setClass(
         _ fileClass: FileClass, isStillRight: () throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
+        try rewrap(isStillRight: isStillRight) { (header) throws(DataProtectionError) in
+            try environment.keys.ask(.rewrap(header.key, fileClass), path).wrapped
+        }
+    }
+
+    /// Puts the file's key into the header in another wrapping. Nobody writes meanwhile, and all that was written is on
+    /// the disk before.
+    ///
+    /// - Parameters:
+    ///   - isStillRight: Asked when nobody else can change it any more.
+    ///   - wrap: Is given the header in use.
+    func rewrap(
+        _ access: Access = .beginning, isStillRight: () throws(DataProtectionError) -> Void,
+        _ wrap: (FileHeader) throws(DataProtectionError) -> WrappedFileKey
+    ) throws(DataProtectionError) {
         try withTurn { (file) throws(DataProtectionError) in
             try isStillRight()
-            let (present, key) = try current(isLocked: true)
+            let (present, key) = try current(access, isLocked: true)
             let version = try settle(present, key, file)
-            let rewrapped = try environment.keys.ask(.rewrap(version.header.key, fileClass), path)
             var header = version.header
-            header.key = rewrapped.wrapped
+            header.key = try wrap(version.header)
             header.sequence = version.highestSequence + 1
             var new = version
             // The one in use last, so that one is whole at any moment; and both, so that no other wrapping stays.
