@@ -214,8 +214,9 @@ let package = Package(
         .executableTarget(
             name: "KeychainFaultProbe",
             dependencies: [
-                "CKeychainFaults", "CKeychainTestSupport", "KeychainCrypto", "KeychainEngine", "KeychainFiles",
-                "KeychainModel", "KeychainTestSupport", .product(name: "Logging", package: "swift-log"),
+                "CKeychainFaults", "CKeychainTestSupport", "DataProtection", "Keychain", "KeychainCrypto",
+                "KeychainEngine", "KeychainFileModel", "KeychainFiles", "KeychainModel", "KeychainTestSupport",
+                .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/KeychainFaultProbe",
             swiftSettings: houseSettings
@@ -247,9 +248,17 @@ let package = Package(
             name: "DataProtectionTests",
             dependencies: [
                 "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "Keychain", "KeychainCrypto",
-                "KeychainEngine",
-                "KeychainFiles", "KeychainModel", "KeychainTestSupport",
+                "KeychainEngine", "KeychainFaultProbe", "KeychainFileModel", "KeychainFiles", "KeychainModel",
+                "KeychainTestSupport",
             ],
+            swiftSettings: houseSettings
+        ),
+        .target(
+            name: "KeychainFileModel",
+            dependencies: [
+                "DataProtection", "Keychain", "KeychainCrypto", "KeychainFiles", "KeychainModel", "KeychainTestSupport",
+            ],
+            path: "Tests/KeychainFileModel",
             swiftSettings: houseSettings
         ),
         .testTarget(

@@ -59,7 +59,7 @@ extension ProtectedFiles {
             protection: FileProtection(claimed.fileClass), length: claimed.length, storedSize: file.size,
             keychain: claimed.key.storeID, identifier: claimed.key.fileID, keyGeneration: claimed.key.generation,
             chunkSize: 1 << Int(claimed.chunkBits),
-            hasBothHeaders: FileHeader.intactCopies(in: try file.firstPage()) == [true, true], refusal: refusal)
+            hasBothHeaders: try file.hasBothHeaders(), refusal: refusal)
     }
 
     // MARK: Changing

@@ -52,6 +52,8 @@ public struct ProtectedFiles: Sendable {
     let randomness: any Randomness
     private let now: @Sendable () -> ContinuousClock.Instant
     private let bootID: UUID
+    /// log2 of the chunk size of files that are made.
+    let chunkBits: UInt8
 
     var keys: FileKeys { FileKeys(connection: ownConnection ?? .current) }
 
@@ -65,21 +67,25 @@ public struct ProtectedFiles: Sendable {
 
     private init(
         _ connection: Connection?, _ files: any FileSystem, _ randomness: any Randomness,
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, bootID: UUID = Self.bootID
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, bootID: UUID = Self.bootID,
+        chunkBits: UInt8 = FileFormat.usualChunkBits
     ) {
         ownConnection = connection
         self.files = files
         self.randomness = randomness
         self.now = now
         self.bootID = bootID
+        self.chunkBits = chunkBits
     }
 
-    /// For tests that let calls fail, time pass, and the system start anew.
+    /// For tests that let calls fail, time pass, and the system start anew, or want trees with many levels.
     package init(
         connection: Connection, files: any FileSystem = SystemFiles(),
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, bootID: UUID? = nil
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, bootID: UUID? = nil, chunkBits: UInt8? = nil
     ) {
-        self.init(connection, files, SystemRandomness(), now: now, bootID: bootID ?? Self.bootID)
+        self.init(
+            connection, files, SystemRandomness(), now: now, bootID: bootID ?? Self.bootID,
+            chunkBits: chunkBits ?? FileFormat.usualChunkBits)
     }
 
     /// Where the kernel hides it, everything is looked at that another process has not forced to the disk.
@@ -239,7 +245,9 @@ public struct ProtectedFiles: Sendable {
         // Before anything is made: a refusal leaves nothing behind.
         let key = try keys.ask(.make(fileClass, fileID: UUID()), path)
         let new = try Replacement(of: path, mode: 0o666, files)
-        try write(try SealedFileWriter(new.descriptor, path, key: key, files: files, randomness: randomness))
+        try write(
+            try SealedFileWriter(
+                new.descriptor, path, key: key, chunkBits: chunkBits, files: files, randomness: randomness))
         if exists { try new.takeAccessList(of: path) }
         if exists { try new.takeModeAndOwner(of: status, mustKeepOwner: false) }
         try new.publish(

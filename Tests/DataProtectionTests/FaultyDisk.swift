@@ -8,7 +8,8 @@ final class FaultyDisk: FileSystem {
     enum Fault: Sendable, CaseIterable {
         /// This call fails, those after it do not.
         case full, broken
-        /// This call writes half of what it was given, and then the program is gone: nothing is done any more.
+        /// This call writes half of what it was given, in whole sectors, and then the program is gone: nothing is done any
+        /// more.
         case killed
     }
 
@@ -24,6 +25,11 @@ final class FaultyDisk: FileSystem {
     /// Begins to count; the call of this number fails. nil: none does.
     func fail(at step: Int?, _ fault: Fault = .full) {
         state.withLock { $0 = State(step: step, fault: fault) }
+    }
+
+    /// Which call failed; nil: none has so far.
+    var failed: String? {
+        state.withLock { state in state.step.flatMap { $0 < state.calls.count ? state.calls[$0] : nil } }
     }
 
     /// In their order: "open", "write", "sync", "rename", "link", "remove", "sync directory".
@@ -59,8 +65,10 @@ final class FaultyDisk: FileSystem {
     func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, at offset: Int) -> Int {
         let wasDead = isDead
         if let fault = attempt("write") {
-            if !wasDead {
-                _ = disk.write(UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2)), to: file, at: offset)
+            // What lies within a page of memory is written at once, and a sector always does.
+            let half = bytes.count / 2 / 512 * 512
+            if !wasDead && half > 0 {
+                _ = disk.write(UnsafeRawBufferPointer(rebasing: bytes.prefix(half)), to: file, at: offset)
             }
             return Int(refuse(fault))
         }

@@ -9,6 +9,10 @@
 //   KeychainFaultProbe kills ROUNDS [--seed N] [--not-durable]
 //       several writers on one store, killed at random moments, round after round; with --not-durable they acknowledge
 //       what they only begin
+//   KeychainFaultProbe files [--operations N] [--seed N]
+//       random operations on protected files that are open, compared with a model
+//   KeychainFaultProbe file-worker DIR fill|read|count|append|acknowledge NUMBER COUNT
+//       one program of several that work on one file (FileWorker)
 //   KeychainFaultProbe list             the operations
 //
 // Prints a line for each operation and fault, and one for each failure. Ends with 1 if there was any.
@@ -44,6 +48,16 @@ struct Probe {
                 let seed = options.seed ?? UInt64.random(in: 0..<1_000_000)
                 return try KillLoop(base: base, seed: seed, isHonest: options.isDurable).run(rounds: rounds)
             }
+        case ("files", 1):
+            return try FileRuns.run(
+                operations: options.operations, seed: options.seed ?? UInt64.random(in: 0..<1_000_000))
+        case ("file-worker", 5):
+            guard let work = FileWorker.Work(rawValue: options.words[2]), let number = Int(options.words[3]),
+                let count = Int(options.words[4])
+            else { throw FaultDriver.Failure(reason: "unknown work \(arguments)") }
+            let directory = URL(fileURLWithPath: options.words[1])
+            try FileWorker(directory, number: number, count: count, forReading: work == .read).run(work)
+            return true
         default:
             throw FaultDriver.Failure(
                 reason: "unknown command \(arguments); the top of Probe.swift says which there are")
@@ -96,6 +110,7 @@ private struct Options {
     var stride = 1
     var step: Int?
     var seed: UInt64?
+    var operations = 10_000_000
     var isDurable = true
     var keeps = false
 
@@ -112,6 +127,7 @@ private struct Options {
             case "--stride": stride = max(1, try number())
             case "--step": step = try number()
             case "--seed": seed = UInt64(try number())
+            case "--operations": operations = try number()
             case "--not-durable": isDurable = false
             case "--keep": keeps = true
             default: words.append(argument)

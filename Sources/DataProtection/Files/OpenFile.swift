@@ -78,6 +78,16 @@ struct OpenFile: ~Copyable {
         }
     }
 
+    /// Whether both slots have a whole header, which need not be the same one.
+    func hasBothHeaders() throws(DataProtectionError) -> Bool {
+        let page = try firstPage()
+        do throws(FileFormatError) {
+            return try FileHeader.inFirstPage(page).areBothWhole
+        } catch {
+            throw DataProtectionError(error, path)
+        }
+    }
+
     /// For asking later whether it is still the same. To be used while this exists.
     var identity: FileIdentity { FileIdentity(descriptor: descriptor, path: path, status: status) }
 }

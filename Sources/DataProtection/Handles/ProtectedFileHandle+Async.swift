@@ -32,7 +32,7 @@ extension ProtectedFileHandle {
     /// The content from a place to the end, as it is when it is reached.
     ///
     /// ```swift
-    /// for try await line in handle.bytes().lines { … }
+    /// for try await byte in handle.bytes() { parser.feed(byte) }
     /// ```
     public func bytes(from offset: UInt64 = 0) -> ProtectedFileBytes { ProtectedFileBytes(self, offset) }
 }

@@ -40,12 +40,12 @@ extension ProtectedFileHandle {
         }
     }
 
-    /// ``truncate(to:)``, and goes there.
+    /// The same as `truncate(to:)`, and goes there.
     public func truncate(atOffset offset: UInt64) throws(DataProtectionError) {
         try truncate(to: offset)
         seek(toOffset: offset)
     }
 
-    /// ``sync()``.
+    /// The same as `sync()`.
     public func synchronize() throws(DataProtectionError) { try sync() }
 }

@@ -1,3 +1,4 @@
+@_implementationOnly import CKeychainLinux
 public import Foundation
 internal import Glibc
 @_implementationOnly import KeychainCrypto
@@ -29,8 +30,8 @@ internal import Synchronization
 /// at all. Two writers never lose each other's bytes, also within one chunk. Whoever is killed while writing leaves what
 /// was before, and nobody waits for it.
 ///
-/// **A power cut.** After it, the file has everything that was there at the last ``sync()``, and then as some later write
-/// has left it: never a mixture, never an error. ``close()`` makes durable, too; letting a handle go away does not.
+/// **A power cut.** After it, the file has everything that was there at the last `sync()`, and then as some later write
+/// has left it: never a mixture, never an error. `close()` makes durable, too; letting a handle go away does not.
 ///
 /// All calls may be made from several threads at once; they block. For tasks there are the same with `async`.
 ///
@@ -106,6 +107,8 @@ public final class ProtectedFileHandle: Sendable {
             let read = try file.read(at: offset, into: target)
             return Data(bytesNoCopy: bytes, count: read, deallocator: .free)
         } catch {
+            // Parts of it may have been opened.
+            ckeychain_erase(bytes, count)
             free(bytes)
             throw error
         }
@@ -158,10 +161,11 @@ public final class ProtectedFileHandle: Sendable {
     ) throws(DataProtectionError) {
         var start = 0
         while start < bytes.count {
-            // To the end of a chunk, so that the next part begins with one.
             let (place, overflow) = offset.addingReportingOverflow(UInt64(start))
             guard !overflow else { throw .system("write", path, errno: EFBIG) }
-            let count = min(bytes.count - start, Self.batch - Int(place % UInt64(Self.batch)))
+            // What fits is written at once; otherwise up to the end of a chunk, so that the next part begins with one.
+            let left = bytes.count - start
+            let count = left <= Self.batch ? left : Self.batch - Int(place % UInt64(Self.batch))
             let part = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + count)])
             try write(part, place, start == 0 ? .beginning : .continuing)
             start += count
@@ -173,13 +177,14 @@ public final class ProtectedFileHandle: Sendable {
 
     /// Makes a part of the content zeros, which take no space where they fill whole chunks. The length stays.
     ///
-    /// Space is given back to the disk by the next ``sync()``.
+    /// Space is given back to the disk by the next `sync()`.
     public func punch(_ range: Range<UInt64>) throws(DataProtectionError) { try file.punch(range) }
 
     /// Returns when the disk has everything that was written before this, by whatever handle or program.
     ///
     /// - Throws: `.system` if the disk refuses. The handle refuses from then on to say that anything is on the disk;
-    ///   after a power cut the file may be as it was at the sync before.
+    ///   after a power cut the file may be as it was at the sync before. EBADF if the file is open for reading alone and
+    ///   has something that was not made durable.
     public func sync() throws(DataProtectionError) {
         try file.sync()
         guard let directory = madeIn.withLock({ $0 }) else { return }
@@ -197,7 +202,7 @@ public final class ProtectedFileHandle: Sendable {
 
     /// Makes durable what was written, and closes the file. Every later call fails (EBADF), closing again does not.
     ///
-    /// - Throws: what ``sync()`` throws. The file is closed all the same, and what was written is there for as long as
+    /// - Throws: what `sync()` throws. The file is closed all the same, and what was written is there for as long as
     ///   the system does not crash.
     public func close() throws(DataProtectionError) {
         if file.isClosed { return }

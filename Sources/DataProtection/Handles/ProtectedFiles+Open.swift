@@ -17,8 +17,8 @@ extension ProtectedFiles {
         public let rawValue: Int
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Makes the file if there is none. It is on the disk, with its name, after the first
-        /// ``ProtectedFileHandle/sync()``.
+        /// Makes the file if there is none. It is on the disk, with its name, after the first `sync()` of
+        /// the handle.
         public static let create = OpenOptions(rawValue: 1)
         /// With ``create``: an error (EEXIST) if there is one. Of several programs that do this at once, one succeeds.
         public static let exclusive = OpenOptions(rawValue: 2)
@@ -90,9 +90,10 @@ extension ProtectedFiles {
         let sealed = SealedFile(
             SealedFile.Descriptor(try file.duplicate(), mayWrite: access == .writing, mustClose: true), path,
             environment(open.gate))
+        let handle = ProtectedFileHandle(sealed, open, appends: options.contains(.append), madeIn: nil)
         // Whether it opens, and is a protected file at all.
         _ = try sealed.current()
-        return ProtectedFileHandle(sealed, open, appends: options.contains(.append), madeIn: nil)
+        return handle
     }
 
     private func make(
@@ -106,12 +107,20 @@ extension ProtectedFiles {
         let environment = environment(open.gate)
         let key = OpenFileKey(
             try KeyMaterial(made.key, path), fileID: made.wrapped.fileID, bootID: environment.bootID)
-        try SealedFile.writeFirstPage(of: made.wrapped, key, to: new.descriptor, path, files)
-        let sealed = SealedFile(
-            SealedFile.Descriptor(try new.duplicate(), mayWrite: true, mustClose: true), path, environment, key: key)
-        try new.publish(replaces: false, isDurable: false)
-        return ProtectedFileHandle(
+        try SealedFile.writeFirstPage(of: made.wrapped, key, chunkBits, to: new.descriptor, path, files)
+        let descriptor = SealedFile.Descriptor(try new.duplicate(), mayWrite: true, mustClose: true)
+        let sealed = SealedFile(descriptor, path, environment, key: key)
+        let handle = ProtectedFileHandle(
             sealed, open, appends: options.contains(.append), madeIn: FilePath.directory(of: path))
+        // Locked since the key was made: nothing is left behind either.
+        _ = try sealed.current()
+        // A name can reach the disk before what it names, and a file without a header is one that does not open.
+        guard files.syncData(new.descriptor) == 0 else { throw .system("write", path) }
+        try new.publish(replaces: false, isDurable: false)
+        // Nobody has to tell it from what killed programs leave any more. Where such a lock is one of bytes, it would
+        // keep others from writing.
+        flock(descriptor.number, LOCK_UN)
+        return handle
     }
 }
 
@@ -136,11 +145,12 @@ extension FilePath {
 extension SealedFile {
     /// The header of a file without content, that will be changed in place.
     fileprivate static func writeFirstPage(
-        of wrapped: WrappedFileKey, _ key: OpenFileKey, to file: Int32, _ path: String, _ files: any FileSystem
+        of wrapped: WrappedFileKey, _ key: OpenFileKey, _ chunkBits: UInt8, to file: Int32, _ path: String,
+        _ files: any FileSystem
     ) throws(DataProtectionError) {
         let header = FileHeader(
-            key: wrapped, isChangedInPlace: true, length: 0, storedSize: UInt64(FileFormat.headerByteCount),
-            writeCount: 0, root: nil, usedPages: 0)
+            key: wrapped, chunkBits: chunkBits, isChangedInPlace: true, length: 0,
+            storedSize: UInt64(FileFormat.headerByteCount), writeCount: 0, root: nil, usedPages: 0)
         var page = Data(count: FileFormat.headerByteCount)
         for (number, offset) in FileFormat.slotOffsets.enumerated() {
             let slot = header.encoded(fileKey: key.fileKey, slot: number)

@@ -13,9 +13,15 @@ final class FileVersion: Sendable {
     let base: FileHeader?
     /// Of all headers in the slots.
     let highestSequence: UInt64
+    /// The disk has all that the header refers to, but perhaps not the header (``FileHeaderPair/mayBeHalfWritten``).
+    let mayBeHalfWritten: Bool
 
     /// - Parameter base: nil if the header is the base itself.
-    init(slots: Data, header: FileHeader, slot: Int, base: FileHeader?, highestSequence: UInt64) {
+    init(
+        slots: Data, header: FileHeader, slot: Int, base: FileHeader?, highestSequence: UInt64,
+        mayBeHalfWritten: Bool = false
+    ) {
+        self.mayBeHalfWritten = mayBeHalfWritten
         self.slots = slots
         self.header = header
         self.slot = slot
@@ -35,6 +41,11 @@ final class FileVersion: Sendable {
             slots: slots, header: header, slot: slot, base: base, highestSequence: header.sequence)
     }
 
+    /// The same when it is sure that the disk has it.
+    var whole: FileVersion {
+        FileVersion(slots: slots, header: header, slot: slot, base: base, highestSequence: highestSequence)
+    }
+
     /// The bytes of both slots from the first page of a file.
     static func slots(in page: UnsafeRawBufferPointer) -> Data {
         FileFormat.slotOffsets.reduce(into: Data(capacity: 2 * FileFormat.slotByteCount)) { slots, offset in
@@ -51,6 +62,16 @@ final class FileVersion: Sendable {
                     && memcmp(known, page.baseAddress! + offset, FileFormat.slotByteCount) == 0
             }
         }
+    }
+}
+
+extension FileHeaderPair {
+    /// Whether a program may have died after it wrote a durable header to the slot in which the base was not, and before
+    /// that was forced to the disk. Until then it is the other slot, which says the same of the content, that counts
+    /// after a crash.
+    var mayBeHalfWritten: Bool {
+        guard let former, newest.claimed.isDurable else { return false }
+        return former.claimed.root == newest.claimed.root && former.claimed.length == newest.claimed.length
     }
 }
 

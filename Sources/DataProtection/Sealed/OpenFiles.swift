@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Glibc
 internal import Keychain
 internal import Synchronization
@@ -11,6 +12,8 @@ final class OpenFiles: Sendable {
     private struct State {
         var files: [ObjectIdentifier: Weak] = [:]
         var watch: Task<Void, Never>?
+        /// The watch ends in a moment if no file is opened until then.
+        var isEnding = false
     }
     private let connection: Connection
     private let state = Mutex(State())
@@ -47,39 +50,81 @@ final class OpenFiles: Sendable {
 
     // MARK: Files
 
+    /// To be called before the file's key is asked for: a lock that comes in between takes it, too.
     func add(_ file: SealedFile) {
         state.withLock { state in
             state.files[ObjectIdentifier(file)] = Weak(file: file)
             guard state.watch == nil else { return }
             // From now on, and not from when the task begins.
             let changes = connection.lockChanges
-            state.watch = Task { [weak self] in
-                for await change in changes where change != .unlocked { await self?.takeKeys() }
-                // Nothing tells of locks any more: as if there was one.
-                if !Task.isCancelled { await self?.takeKeys() }
-            }
+            let mine = WeakSelf(files: self)
+            state.watch = Task { [connection] in await Self.watch(changes, connection, mine) }
         }
     }
 
     /// To be called by a file that is closed. It may be one that is going away.
     func remove(_ file: ObjectIdentifier) {
-        state.withLock { state in
+        let mustEnd = state.withLock { state in
             state.files[file] = nil
+            guard state.files.isEmpty, !state.isEnding else { return false }
+            state.isEnding = true
+            return true
+        }
+        // Not at once: a watch takes a thread, and whoever opens one file after the other needs it again.
+        if mustEnd {
+            Task {
+                try? await Task.sleep(for: Self.patience)
+                self.endIfUnused()
+            }
+        }
+    }
+
+    private static let patience = Duration.seconds(5)
+
+    private func endIfUnused() {
+        state.withLock { state in
+            state.isEnding = false
             guard state.files.isEmpty else { return }
             state.watch?.cancel()
             state.watch = nil
         }
     }
 
+    /// - Parameter reference: Its `files` are nil when nobody needs the watch any more.
+    private static func watch(
+        _ first: AsyncStream<KeychainLock.State>, _ connection: Connection, _ reference: WeakSelf
+    ) async {
+        var changes = first
+        while true {
+            for await change in changes where change != .unlocked { await reference.files?.takeKeys() }
+            if Task.isCancelled { return }
+            // Nothing tells of locks any more, as when a daemon has ended: as if there was one.
+            guard let present = reference.files else { return }
+            await present.takeKeys()
+            try? await Task.sleep(for: .seconds(1))
+            changes = connection.lockChanges
+        }
+    }
+
     private func takeKeys() async {
-        await BlockingCalls.run { [self] in
-            let end = ContinuousClock.now + SealedFile.grace
-            // Those first that wait for nothing.
-            var left = state.withLock { $0.files.values.compactMap(\.file) }.filter { !$0.dropKey(.ifIdle) }
-            while !left.isEmpty {
-                left = left.filter { !$0.dropKey(ContinuousClock.now < end ? .unlessUsed : .certain) }
-                if !left.isEmpty { usleep(20_000) }
+        await withCheckedContinuation { continuation in
+            // On a thread of its own, for which no call that waits leaves none.
+            let thread = Thread { [self] in
+                takeAllKeys()
+                continuation.resume()
             }
+            thread.name = "keychain files"
+            thread.start()
+        }
+    }
+
+    private func takeAllKeys() {
+        let end = ContinuousClock.now + SealedFile.grace
+        // Those first that wait for nothing.
+        var left = state.withLock { $0.files.values.compactMap(\.file) }.filter { !$0.dropKey(.ifIdle) }
+        while !left.isEmpty {
+            left = left.filter { !$0.dropKey(ContinuousClock.now < end ? .unlessUsed : .certain) }
+            if !left.isEmpty { usleep(20_000) }
         }
     }
 }

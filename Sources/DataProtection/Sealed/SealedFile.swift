@@ -38,6 +38,8 @@ final class SealedFile: Sendable {
         var hasLost = false
         /// Calls in progress that come back for the key.
         var longCalls = 0
+        /// How often the key was taken away: a call that asked for it before does not bring it back.
+        var losses = 0
     }
 
     private struct KnownPages {
@@ -138,19 +140,52 @@ final class SealedFile: Sendable {
     private func look(
         at file: Descriptor, isLocked: Bool
     ) throws(DataProtectionError) -> (version: FileVersion, key: OpenFileKey) {
-        let page = try firstPage(file)
-        let pair = try format { () throws(FileFormatError) in try FileHeader.inFirstPage(page) }
-        // Perhaps it is being written at this moment.
-        if !pair.areBothWhole && !isLocked {
-            return try withSharedLock(file) { () throws(DataProtectionError) in try look(at: file, isLocked: true) }
+        if isLocked { return try lookLocked(at: file) }
+        do throws(DataProtectionError) {
+            if let found = try lookHastily(at: file) { return found }
+        } catch {
+            // What another program writes at this moment may seem to be.
+            guard error.code == .tampered || error.code == .truncated else { throw error }
         }
+        return try withSharedLock(file) { () throws(DataProtectionError) in try lookLocked(at: file) }
+    }
+
+    /// nil if it has to be looked at while nobody writes: a slot may be being written at this moment, and what has to be
+    /// looked through must stay as it is for that long.
+    private func lookHastily(
+        at file: Descriptor
+    ) throws(DataProtectionError) -> (version: FileVersion, key: OpenFileKey)? {
+        let losses = state.withLock { $0.losses }
+        let (page, pair) = try headers(file)
+        guard pair.areBothWhole else { return nil }
         let key = try key(for: pair.newest.claimed.key)
-        let version = try version(pair, page, key, file)
-        return state.withLock { state in
+        guard pair.newest.claimed.isKnown(to: key) else { return nil }
+        return keep(try version(pair, page, key, file), key, asOf: losses)
+    }
+
+    private func lookLocked(
+        at file: Descriptor
+    ) throws(DataProtectionError) -> (version: FileVersion, key: OpenFileKey) {
+        let losses = state.withLock { $0.losses }
+        let (page, pair) = try headers(file)
+        let key = try key(for: pair.newest.claimed.key)
+        return keep(try version(pair, page, key, file), key, asOf: losses)
+    }
+
+    private func keep(
+        _ version: FileVersion, _ key: OpenFileKey, asOf losses: Int
+    ) -> (version: FileVersion, key: OpenFileKey) {
+        state.withLock { state in
+            guard state.losses == losses, state.descriptor != nil else { return }
             state.version = version
             state.key = key
-            return (version, key)
         }
+        return (version, key)
+    }
+
+    private func headers(_ file: Descriptor) throws(DataProtectionError) -> (page: Data, pair: FileHeaderPair) {
+        let page = try firstPage(file)
+        return (page, try format { () throws(FileFormatError) in try FileHeader.inFirstPage(page) })
     }
 
     /// Which of the two headers counts (docs/file-format.md, "After a crash of the system").
@@ -161,8 +196,9 @@ final class SealedFile: Sendable {
         let slots = page.withUnsafeBytes { FileVersion.slots(in: $0) }
         let base = newest.isDurable ? nil : try? pair.former?.verified(fileKey: key.fileKey)
         let version = FileVersion(
-            slots: slots, header: newest, slot: pair.newest.slot, base: base, highestSequence: newest.sequence)
-        if newest.isDurable || newest.bootMark == key.bootMark {
+            slots: slots, header: newest, slot: pair.newest.slot, base: base, highestSequence: newest.sequence,
+            mayBeHalfWritten: pair.mayBeHalfWritten)
+        if newest.isKnown(to: key) {
             try newest.requireStoredSize(of: file.number, path)
             return version
         }
@@ -211,6 +247,7 @@ final class SealedFile: Sendable {
         state.withLock { state in
             state.key = nil
             state.version = nil
+            state.losses += 1
         }
     }
 
@@ -282,22 +319,20 @@ final class SealedFile: Sendable {
 
     /// Runs `body` while nobody else writes to the file.
     ///
-    /// - Parameter patience: How long to wait for other programs; nil: until they are done.
+    /// - Parameter mustWait: Otherwise EAGAIN or EACCES if somebody does.
     private func withTurn<R>(
-        patience: Duration? = nil, _ body: (Descriptor) throws(DataProtectionError) -> R
+        mustWait: Bool = true, _ body: (Descriptor) throws(DataProtectionError) -> R
     ) throws(DataProtectionError) -> R {
         let file = try descriptor()
         guard file.mayWrite else { throw .system("write", path, errno: EBADF) }
-        turn.lock()
+        if mustWait {
+            turn.lock()
+        } else if !turn.try() {
+            throw .system("lock", path, errno: EAGAIN)
+        }
         defer { turn.unlock() }
         let count = Int64(FileFormat.headerByteCount)
-        var failure =
-            patience == nil ? ckeychain_await_lock(file.number, count) : ckeychain_try_lock(file.number, count)
-        let end = ContinuousClock.now + (patience ?? .zero)
-        while failure == EAGAIN || failure == EACCES, patience != nil, ContinuousClock.now < end {
-            usleep(5_000)
-            failure = ckeychain_try_lock(file.number, count)
-        }
+        let failure = mustWait ? ckeychain_await_lock(file.number, count) : ckeychain_try_lock(file.number, count)
         guard failure == 0 else { throw .system("lock", path, errno: failure) }
         defer { _ = ckeychain_unlock(file.number, count) }
         return try body(file)
@@ -310,16 +345,31 @@ final class SealedFile: Sendable {
         _ access: Access = .beginning, _ body: (inout SealedFileChange) throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
         try withTurn { (file) throws(DataProtectionError) in
-            let (version, key) = try current(access, isLocked: true)
-            let markable = try markChanged(version, key, file)
+            let (present, key) = try current(access, isLocked: true)
+            let markable = try markChanged(try adopt(present, key, file), key, file)
             do throws(DataProtectionError) {
                 try commit(body, markable, key, file)
             } catch {
                 // What the base alone uses can be had by making another one.
-                guard error.errno == ENOSPC, !markable.header.isDurable else { throw error }
+                guard error.errno == ENOSPC || error.errno == EDQUOT, !markable.header.isDurable else { throw error }
                 try commit(body, try settle(markable, key, file), key, file)
             }
         }
+    }
+
+    /// Makes durable what was found after a crash of the system, before something is written over its header: the base
+    /// that it would leave is older than what was once made durable, and its pages may have been used again. So is what a
+    /// program has left that died while it replaced headers.
+    private func adopt(
+        _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
+    ) throws(DataProtectionError) -> FileVersion {
+        // Nor may the only header there is be written over by one that the disk need not have.
+        guard version.header.isKnown(to: key), version.base != nil else { return try settle(version, key, file) }
+        guard version.mayBeHalfWritten else { return version }
+        try force(file)
+        let whole = version.whole
+        keep(whole, after: version)
+        return whole
     }
 
     private func commit(
@@ -359,7 +409,7 @@ final class SealedFile: Sendable {
         header.sequence = version.highestSequence + 1
         let new = try SealedFileChange.write(
             header, version.nextSlot, of: version, key, to: file.number, path, environment.files)
-        guard environment.files.syncData(file.number) == 0 else { throw .system("write", path) }
+        try force(file)
         keep(new, after: version)
         return new
     }
@@ -428,10 +478,16 @@ final class SealedFile: Sendable {
     // MARK: Being sure of it
 
     /// Returns when the disk has everything that was written before, by whatever program.
+    ///
+    /// - Throws: `.system` with EBADF if something was not made durable, and the file is open for reading alone: the
+    ///   header cannot say so then, and what comes next would be written over what the disk was given.
     func sync() throws(DataProtectionError) {
-        guard try descriptor().mayWrite else {
-            guard environment.files.syncData(try descriptor().number) == 0 else { throw .system("write", path) }
-            return
+        let file = try descriptor()
+        guard file.mayWrite else {
+            guard try headers(file).pair.newest.claimed.isDurable else {
+                throw .system("make durable", path, errno: EBADF)
+            }
+            return try force(file)
         }
         try withTurn { (file) throws(DataProtectionError) in
             guard let (version, key) = try presentVersion(file) else { return }
@@ -441,10 +497,19 @@ final class SealedFile: Sendable {
 
     /// nil if nothing has to be made durable, which can be seen also while the keychain is locked.
     private func presentVersion(_ file: Descriptor) throws(DataProtectionError) -> (FileVersion, OpenFileKey)? {
-        let page = try firstPage(file)
-        let pair = try format { () throws(FileFormatError) in try FileHeader.inFirstPage(page) }
-        if pair.newest.claimed.isDurable && state.withLock({ !$0.hasLost }) { return nil }
-        return try current(isLocked: true)
+        let pair = try headers(file).pair
+        let claimed = pair.newest.claimed
+        guard claimed.isDurable && state.withLock({ !$0.hasLost }) else { return try current(isLocked: true) }
+        // A file that was written whole says so in any case, and may have been written without waiting for the disk.
+        if !claimed.isChangedInPlace || pair.mayBeHalfWritten { try force(file) }
+        return nil
+    }
+
+    private func force(_ file: Descriptor) throws(DataProtectionError) {
+        guard environment.files.syncData(file.number) != 0 else { return }
+        // The system has given up what it could not write, and would say of the next attempt that it went well.
+        state.withLock { $0.hasLost = true }
+        throw .system("be sure that the disk has what was written to", path)
     }
 
     /// Forces everything to the disk, and makes the header in use the base.
@@ -453,10 +518,13 @@ final class SealedFile: Sendable {
     ) throws(DataProtectionError) -> FileVersion {
         if state.withLock({ $0.hasLost }) { throw lost() }
         if version.header.isDurable { return version }
-        guard environment.files.syncData(file.number) == 0 else {
-            // The system has given up what it could not write, and would say of the next attempt that it went well.
-            state.withLock { $0.hasLost = true }
-            throw .system("be sure that the disk has what was written to", path)
+        do throws(DataProtectionError) {
+            // What an earlier attempt could not write the system takes for written.
+            if !version.header.isKnown(to: key) { try writeAgain(version, key, file) }
+            try force(file)
+        } catch {
+            markLost(version, key, file)
+            throw error
         }
         var header = version.header
         header.bootMark = FileHeader.BootMark()
@@ -465,8 +533,38 @@ final class SealedFile: Sendable {
             header, version.slot, of: version, key, to: file.number, path, environment.files)
         if pages.slots == version.slots { pages.map.forgetBase() }
         keep(new, after: version)
-        if pages.hasReleased { try release(new, key, file) }
-        return new
+        return pages.hasReleased ? try release(new, key, file) : new
+    }
+
+    /// Hands everything to the system once more that the base does not have.
+    private func writeAgain(
+        _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
+    ) throws(DataProtectionError) {
+        let buffer = ContentBuffer.spare(count: Int(version.header.tree.chunkSize))
+        buffer.isSecret = false
+        try reader(version, key, file).forEachEntry(since: version.base?.writeCount ?? 0) {
+            (entry) throws(DataProtectionError) in
+            let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<Int(entry.length)])
+            guard try bytes.fill(from: file.number, at: entry.offset, path) == bytes.count else {
+                throw DataProtectionError(.truncated, path, "the file was cut short while it was open")
+            }
+            try environment.files.writeAll(UnsafeRawBufferPointer(bytes), to: file.number, at: entry.offset, path)
+        }
+    }
+
+    /// Tells every other program that the system does not have what the header refers to, as far as that can be written.
+    private func markLost(_ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor) {
+        var header = version.header
+        // Of no start of the system.
+        let none = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        header.bootMark = FileHeader.bootMark(of: none, fileKey: key.fileKey, fileID: key.fileID)
+        header.sequence = version.highestSequence + 1
+        // A disk that does not take this either has nothing of what comes later.
+        let result = Result { () throws(DataProtectionError) in
+            try SealedFileChange.write(
+                header, version.slot, of: version, key, to: file.number, path, environment.files)
+        }
+        if case .success(let new) = result { keep(new, after: version) }
     }
 
     private func lost() -> DataProtectionError {
@@ -475,9 +573,11 @@ final class SealedFile: Sendable {
     }
 
     /// Gives pages back to the disk that nothing uses: at the end, and long runs of them.
+    ///
+    /// - Returns: the file as it is then.
     private func release(
         _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
-    ) throws(DataProtectionError) {
+    ) throws(DataProtectionError) -> FileVersion {
         pages.hasReleased = false
         let map = try readPages(of: version, key, file)
         let size = UInt64(FileFormat.pageSize)
@@ -488,15 +588,19 @@ final class SealedFile: Sendable {
         var header = version.header
         header.storedSize = map.end * size
         header.sequence = version.highestSequence + 1
-        guard header.storedSize < version.header.storedSize else { return keep(version, map) }
+        guard header.storedSize < version.header.storedSize else {
+            keep(version, map)
+            return version
+        }
         // First that nothing is needed behind it, and only when the disk knows, the end itself.
         let new = try SealedFileChange.write(
             header, version.nextSlot, of: version, key, to: file.number, path, environment.files)
-        guard environment.files.syncData(file.number) == 0 else { throw .system("write", path) }
+        try force(file)
         guard environment.files.truncate(file.number, to: Int(header.storedSize)) == 0 else {
             throw .system("write", path)
         }
         keep(new, map)
+        return new
     }
 
     /// 256 KiB.
@@ -537,7 +641,7 @@ final class SealedFile: Sendable {
             for slot in [1 - version.slot, version.slot] {
                 new = try SealedFileChange.write(
                     header, slot, of: new, key, to: file.number, path, environment.files)
-                guard environment.files.sync(file.number) == 0 else { throw .system("write", path) }
+                try force(file)
             }
             keep(new, after: version)
         }
@@ -564,21 +668,25 @@ final class SealedFile: Sendable {
         case certain
     }
 
-    /// Takes the key away from a file of class A, because the keychain was locked.
+    /// Takes the key away from a file of class A, because the keychain was locked. Waits for nobody.
     ///
     /// - Returns: false if the file has it still.
     func dropKey(_ loss: KeyLoss) -> Bool {
-        guard let file = try? descriptor(), let found = try? version(in: file, isLocked: false) else {
+        // As the header says, which nobody has vouched for: to look closer may mean to wait. Whoever can write the file
+        // can take more from it than a key.
+        let claimed = (try? descriptor()).flatMap { try? headers($0).pair.newest.claimed }
+        let known = state.withLock { $0.version?.header.fileClass }
+        guard claimed == nil || claimed?.fileClass == .complete || known == .complete else { return true }
+        if loss == .certain {
             forgetKey()
             return true
         }
-        guard found.version.header.fileClass == .complete else { return true }
-        if loss != .certain && state.withLock({ $0.longCalls > 0 }) { return false }
-        if loss != .certain && file.mayWrite && !found.version.header.isDurable {
+        if state.withLock({ $0.longCalls > 0 }) { return false }
+        if mayWrite, let claimed, !claimed.isDurable, hasKey {
             guard loss == .unlessUsed else { return false }
             do throws(DataProtectionError) {
-                try withTurn(patience: .zero) { (file) throws(DataProtectionError) in
-                    let (version, key) = try version(in: file, isLocked: true)
+                try withTurn(mustWait: false) { (file) throws(DataProtectionError) in
+                    let (version, key) = try lookLocked(at: file)
                     _ = try settle(version, key, file)
                 }
             } catch {
@@ -604,4 +712,9 @@ final class SealedFile: Sendable {
     var files: any FileSystem { environment.files }
     var isClosed: Bool { state.withLock { $0.descriptor == nil } }
     var mayWrite: Bool { state.withLock { $0.descriptor?.mayWrite ?? false } }
+}
+
+extension FileHeader {
+    /// Whether all that it refers to is there: the disk has it, or the system that runs.
+    fileprivate func isKnown(to key: OpenFileKey) -> Bool { isDurable || bootMark == key.bootMark }
 }

@@ -288,8 +288,12 @@ final class SealedFileReader: Sendable {
 
 extension SealedFileReader {
     /// Calls `body` for each chunk and node. Nodes are opened on the way, chunks are not.
-    func forEachEntry(_ body: (FileEntry) throws(DataProtectionError) -> Void) throws(DataProtectionError) {
-        try walk(since: 0) { (entry, _) throws(DataProtectionError) in try body(entry) }
+    ///
+    /// - Parameter writeCount: Of another header: what was written until then is left out.
+    func forEachEntry(
+        since writeCount: UInt64 = 0, _ body: (FileEntry) throws(DataProtectionError) -> Void
+    ) throws(DataProtectionError) {
+        try walk(since: writeCount) { (entry, _) throws(DataProtectionError) in try body(entry) }
     }
 
     /// Opens every chunk and node that was written after another header.

@@ -1,0 +1,173 @@
+import DataProtection
+import Foundation
+import Glibc
+import KeychainFileModel
+import KeychainTestSupport
+import Synchronization
+import Testing
+
+/// One file that several programs, or several threads, read and write at the same time.
+@Suite struct FileSharingTests {
+    /// Another program: the executable KeychainFaultProbe, built beside the tests.
+    private struct Worker {
+        private let process = Process()
+        private let input = Pipe()
+        private let output = Pipe()
+
+        /// Returns when it has the file open.
+        init(_ keychain: TestKeychain, _ work: String, number: Int = 0, count: Int) throws {
+            process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+                .appendingPathComponent("KeychainFaultProbe")
+            process.arguments = ["file-worker", keychain.directory.path, work, "\(number)", "\(count)"]
+            process.standardInput = input
+            process.standardOutput = output
+            try process.run()
+            #expect(try readLine() == "begun")
+        }
+
+        func readLine() throws -> String? {
+            var line = Data()
+            while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first {
+                if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+                line.append(byte)
+            }
+            return nil
+        }
+
+        /// Waits for its end.
+        ///
+        /// - Returns: its last line.
+        func finish() throws -> String? {
+            try input.fileHandleForWriting.close()
+            var last: String?
+            while let line = try readLine() { last = line }
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            return last
+        }
+
+        /// Kills it without warning.
+        ///
+        /// - Returns: its last whole line.
+        func kill() throws -> String? {
+            Glibc.kill(process.processIdentifier, SIGKILL)
+            var last: String?
+            while let line = try readLine() { last = line }
+            process.waitUntilExit()
+            return last
+        }
+    }
+
+    private func withFile(
+        _ body: (ProtectedFiles, URL, TestKeychain) throws -> Void
+    ) throws {
+        try withProtectedFiles { files, directory, keychain throws in
+            let url = directory.appendingPathComponent("file")
+            try files.write(Data(count: 1_200_000), to: url)
+            try body(files, url, keychain)
+        }
+    }
+
+    @Test("Whoever reads in one program while another writes gets one version, whole")
+    func readersAndWriter() throws {
+        try withFile { files, url, keychain throws in
+            let readers = try (0..<2).map { _ in try Worker(keychain, "read", count: 20) }
+            let writer = try Worker(keychain, "fill", count: 150)
+            _ = try writer.finish()
+            let versions = try readers.map { Int(try $0.finish() ?? "") ?? 0 }
+            #expect(versions.allSatisfy { $0 > 1 }, "nothing was read meanwhile: \(versions)")
+            let part = try files.open(url).read(at: 1_040_000, count: 50_000)
+            #expect(part.allSatisfy { $0 == 150 })
+        }
+    }
+
+    @Test("Programs that write within one chunk lose nothing of each other")
+    func oneChunk() throws {
+        try withFile { files, url, keychain throws in
+            let workers = try (0..<3).map { try Worker(keychain, "count", number: $0, count: 100) }
+            for worker in workers { _ = try worker.finish() }
+            let values = try files.open(url).read(at: 100, count: 24)
+            for number in 0..<3 {
+                let value = values.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: number * 8, as: UInt64.self) }
+                #expect(value == 100)
+            }
+        }
+    }
+
+    @Test("What programs append at once is all there, each record whole and in its program's order")
+    func appending() throws {
+        try withProtectedFiles { files, directory, keychain throws in
+            let url = directory.appendingPathComponent("file")
+            try files.write(Data(), to: url)
+            let workers = try (0..<3).map { try Worker(keychain, "append", number: $0, count: 120) }
+            for worker in workers { _ = try worker.finish() }
+            let records = try #require(FileRecord.all(in: try files.read(from: url)))
+            for number in 0..<3 as Range<UInt8> {
+                #expect(records.filter { $0.worker == number }.map(\.value) == Array(0..<120))
+            }
+        }
+    }
+
+    @Test("A program that is killed while it writes leaves what it acknowledged, and nobody waits for it")
+    func kills() throws {
+        var generator = SeededGenerator()
+        try withFile { files, url, keychain throws in
+            let other = try files.open(url, for: .writing)
+            var total: UInt64 = 0
+            for round in 0..<50 {
+                let worker = try Worker(keychain, "acknowledge", count: 1_000_000)
+                var acknowledged: UInt64 = total
+                // Somewhere within the next write.
+                for _ in 0..<generator.below(6) {
+                    if let line = try worker.readLine() { acknowledged = UInt64(line) ?? 0 }
+                }
+                for _ in 0..<generator.below(60) { _ = try other.length }
+                if let last = try worker.kill(), let value = UInt64(last) { acknowledged = value }
+                try other.write(Data("\(round)".utf8), at: 1_100_000)
+                let found = try other.read(at: 100, count: 8).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+                #expect(found == acknowledged || found == acknowledged + 1, "seed \(generator.seed)")
+                total = found
+            }
+            try other.close()
+            #expect(try files.read(from: url).count == 1_200_000)
+        }
+    }
+
+    @Test("Threads that share a handle write side by side, and read whole versions")
+    func threads() throws {
+        try withFile { files, url, _ throws in
+            let shared = try files.open(url, for: .writing)
+            let own = try files.open(url, for: .writing)
+            let mixtures = Mutex(0)
+            let failures = Mutex<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 6) { number in
+                let handle = number % 3 == 2 ? own : shared
+                do {
+                    for value in 1...40 {
+                        switch number {
+                        case 0, 2:
+                            let part = Data(repeating: UInt8(value), count: 40_000)
+                            try handle.write(part, at: 1_040_000)
+                        case 1, 5:
+                            let found = try handle.read(at: 1_040_000, count: 40_000)
+                            if Set(found).count != 1 { mixtures.withLock { $0 += 1 } }
+                        default:
+                            // In one chunk.
+                            try handle.write(Data([UInt8(value)]), at: UInt64(number))
+                            if try handle.read(at: UInt64(number), count: 1).first != UInt8(value) {
+                                mixtures.withLock { $0 += 1 }
+                            }
+                            if value % 10 == 0 { try handle.sync() }
+                        }
+                    }
+                } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+            #expect(mixtures.withLock { $0 } == 0)
+            #expect(failures.withLock { $0 } == [])
+            #expect(try shared.read(at: 3, count: 2) == Data([40, 40]))
+            #expect(try shared.read(at: 1_050_000, count: 1) == Data([40]))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import DataProtection
+import Foundation
+import Glibc
+import Keychain
+import KeychainEngine
+import KeychainFileModel
+import KeychainModel
+import KeychainTestSupport
+
+/// A program that works on the protected file `files/file` of a keychain's directory, beside others.
+struct FileWorker {
+    enum Work: String {
+        /// Fills a part that lies in several chunks with one number after the other.
+        case fill
+        /// Reads that part until standard input ends: each read is one number.
+        case read
+        /// Counts upwards in a place of its own, in the same chunk as others.
+        case count
+        /// Appends records.
+        case append
+        /// Counts as above, and says each number when the disk has it.
+        case acknowledge
+    }
+
+    /// The part that is filled, from the middle of a chunk to the middle of another one.
+    static let part = (offset: UInt64(1_040_000), count: 50_000)
+    /// Where a worker counts.
+    static func place(of worker: Int) -> UInt64 { UInt64(100 + worker * 8) }
+
+    private let handle: ProtectedFileHandle
+    private let number: Int
+    private let count: Int
+
+    init(_ directory: URL, number: Int, count: Int, forReading: Bool) throws {
+        let engine = try Engine(.test(in: directory, clock: SystemClock()))
+        let files = ProtectedFiles(connection: Connection(engine: engine, caller: Caller(groups: ["G"])))
+        handle = try files.open(
+            directory.appendingPathComponent("files/file"), for: forReading ? .reading : .writing)
+        self.number = number
+        self.count = count
+    }
+
+    func run(_ work: Work) throws {
+        say("begun")
+        switch work {
+        case .fill: try fill()
+        case .read: try read()
+        case .count: try countUp { _ in }
+        case .append: try append()
+        case .acknowledge:
+            try countUp { value throws in
+                try handle.sync()
+                say("\(value)")
+            }
+        }
+    }
+
+    private func fill() throws {
+        for value in 1...count {
+            try handle.write(Data(repeating: UInt8(value % 251), count: Self.part.count), at: Self.part.offset)
+            if value % 7 == 0 { try handle.sync() }
+        }
+    }
+
+    private func read() throws {
+        var values: Set<UInt8> = []
+        var reads = 0
+        var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+        // Until whoever started it closes the pipe.
+        while poll(&input, 1, 0) == 0 || reads < count {
+            let found = try handle.read(at: Self.part.offset, count: Self.part.count)
+            guard let first = found.first, found.allSatisfy({ $0 == first }), found.count == Self.part.count else {
+                throw FaultDriver.Failure(reason: "a read gave parts of several versions")
+            }
+            values.insert(first)
+            reads += 1
+        }
+        say("\(values.count)")
+    }
+
+    private func countUp(_ body: (UInt64) throws -> Void) throws {
+        let place = Self.place(of: number)
+        let former = try handle.read(at: place, count: 8).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+        for value in (former + 1)...(former + UInt64(count)) {
+            try handle.write(withUnsafeBytes(of: value) { Data($0) }, at: place)
+            let found = try handle.read(at: place, count: 8).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+            guard found == value else { throw FaultDriver.Failure(reason: "\(value) was written over by \(found)") }
+            try body(value)
+        }
+    }
+
+    private func append() throws {
+        for value in 0..<count {
+            try handle.append(FileRecord(worker: UInt8(number), value: UInt32(value)).bytes)
+            if value % 10 == 0 { try handle.sync() }
+        }
+    }
+}
