@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 int ckeychain_exchange(const char *first, const char *second) {
@@ -76,6 +77,17 @@ int ckeychain_await_shared_lock(int descriptor, int64_t count) {
 
 int ckeychain_unlock(int descriptor, int64_t count) {
     return set_range_lock(descriptor, F_UNLCK, count, F_OFD_SETLK);
+}
+
+int ckeychain_sync_all(int descriptor) { return syncfs(descriptor); }
+
+int ckeychain_file_system_type(int descriptor, int64_t *type) {
+    struct statfs status;
+    if (fstatfs(descriptor, &status) != 0) {
+        return errno;
+    }
+    *type = status.f_type;
+    return 0;
 }
 
 int ckeychain_punch(int descriptor, int64_t offset, int64_t count) {

@@ -93,6 +93,12 @@ int ckeychain_await_shared_lock(int descriptor, int64_t count);
 
 int ckeychain_unlock(int descriptor, int64_t count);
 
+/// Forces everything on a file's file system to the disk (syncfs(2)): -1 and errno if it fails.
+int ckeychain_sync_all(int descriptor);
+
+/// Which kind of file system a file is on (statfs(2)).
+int ckeychain_file_system_type(int descriptor, int64_t *_Nonnull type);
+
 /// Gives a part of a file back to the disk, which then reads as zeros (fallocate(2), FALLOC_FL_PUNCH_HOLE): -1 and errno
 /// if it fails.
 int ckeychain_punch(int descriptor, int64_t offset, int64_t count);
