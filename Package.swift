@@ -288,8 +288,8 @@ let package = Package(
         .testTarget(
             name: "KeychainToolTests",
             dependencies: [
-                "KeychainTool", "DataProtection", "Keychain", "KeychainBus", "KeychainCrypto", "KeychainLogin",
-                "KeychainModel", "KeychainTestSupport",
+                "CKeychainLinux", "KeychainTool", "DataProtection", "Keychain", "KeychainBus", "KeychainCrypto",
+                "KeychainLogin", "KeychainModel", "KeychainTestSupport",
             ],
             swiftSettings: houseSettings
         ),

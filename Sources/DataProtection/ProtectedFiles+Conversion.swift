@@ -21,11 +21,21 @@ extension ProtectedFiles {
     public func protect(
         _ url: URL, as protection: FileProtection? = nil, progress: (Progress) -> Void = { _ in }
     ) throws(DataProtectionError) -> Bool {
+        guard let conversion = try protecting(url, as: protection, progress) else { return false }
+        try conversion.publish()
+        return true
+    }
+
+    /// Encrypts a plain file beside the place where it is.
+    ///
+    /// - Returns: nil if it was protected already.
+    func protecting(
+        _ url: URL, as protection: FileProtection?, _ progress: (Progress) -> Void
+    ) throws(DataProtectionError) -> PreparedConversion? {
         let path = try FilePath.followingLinks(try FilePath.of(url))
         let file = try OpenFile(reading: path)
-        if try file.isProtected() { return false }
-        try encrypt(file, try usualProtection(protection, at: path), progress)
-        return true
+        if try file.isProtected() { return nil }
+        return try encrypted(file, try usualProtection(protection, at: path), progress)
     }
 
     /// Decrypts a protected file, in the place where it is. It keeps its mode, owner, times and extended attributes.
@@ -36,9 +46,20 @@ extension ProtectedFiles {
     public func unprotect(
         _ url: URL, progress: (Progress) -> Void = { _ in }
     ) throws(DataProtectionError) -> Bool {
+        guard let conversion = try unprotecting(url, progress) else { return false }
+        try conversion.publish()
+        return true
+    }
+
+    /// Decrypts a protected file beside the place where it is.
+    ///
+    /// - Returns: nil if it was a plain file already.
+    func unprotecting(
+        _ url: URL, _ progress: (Progress) -> Void
+    ) throws(DataProtectionError) -> PreparedConversion? {
         let path = try FilePath.followingLinks(try FilePath.of(url))
         let file = try OpenFile(reading: path)
-        guard try file.isProtected() else { return false }
+        guard try file.isProtected() else { return nil }
         let sealed = sealed(file)
         _ = try sealed.current(.continuing)
         try requireOneName(file)
@@ -56,17 +77,27 @@ extension ProtectedFiles {
             failure = DataProtectionError(.keychain, path, "\(error)")
         }
         if let failure { throw failure }
-        try replace(file, by: new)
-        return true
+        return try PreparedConversion(of: file, by: new)
     }
 
     func encrypt(
-        _ file: borrowing OpenFile, _ protection: FileProtection, _ progress: (Progress) -> Void
+        _ file: consuming OpenFile, _ protection: FileProtection, _ progress: (Progress) -> Void
     ) throws(DataProtectionError) {
+        try encrypted(file, protection, progress).publish()
+    }
+
+    private func encrypted(
+        _ file: consuming OpenFile, _ protection: FileProtection, _ progress: (Progress) -> Void
+    ) throws(DataProtectionError) -> PreparedConversion {
         try requireOneName(file)
         let key = try keys.ask(.make(protection.fileClass, fileID: UUID()), file.path)
         let new = try Replacement(of: file.path, mode: 0o600, files)
         let writer = try SealedFileWriter(new.descriptor, file.path, key: key, files: files, randomness: randomness)
+        if file.size <= Self.smallSize {
+            try writer.finish(contentOf: file)
+            progress(Progress(completed: file.size, total: file.size))
+            return try PreparedConversion(of: file, by: new)
+        }
         var window = window(protection.fileClass)
         var offset: UInt64 = 0
         if file.size > 1 << 20 { posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
@@ -83,21 +114,11 @@ extension ProtectedFiles {
             try window.check(file.path)
         }
         try writer.finish()
-        try replace(file, by: new)
+        return try PreparedConversion(of: file, by: new)
     }
 
-    /// Gives a new file all that the old one is besides its content, and its place.
-    private func replace(_ file: borrowing OpenFile, by new: consuming Replacement) throws(DataProtectionError) {
-        try new.takeEverything(of: file)
-        try new.takeTimes(of: file)
-        let (identity, path) = (file.identity, file.path)
-        try new.publish(isDurable: true) { () throws(DataProtectionError) in
-            guard identity.isUnchanged() else {
-                throw DataProtectionError(
-                    .changedMeanwhile, path, "another program has written to it meanwhile; nothing was changed")
-            }
-        }
-    }
+    /// Up to here a file is read at once: memory for parts, which is erased afterwards, would take longer than the file.
+    private static let smallSize: UInt64 = 256 << 10
 
     /// - Throws: `.unsupportedFile` if the same content has other names, which would go on leading to what is replaced.
     private func requireOneName(_ file: borrowing OpenFile) throws(DataProtectionError) {
@@ -114,5 +135,15 @@ extension ProtectedFiles {
     @discardableResult
     public func removeLeftovers(in directory: URL) throws(DataProtectionError) -> Int {
         Replacement.sweep(try FilePath.of(directory), files)
+    }
+}
+
+extension SealedFileWriter {
+    /// Writes all of a small file, as far as it went when it was opened.
+    fileprivate func finish(contentOf file: borrowing OpenFile) throws(DataProtectionError) {
+        let buffer = ContentBuffer(count: max(1, Int(file.size)))
+        let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<Int(file.size)])
+        let count = try bytes.fill(from: file.descriptor, at: 0, file.path)
+        try finish(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
     }
 }

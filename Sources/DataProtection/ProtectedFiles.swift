@@ -214,7 +214,9 @@ public struct ProtectedFiles: Sendable {
         let header = try file.current(.continuing).0.header
         var window = window(header.fileClass)
         let groupSize = Int(header.tree.chunkSize) * FileFormat.fanOut
-        let buffer = ContentBuffer(count: groupSize * max(1, (4 << 20) / groupSize))
+        // No more than there is: all of it is erased afterwards.
+        let most = groupSize * max(1, (4 << 20) / groupSize)
+        let buffer = ContentBuffer(count: max(1, min(most, Int(clamping: header.length))))
         var offset: UInt64 = 0
         while true {
             let count = try file.read(at: offset, into: buffer.bytes, .continuing)

@@ -1,4 +1,4 @@
-internal import CKeychainLinux
+@_implementationOnly import CKeychainLinux
 package import Glibc
 
 /// The calls by which this package changes files outside its database, as the system has them: -1 and `errno` if they
@@ -20,6 +20,8 @@ package protocol FileSystem: Sendable {
     func truncate(_ file: Int32, to size: Int) -> Int32
     /// fallocate(2) with FALLOC_FL_PUNCH_HOLE.
     func punch(_ file: Int32, at offset: Int, count: Int) -> Int32
+    /// syncfs(2): everything on the file system of an open file.
+    func syncAll(_ file: Int32) -> Int32
     /// rename(2), which replaces what has the new name.
     func rename(_ path: String, to name: String) -> Int32
     /// link(2), which does not.
@@ -56,6 +58,7 @@ package struct SystemFiles: FileSystem {
     package func punch(_ file: Int32, at offset: Int, count: Int) -> Int32 {
         ckeychain_punch(file, Int64(offset), Int64(count))
     }
+    package func syncAll(_ file: Int32) -> Int32 { ckeychain_sync_all(file) }
 
     package func rename(_ path: String, to name: String) -> Int32 { Glibc.rename(path, name) }
     package func link(_ path: String, to name: String) -> Int32 { Glibc.link(path, name) }

@@ -32,7 +32,8 @@ final class FaultyDisk: FileSystem {
         state.withLock { state in state.step.flatMap { $0 < state.calls.count ? state.calls[$0] : nil } }
     }
 
-    /// In their order: "open", "write", "sync", "rename", "link", "remove", "sync directory".
+    /// In their order: "open", "write", "sync", "rename", "link", "remove", "sync directory",
+    /// "sync all".
     var calls: [String] { state.withLock { $0.calls } }
 
     private func attempt(_ name: String) -> Fault? {
@@ -96,6 +97,11 @@ final class FaultyDisk: FileSystem {
     func punch(_ file: Int32, at offset: Int, count: Int) -> Int32 {
         if let fault = attempt("punch") { return refuse(fault) }
         return disk.punch(file, at: offset, count: count)
+    }
+
+    func syncAll(_ file: Int32) -> Int32 {
+        if let fault = attempt("sync all") { return refuse(fault) }
+        return disk.syncAll(file)
     }
 
     func rename(_ path: String, to name: String) -> Int32 {

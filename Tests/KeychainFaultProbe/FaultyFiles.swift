@@ -30,6 +30,7 @@ struct FaultyFiles: FileSystem {
     func punch(_ file: Int32, at offset: Int, count: Int) -> Int32 {
         SystemFiles().punch(file, at: offset, count: count)
     }
+    func syncAll(_ file: Int32) -> Int32 { sync(file) }
 
     func rename(_ path: String, to name: String) -> Int32 { ckeychain_faults_rename(path, name) }
     func link(_ path: String, to name: String) -> Int32 { ckeychain_faults_link(path, name) }

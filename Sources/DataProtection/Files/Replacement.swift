@@ -57,25 +57,44 @@ struct Replacement: ~Copyable {
         replaces: Bool = true, isDurable: Bool,
         isStillRight: () throws(DataProtectionError) -> Void = { () throws(DataProtectionError) in }
     ) throws(DataProtectionError) {
-        if isDurable && files.sync(descriptor) != 0 { throw .system("write", path) }
+        if isDurable { try force() }
         // Before anything is changed. A directory that may be written and not read cannot be forced to the disk.
         let directory = isDurable ? try openDirectory() : nil
         defer { if let directory { close(directory) } }
         try isStillRight()
         if replaces {
-            guard files.rename(temporary, to: path) == 0 else { throw .system("replace", path) }
-            isDone = true
+            try takeName()
         } else {
             // Unlike a rename, a link never takes the place of what is there. The other name goes with `deinit`.
             guard files.link(temporary, to: path) == 0 else { throw .system("create", path) }
         }
+        if let directory { try Self.force(directory, path, files) }
+    }
+
+    // MARK: Its steps, for several at a time
+
+    /// Forces what was written to the disk.
+    func force() throws(DataProtectionError) {
+        if files.sync(descriptor) != 0 { throw .system("write", path) }
+    }
+
+    /// Gives the new file the old one's place, in the order that the file system chooses.
+    mutating func takeName() throws(DataProtectionError) {
+        guard files.rename(temporary, to: path) == 0 else { throw .system("replace", path) }
+        isDone = true
+    }
+
+    /// Forces names to the disk.
+    ///
+    /// - Parameter path: Of a file in the directory, for errors.
+    static func force(_ directory: Int32, _ path: String, _ files: any FileSystem) throws(DataProtectionError) {
         // Some file systems have nothing there to force, and say so by EINVAL (fsync(2)).
-        guard let directory, files.sync(directory) != 0, errno != EINVAL else { return }
+        guard files.sync(directory) != 0, errno != EINVAL else { return }
         throw .system("be sure that the disk has the new name of", path)
     }
 
-    /// nil: it may not be read.
-    private func openDirectory() throws(DataProtectionError) -> Int32? {
+    /// Of the file; the caller closes it. nil: it may not be read.
+    func openDirectory() throws(DataProtectionError) -> Int32? {
         let directory = FilePath.directory(of: path)
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if descriptor < 0 && errno == EACCES { return nil }
