@@ -128,6 +128,106 @@ import Testing
         }
     }
 
+    @Test("Killed among many small files, it is run again until all are done, and nothing is lost or left")
+    func killedAmongMany() throws {
+        try withTool { (tool) throws in
+            #expect(try tool.run("file", "write", tool.path("warm-up")).status == 0)
+            for number in 0..<1500 { try tool.file("tree/d\(number % 7)/f\(number)", Data("content \(number)".utf8)) }
+            let words = ["protect", "--recursive", tool.path("tree")]
+            var wasKilled = 0
+            for pause in [30_000, 60_000, 90_000] as [useconds_t] {
+                let process = Process()
+                process.executableURL = Tool.executable
+                process.arguments = ["file"] + words
+                process.environment = tool.environment
+                process.standardInput = FileHandle.nullDevice
+                process.standardOutput = FileHandle.nullDevice
+                process.standardError = FileHandle.nullDevice
+                try withoutHeldSignals { try process.run() }
+                while process.isRunning, try tool.unfinished(in: tool.path("tree/d0")).isEmpty { sched_yield() }
+                usleep(pause)
+                if process.isRunning {
+                    kill(process.processIdentifier, SIGKILL)
+                    wasKilled += 1
+                }
+                process.waitUntilExit()
+            }
+            let last = try tool.run(words: ["file"] + words + ["--json"])
+            #expect(last.status == 0, "\(last.errors)")
+            let (done, left) = (last.object["protected"] as? Int ?? 0, last.object["alreadyProtected"] as? Int ?? 0)
+            #expect(done + left == 1500)
+            for number in 0..<7 { #expect(try tool.unfinished(in: tool.path("tree/d\(number)")).isEmpty) }
+            #expect(
+                try tool.run("file", "fsck", "--recursive", tool.path("tree")).text.hasPrefix(
+                    "1500 protected files checked: all intact"))
+            #expect(try tool.run("file", "unprotect", "--recursive", tool.path("tree")).status == 0)
+            for number in 0..<1500 {
+                let url = URL(fileURLWithPath: tool.path("tree/d\(number % 7)/f\(number)"))
+                #expect(try Data(contentsOf: url) == Data("content \(number)".utf8))
+            }
+        }
+    }
+
+    @Test("A file that is named twice is converted once")
+    func namedTwice() throws {
+        try withTool { (tool) throws in
+            let file = try tool.file("f")
+            let outcome = try tool.run("file", "protect", file, file, tool.path("./f"))
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(outcome.text == "1 file protected (7 bytes); 2 protected already\n")
+        }
+    }
+
+    @Test("With --dry-run it is said what would be done, and nothing is")
+    func dryRun() throws {
+        try withTool { (tool) throws in
+            for name in ["a", "b/c"] { try tool.file("tree/\(name)", tool.bytes(1000)) }
+            try FileManager.default.createSymbolicLink(atPath: tool.path("tree/link"), withDestinationPath: "a")
+            let before = try Data(contentsOf: URL(fileURLWithPath: tool.path("tree/a")))
+            let words = ["file", "protect", "--recursive", tool.path("tree"), "--dry-run"]
+            let outcome = try tool.run(words: words)
+            #expect(outcome.status == 0)
+            let lines = outcome.text.split(separator: "\n").map(String.init)
+            #expect(
+                lines[0] == "would protect \(tool.path("tree/a"))"
+                    && lines[1] == "would protect \(tool.path("tree/b/c"))")
+            #expect(lines[2] == "would protect 2 files (2 KiB); skipped: 1 symbolic link")
+            #expect(lines[3].contains("more, and up to ") && lines[3].hasSuffix(": enough"))
+            #expect(try Data(contentsOf: URL(fileURLWithPath: tool.path("tree/a"))) == before)
+            #expect(!FileManager.default.fileExists(atPath: tool.store.path), "a rehearsal makes no store")
+            #expect(try tool.run("file", "protect", tool.path("tree/a")).status == 0)
+            let json = try tool.run(words: words + ["--json"]).object
+            #expect(json["dryRun"] as? Bool == true && json["files"] as? Int == 1 && json["bytes"] as? Int == 1000)
+            #expect(json["alreadyProtected"] as? Int == 1 && json["failed"] as? Int == 0)
+            let disk = try #require((json["disks"] as? [[String: Any]])?.first)
+            #expect(disk["enough"] as? Bool == true && disk["growth"] is Int && disk["secondTime"] as? Int == 8192)
+            let back = try tool.run("file", "unprotect", "--recursive", "--dry-run", "--quiet", tool.path("tree"))
+            #expect(back.text.hasPrefix("would unprotect 1 file ("))
+        }
+    }
+
+    @Test("A tree for which the disk has no space is refused before its first file is touched")
+    func noSpace() throws {
+        try withTool { (tool) throws in
+            let small = try tool.file("tree/a")
+            let large = try tool.file("tree/b")
+            var status = statvfs()
+            #expect(statvfs(large, &status) == 0)
+            let free = off_t(status.f_bavail) * off_t(status.f_frsize)
+            guard truncate(large, free + 1 << 30) == 0 else { return }  // the file system has no files as large
+            let outcome = try tool.run("file", "protect", "--recursive", tool.path("tree"))
+            #expect(outcome.status == 222)
+            #expect(outcome.errors.contains("2 files take") && outcome.errors.contains("nothing was changed"))
+            #expect(try String(contentsOfFile: small, encoding: .utf8) == "content")
+            // What is done already needs no space.
+            #expect(truncate(large, 7) == 0)
+            #expect(try tool.run("file", "protect", "--class", "none", large).status == 0)
+            #expect(truncate(large, free + 1 << 30) == 0)
+            let again = try tool.run("file", "protect", "--recursive", tool.path("tree"))
+            #expect(again.text.hasPrefix("1 file protected (7 bytes); 1 protected already"), "\(again.errors)")
+        }
+    }
+
     @Test("Nothing is shown where nobody watches; at a terminal the files and bytes are")
     func progress() throws {
         try withTool { (tool) throws in

@@ -35,19 +35,26 @@ struct FileClassCommand: ParsableCommand {
         let files = session.files
         let walk = TreeWalk(
             paths: arguments.paths, directories: recursive ? .entered : .takenAlone, storeFiles: StoreFiles(session))
+        let progress = recursive ? FileProgress("Setting the class", over: walk) : nil
         var failures = FileFailures()
+        func fail(_ failure: FileFailure) {
+            progress?.end()
+            failures.add(failure)
+        }
         try walk.visit { finding in
             switch finding {
             case .directory(let path), .file(let path, _):
                 switch outcome(path, finding.isDirectory, files) {
                 case .success(let line?): try Console.write(line + "\n")
                 case .success(nil): break
-                case .failure(let error): failures.add(FileFailure(error, path: path))
+                case .failure(let error): fail(FileFailure(error, path: path))
                 }
             case .skipped: break
-            case .failed(let failure): failures.add(failure)
+            case .failed(let failure): fail(failure)
             }
+            if case .file(_, let file) = finding { progress?.endFile(file.size) }
         }
+        progress?.end()
         try failures.end()
     }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import DataProtection
 internal import Keychain
 
 /// What the two directions have in common.
@@ -8,6 +9,7 @@ struct ConversionOptions: ParsableArguments {
     @Flag(help: "Take all files below the directories; no symbolic link in them is followed.") var recursive = false
     @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
     @Flag(help: "Say nothing unless something fails or has another class than --class says.") var quiet = false
+    @Flag(help: "Change nothing: say which files it is about, and how much of the disk it takes.") var dryRun = false
 
     func run(_ direction: FileConversion.Direction) throws {
         // Before a thread is there.
@@ -17,15 +19,23 @@ struct ConversionOptions: ParsableArguments {
         let walk = TreeWalk(
             paths: arguments.paths, directories: recursive ? .entered : .refused,
             storeFiles: StoreFiles(session))
+        if dryRun { return try rehearse(direction, session.files, walk) }
         let conversion = FileConversion(
             direction, direction.isProtecting ? session.filesMakingStore : session.files, walk, signals, isQuiet: quiet)
-        conversion.run()
+        try conversion.run()
         if json {
             try Console.write(conversion.report.json.text + "\n")
         } else if !quiet {
             try Console.write(conversion.report.text + "\n")
         }
         try conversion.failures.end()
+    }
+
+    private func rehearse(_ direction: FileConversion.Direction, _ files: ProtectedFiles, _ walk: TreeWalk) throws {
+        let rehearsal = ConversionRehearsal(direction, files, walk)
+        try rehearsal.run(listsFiles: !json && !quiet)
+        try Console.write(json ? rehearsal.json.text + "\n" : rehearsal.text)
+        try rehearsal.failures.end()
     }
 }
 

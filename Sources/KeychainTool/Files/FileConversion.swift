@@ -20,9 +20,18 @@ final class FileConversion {
     private let walk: TreeWalk
     /// Those that are to end the program.
     private let signals: HeldSignals
-    private let progress: FileProgress?
-    /// Of the content of the present file.
-    private var completed: UInt64 = 0
+    private let isQuiet: Bool
+    private var progress: FileProgress?
+    private let batch: ConversionBatch
+    /// The files that are in the batch.
+    private var waiting: [Waiting] = []
+
+    private struct Waiting {
+        let path: String
+        let file: TreeWalk.FoundFile
+        /// Bytes of content.
+        let completed: UInt64
+    }
 
     /// - Parameter signals: Held since before there was a thread.
     init(_ direction: Direction, _ files: ProtectedFiles, _ walk: TreeWalk, _ signals: HeldSignals, isQuiet: Bool) {
@@ -30,63 +39,102 @@ final class FileConversion {
         self.files = files
         self.walk = walk
         self.signals = signals
+        self.isQuiet = isQuiet
         report = ConversionReport(isProtecting: direction.isProtecting)
-        progress = isQuiet ? nil : FileProgress(direction.isProtecting ? "Protecting" : "Unprotecting", over: walk)
+        batch = ConversionBatch(files)
     }
 
-    func run() {
+    /// - Throws: if the disk has not enough space for all; nothing was done then.
+    func run() throws(FileFailure) {
+        let plan = ConversionPlan(walk, direction)
+        try plan.requireSpace { [files, walk, direction] in
+            // Those that are done already, by a run that was cut short, need none. Looking at each takes longer.
+            ConversionPlan(walk, direction, isToDo: Self.isToDo(files, direction))
+        }
+        progress = isQuiet ? nil : FileProgress(direction.isProtecting ? "Protecting" : "Unprotecting", plan.total)
         for directory in directoriesOfFiles { sweep(directory) }
         walk.visit { finding in
             heedSignals()
             switch finding {
             case .directory(let path): sweep(path)
-            case .file(let path, let size):
+            case .file(let path, let file):
                 do throws(FileFailure) {
-                    try convert(path, size)
+                    try convert(path, file)
                 } catch {
                     fail(error)
+                    progress?.endFile(file.size)
                 }
-                progress?.endFile(size)
+                if batch.isFull { publish() }
             case .skipped(let kind): report.skipped[kind, default: 0] += 1
             case .failed(let failure): fail(failure)
             }
         }
+        publish()
         progress?.end()
         report.failed = failures.count
     }
 
-    private func convert(_ path: String, _ size: UInt64) throws(FileFailure) {
+    static func isToDo(_ files: ProtectedFiles, _ direction: Direction) -> (String) -> Bool {
+        { path in
+            do throws(DataProtectionError) {
+                return try files.isProtected(URL(namedByPerson: path)) != direction.isProtecting
+            } catch {
+                // What keeps it from being looked at is told when its turn comes.
+                return false
+            }
+        }
+    }
+
+    private func convert(_ path: String, _ file: TreeWalk.FoundFile) throws(FileFailure) {
+        // One that is named twice is done by then.
+        if waiting.contains(where: { $0.file.number == file.number && $0.file.device == file.device }) { publish() }
         let url = URL(namedByPerson: path)
+        var completed: UInt64 = 0
         do throws(DataProtectionError) {
-            if try files.isProtected(url) == direction.isProtecting { return try leave(path, url) }
-            try requireSpace(for: size, path)
-            completed = 0
-            guard try convert(url) else { return try leave(path, url) }
+            if try files.isProtected(url) == direction.isProtecting { return try leave(path, url, file) }
+            try requireSpace(for: file.size, path)
+            let isPrepared = try prepare(url, file.size) { [self] part in
+                heedSignals()
+                completed = part.completed
+                progress?.show(completed)
+            }
+            guard isPrepared else { return try leave(path, url, file) }
         } catch {
             throw FileFailure(error, path: path)
         }
-        report.converted += 1
-        report.bytes += completed
+        waiting.append(Waiting(path: path, file: file, completed: completed))
     }
 
-    private func convert(_ url: URL) throws(DataProtectionError) -> Bool {
+    private func prepare(
+        _ url: URL, _ size: UInt64, _ show: (ProtectedFiles.Progress) -> Void
+    ) throws(DataProtectionError) -> Bool {
         switch direction {
-        case .protect(let protection):
-            try files.protect(url, as: protection) { [self] in show($0) }
-        case .unprotect:
-            try files.unprotect(url) { [self] in show($0) }
+        case .protect(let protection): try batch.protect(url, as: protection, size: size, progress: show)
+        case .unprotect: try batch.unprotect(url, size: size, progress: show)
         }
     }
 
-    private func show(_ part: ProtectedFiles.Progress) {
+    /// Gives the files of the batch their places.
+    private func publish() {
+        for (file, failure) in zip(waiting, batch.publish()) {
+            if let failure {
+                fail(FileFailure(failure, path: file.path))
+            } else {
+                report.converted += 1
+                report.bytes += file.completed
+            }
+            progress?.endFile(file.file.size)
+        }
+        waiting = []
         heedSignals()
-        completed = part.completed
-        progress?.show(completed)
     }
 
     /// It is as it is to be; its class may be another one.
-    private func leave(_ path: String, _ url: URL) throws(DataProtectionError) {
+    private func leave(
+        _ path: String, _ url: URL, _ file: TreeWalk.FoundFile
+    ) throws(DataProtectionError) {
         report.left += 1
+        progress?.endFile(file.size)
         guard case .protect(let wanted?) = direction, let present = try files.protection(of: url), present != wanted
         else { return }
         report.ofOtherClass += 1
@@ -126,15 +174,10 @@ final class FileConversion {
         signals.deliver()
     }
 
-    /// The old file stays until the new one is whole.
+    /// The old file stays until the new one is whole, and others may have written to the disk meanwhile.
     private func requireSpace(for size: UInt64, _ path: String) throws(DataProtectionError) {
-        var status = statvfs()
-        guard statvfs(TreeWalk.parent(of: path), &status) == 0 else { return }
-        // Some file systems that are programs say that there is as much as the number holds.
-        let (free, isMore) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-        if isMore { return }
-        // The header, and 0.4 % for the nodes (docs/file-format.md, "Tree").
-        let needed = size + size / 200 + 8192
+        guard let free = DiskSpace.free(at: TreeWalk.parent(of: path)) else { return }
+        let needed = ProtectedFiles.storedSize(ofContent: size)
         guard free < needed else { return }
         throw DataProtectionError(
             .system, path,

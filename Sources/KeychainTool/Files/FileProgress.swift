@@ -1,23 +1,24 @@
-/// Shows how far the work on many files has come, in files and bytes.
+/// Shows how far the work on many files has come, in files and bytes, how fast it is and how long it will take.
 final class FileProgress {
     private static let interval = Duration.milliseconds(50)
+    /// Before that a rate says little.
+    private static let firstRate = Duration.seconds(1)
 
     private let line: ProgressLine
-    private var fileCount = 0
-    private var byteCount: UInt64 = 0
+    private let total: FileTotal
+    private let start = ContinuousClock.now
     private var doneFiles = 0
     private var doneBytes: UInt64 = 0
     private var lastShown: ContinuousClock.Instant?
 
-    /// - Parameter walk: Goes over everything once, to know how much it is; only where somebody watches.
-    init(_ title: String, over walk: TreeWalk) {
+    init(_ title: String, _ total: FileTotal) {
         line = ProgressLine(title)
-        guard Console.errorIsTerminal else { return }
-        walk.visit { finding in
-            guard case .file(_, let size) = finding else { return }
-            fileCount += 1
-            byteCount += size
-        }
+        self.total = total
+    }
+
+    /// - Parameter walk: Goes over everything once, to know how much it is; only where somebody watches.
+    convenience init(_ title: String, over walk: TreeWalk) {
+        self.init(title, Console.errorIsTerminal ? FileTotal(of: walk) : FileTotal())
     }
 
     /// - Parameter completed: of the content of the present file.
@@ -35,11 +36,47 @@ final class FileProgress {
     private func draw(_ bytes: UInt64) {
         guard Console.errorIsTerminal else { return }
         let now = ContinuousClock.now
-        if let lastShown, now - lastShown < Self.interval, doneFiles < fileCount { return }
+        if let lastShown, now - lastShown < Self.interval, doneFiles < total.fileCount { return }
         lastShown = now
         // Files may have grown since they were counted.
+        let (fileCount, byteCount) = (max(doneFiles, total.fileCount), max(bytes, total.byteCount))
+        let speed = ProgressSpeed(
+            elapsed: now - start, files: (doneFiles, fileCount), bytes: (bytes, byteCount))
         line.show(
-            ("files", doneFiles, max(doneFiles, fileCount)),
-            ("KiB", Int(bytes >> 10), Int(max(bytes, byteCount) >> 10)))
+            ("files", doneFiles, fileCount), ("KiB", Int(bytes >> 10), Int(byteCount >> 10)),
+            now - start < Self.firstRate ? "" : speed.text)
+    }
+}
+
+/// How fast files are dealt with.
+struct ProgressSpeed {
+    let elapsed: Duration
+    let files: (done: Int, total: Int)
+    let bytes: (done: UInt64, total: UInt64)
+
+    private var seconds: Double { elapsed / .seconds(1) }
+
+    /// Half by the files and half by the bytes: small files take their time each, large ones by what is in them.
+    private var share: Double {
+        let ofFiles = files.total > 0 ? Double(files.done) / Double(files.total) : 1
+        let ofBytes = bytes.total > 0 ? Double(bytes.done) / Double(bytes.total) : ofFiles
+        return (ofFiles + ofBytes) / 2
+    }
+
+    var text: String {
+        guard seconds > 0 else { return "" }
+        let rates =
+            "\(Int(Double(files.done) / seconds)) files/s, \(ByteCount.text(Int64(Double(bytes.done) / seconds)))/s"
+        guard share > 0, share < 1 else { return rates }
+        return "\(rates), \(Self.text(seconds: Int(seconds / share * (1 - share)) + 1)) left"
+    }
+
+    /// As exact as anybody wants to know.
+    private static func text(seconds: Int) -> String {
+        switch seconds {
+        case ..<100: "\(seconds) s"
+        case ..<6000: "\((seconds + 59) / 60) min"
+        default: "\(seconds / 3600) h \(seconds % 3600 / 60) min"
+        }
     }
 }

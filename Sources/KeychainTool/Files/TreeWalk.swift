@@ -10,9 +10,27 @@ struct TreeWalk {
     enum Finding {
         /// Comes before what is in it.
         case directory(String)
-        case file(String, size: UInt64)
+        case file(String, FoundFile)
         case skipped(Skipped)
         case failed(FileFailure)
+    }
+
+    /// A file as the system describes it.
+    struct FoundFile {
+        let size: UInt64
+        /// What it takes of the disk.
+        let allocated: UInt64
+        let device: dev_t
+        let number: ino_t
+        let nameCount: UInt64
+
+        fileprivate init(_ status: stat) {
+            size = UInt64(max(0, status.st_size))
+            allocated = UInt64(max(0, status.st_blocks)) * 512
+            device = status.st_dev
+            number = status.st_ino
+            nameCount = UInt64(status.st_nlink)
+        }
     }
 
     /// What is in a tree and no file that could be encrypted.
@@ -38,7 +56,7 @@ struct TreeWalk {
             return try body(.failed(StoreFiles.refusal(of: path)))
         }
         switch (isDirectory, directories) {
-        case (false, _): try body(.file(path, size: UInt64(max(0, status.st_size))))
+        case (false, _): try body(.file(path, FoundFile(status)))
         case (true, .takenAlone): try body(.directory(path))
         case (true, .entered): try walk(path, body)
         case (true, .refused):
@@ -89,7 +107,7 @@ struct TreeWalk {
         switch status.st_mode & S_IFMT {
         case S_IFDIR where storeFiles.belong(in: path): try body(.skipped(.keychain))
         case S_IFDIR: return try enter(path, O_RDONLY | O_NOFOLLOW, body)
-        case S_IFREG: try body(.file(path, size: UInt64(max(0, status.st_size))))
+        case S_IFREG: try body(.file(path, FoundFile(status)))
         case S_IFLNK: try body(.skipped(.symbolicLink))
         case S_IFIFO: try body(.skipped(.pipe))
         case S_IFSOCK: try body(.skipped(.socket))

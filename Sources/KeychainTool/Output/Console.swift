@@ -5,6 +5,13 @@ internal import KeychainModel
 enum Console {
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
+    /// Of the terminal, in characters; as of one that has no end if it does not say.
+    static var errorWidth: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return .max }
+        return Int(size.ws_col)
+    }
+
     /// - Throws: a ``ToolFailure``; without a message if the reader went away, which is its own good right.
     static func write(_ text: String) throws(ToolFailure) {
         var text = text

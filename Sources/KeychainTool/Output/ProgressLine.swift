@@ -4,6 +4,8 @@ final class ProgressLine {
 
     private let title: String
     private var isOpen = false
+    /// Of the line that is shown, without what covers a longer one.
+    private var lastCount = 0
 
     init(_ title: String) { self.title = title }
 
@@ -14,9 +16,18 @@ final class ProgressLine {
     }
 
     /// For work that is measured in two units; the second one makes the bar.
-    func show(_ first: (unit: String, done: Int, total: Int), _ second: (unit: String, done: Int, total: Int)) {
+    ///
+    /// - Parameter note: Goes behind it, as far as there is room.
+    func show(
+        _ first: (unit: String, done: Int, total: Int), _ second: (unit: String, done: Int, total: Int),
+        _ note: String = ""
+    ) {
         guard Console.errorIsTerminal else { return }
-        Console.overwriteLine(Self.text(title, first, second))
+        let text = Self.text(title, first, second) + (note.isEmpty ? "" : "  " + note)
+        // One that did not fit would be broken, and only its last part be covered by the next.
+        let shown = text.prefix(Console.errorWidth - 1)
+        Console.overwriteLine(shown + String(repeating: " ", count: max(0, lastCount - shown.count)))
+        lastCount = shown.count
         isOpen = true
     }
 
@@ -24,6 +35,7 @@ final class ProgressLine {
     func end() {
         if isOpen { Console.endLine() }
         isOpen = false
+        lastCount = 0
     }
 
     /// Never shorter than what was shown before, which it covers: the total stays, and the count has its width.
