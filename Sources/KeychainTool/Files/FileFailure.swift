@@ -27,11 +27,14 @@ struct FileFailure: Error {
         self.init(path, Self.code(of: failure), "cannot \(verb) it: \(String(cString: strerror(failure)))")
     }
 
-    /// - Parameter path: As the person named it; nil: as the error does.
-    init(_ error: DataProtectionError, path: String? = nil) {
+    /// - Parameters:
+    ///   - path: As the person named it; nil: as the error does.
+    ///   - prefix: Comes before what the error says.
+    init(_ error: DataProtectionError, path: String? = nil, prefix: String = "") {
         self.path = path ?? error.path
         message =
-            error.code == .notProtected ? "it is a plain file; 'keychain file protect' encrypts it" : error.message
+            prefix
+            + (error.code == .notProtected ? "it is a plain file; 'keychain file protect' encrypts it" : error.message)
         // What the keychain itself said is passed on as it is.
         status = error.status.map { $0 & 0xff } ?? ExitStatus.of(Self.code(of: error))
     }

@@ -1,0 +1,58 @@
+internal import ArgumentParser
+internal import DataProtection
+internal import KeychainModel
+
+struct FileCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fsck", abstract: "Check protected files completely, and save what can be read of damaged ones.",
+        discussion: """
+            Both copies of the header and every byte of content are opened with the file's key. Files that are intact \
+            are not mentioned. Files whose class is locked are not checked, and not called damaged. The status is 93 if \
+            a file is damaged.
+
+            With --salvage each damaged file is written to the directory anew, protected and under its name, with \
+            zeros where it does not open; what those ranges are is said. The damaged file stays as it is.
+
+            Examples:
+              keychain file fsck --recursive ~/Documents
+              keychain file fsck --salvage ~/saved notes.txt
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var arguments: PathArguments
+    @Flag(help: "Check all files below the directories; no symbolic link in them is followed.") var recursive = false
+    @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
+    @Flag(help: "Say nothing of what is intact, not even in sum.") var quiet = false
+    @Option(
+        help: ArgumentHelp(
+            "Write what opens of damaged files to this directory, never over a file that is there.",
+            valueName: "directory"),
+        completion: .directory)
+    var salvage: String?
+    @Flag(help: "Write a damaged copy of a header anew from the one that is whole, which loses nothing.")
+    var repair = false
+
+    func validate() throws {
+        if salvage?.isEmpty == true { throw ValidationError("A directory cannot have an empty name.") }
+    }
+
+    func run() throws {
+        // Before a thread is there.
+        let signals = HeldSignals()
+        defer { signals.release() }
+        let session = try KeychainSession(store)
+        let walk = TreeWalk(
+            paths: arguments.paths, directories: recursive ? .entered : .refused, storeFiles: StoreFiles(session))
+        let check = FileCheck(
+            session.files, walk, signals,
+            FileCheck.Options(salvageDirectory: salvage, repairs: repair, isQuiet: quiet, printsJSON: json))
+        try check.run()
+        if json {
+            try Console.write(check.summary.json(check.reports).text + "\n")
+        } else if !quiet {
+            try Console.write(check.summary.text + "\n")
+        }
+        if check.summary.damaged > 0 { throw ExitCode(ExitStatus.of(.decode)) }
+        try check.failures.end()
+    }
+}
