@@ -2,7 +2,6 @@
 public import Foundation
 internal import Glibc
 @_implementationOnly import KeychainCrypto
-internal import KeychainFiles
 internal import KeychainModel
 
 extension ProtectedFiles {
@@ -136,7 +135,7 @@ extension ProtectedFiles {
         if let other = copies.verified.dropFirst().first, other.header != newest.header {
             let isForeign = other.header.key.fileID != newest.header.key.fileID
             let isAmbiguous = isForeign || other.header.sequence == newest.header.sequence
-            let isUncertain = newest.isOfAnotherStart(.ofPresentStart)
+            let isUncertain = newest.isOfAnotherStart(bootID)
             let isBase = !newest.header.isDurable
             let gives = isUncertain && check.newestLost > other.header.writeCount
             if isAmbiguous || gives || check.readable == 0 && newest.header.length > 0 || isBase {

@@ -51,7 +51,7 @@ public struct ProtectedFiles: Sendable {
     let files: any FileSystem
     let randomness: any Randomness
     private let now: @Sendable () -> ContinuousClock.Instant
-    private let bootID: UUID
+    let bootID: UUID
     /// log2 of the chunk size of files that are made.
     let chunkBits: UInt8
 

@@ -152,7 +152,7 @@ import Testing
             file.made.put(file.base, file.newestWithout(nil))
             file.made.bytes += Data(count: 9000)
             #expect(try examine(file.made, files, url, file.new).findings.isEmpty)
-            file.made.put(file.base, file.newestWithout(.ofPresentStart))
+            file.made.put(file.base, file.newestWithout(SystemStart.id))
             #expect(try examine(file.made, files, url, file.new).findings.isEmpty)
         }
     }
@@ -200,7 +200,7 @@ import Testing
             }
             // The same change, by the system that runs.
             file.made.bytes = bytes.replacing(file.chunk, by: Data(count: file.chunk.count))
-            file.made.put(file.base, file.newestWithout(.ofPresentStart))
+            file.made.put(file.base, file.newestWithout(SystemStart.id))
             let check = try examine(file.made, files, url, file.new)
             #expect(check.findings.map(\.kind) == [.chunk] && check.lost == [16_384..<32_768])
             // What both headers have, after a crash: no going back would help.
@@ -214,7 +214,7 @@ import Testing
     @Test("Damage to what only a crash would go back to is told of, and is no damage to the file")
     func formerState() throws {
         try withChanged { file, files, url throws in
-            file.made.put(file.base, file.newestWithout(.ofPresentStart))
+            file.made.put(file.base, file.newestWithout(SystemStart.id))
             file.made.bytes = file.made.bytes.flipping(4096 + 16_384 + 5)
             let check = try examine(file.made, files, url, file.new)
             #expect(check.findings.map(\.kind) == [.formerState] && check.isIntact)
@@ -224,7 +224,7 @@ import Testing
     @Test("A header that is not on the disk for certain is copied only after it is")
     func repairOfUnsynced() throws {
         try withChanged { file, files, url throws in
-            file.made.put(file.base, file.newestWithout(.ofPresentStart))
+            file.made.put(file.base, file.newestWithout(SystemStart.id))
             file.made.bytes = file.made.bytes.flipping(100)
             try file.made.bytes.write(to: url)
             #expect(try files.check(url).findings.map(\.kind) == [.newestHeader])

@@ -294,6 +294,7 @@ private final class InterruptedDisk: FileSystem {
     func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int { disk.write(bytes, to: file) }
     func sync(_ file: Int32) -> Int32 { disk.sync(file) }
     func syncData(_ file: Int32) -> Int32 { disk.syncData(file) }
+    func syncAll(_ file: Int32) -> Int32 { disk.syncAll(file) }
     func truncate(_ file: Int32, to size: Int) -> Int32 { disk.truncate(file, to: size) }
     func punch(_ file: Int32, at offset: Int, count: Int) -> Int32 { disk.punch(file, at: offset, count: count) }
     func rename(_ path: String, to name: String) -> Int32 { disk.rename(path, to: name) }

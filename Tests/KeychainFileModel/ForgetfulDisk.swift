@@ -322,6 +322,12 @@ extension ForgetfulDisk {
 
         package func sync(_ file: Int32) -> Int32 { syncData(file) }
 
+        /// Nothing that the model does asks for it.
+        package func syncAll(_ file: Int32) -> Int32 {
+            errno = ENOTSUP
+            return -1
+        }
+
         package func syncData(_ file: Int32) -> Int32 {
             perform(isSync: true) { state in
                 forget(&state, file)

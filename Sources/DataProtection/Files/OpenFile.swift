@@ -1,3 +1,4 @@
+@_implementationOnly import CKeychainLinux
 internal import Foundation
 internal import Glibc
 @_implementationOnly import KeychainCrypto
@@ -86,6 +87,13 @@ struct OpenFile: ~Copyable {
         } catch {
             throw DataProtectionError(error, path)
         }
+    }
+
+    /// Waits until nobody else writes to the file (docs/file-format.md, "Several programs"). The lock goes with the
+    /// descriptor.
+    func lockHeader() throws(DataProtectionError) {
+        let failure = ckeychain_await_lock(descriptor, Int64(FileFormat.headerByteCount))
+        guard failure == 0 else { throw .system("lock", path, errno: failure) }
     }
 
     /// For asking later whether it is still the same. To be used while this exists.

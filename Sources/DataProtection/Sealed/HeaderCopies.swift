@@ -112,11 +112,3 @@ struct HeaderCopies {
         return copies.firstIndex { if case .broken = $0 { true } else { false } }
     }
 }
-
-extension UUID {
-    /// Another one with each start of the system; nil: the kernel does not say.
-    static var ofPresentStart: UUID? {
-        let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-        return text.flatMap { UUID(uuidString: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
-    }
-}

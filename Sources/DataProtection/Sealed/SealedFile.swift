@@ -364,6 +364,8 @@ final class SealedFile: Sendable {
         _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) -> FileVersion {
         // Nor may the only header there is be written over by one that the disk need not have.
+        // What the disk has refused already stays what it is, and what is written after it, too.
+        if state.withLock({ $0.hasLost }) { return version }
         guard version.header.isKnown(to: key), version.base != nil else { return try settle(version, key, file) }
         guard version.mayBeHalfWritten else { return version }
         try force(file)
@@ -380,7 +382,7 @@ final class SealedFile: Sendable {
         // Handed over, and not copied. If the change fails it is not known any more.
         pages.slots = nil
         var change = SealedFileChange(
-            file.number, path, version, key, pages.takeMap(), files: environment.files,
+            file.number, path, version, key, pages.takeMap(), bootMark: bootMark(key), files: environment.files,
             randomness: environment.randomness)
         try body(&change)
         let (new, map) = try change.commit(version)
@@ -552,12 +554,18 @@ final class SealedFile: Sendable {
         }
     }
 
+    /// The mark of headers that this object writes.
+    private func bootMark(_ key: OpenFileKey) -> FileHeader.BootMark {
+        guard state.withLock({ $0.hasLost }) else { return key.bootMark }
+        // Of no start of the system.
+        let none = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        return FileHeader.bootMark(of: none, fileKey: key.fileKey, fileID: key.fileID)
+    }
+
     /// Tells every other program that the system does not have what the header refers to, as far as that can be written.
     private func markLost(_ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor) {
         var header = version.header
-        // Of no start of the system.
-        let none = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-        header.bootMark = FileHeader.bootMark(of: none, fileKey: key.fileKey, fileID: key.fileID)
+        header.bootMark = bootMark(key)
         header.sequence = version.highestSequence + 1
         // A disk that does not take this either has nothing of what comes later.
         let result = Result { () throws(DataProtectionError) in

@@ -14,6 +14,7 @@ struct SealedFileChange: ~Copyable {
     /// The file as it was before.
     private let former: SealedFileReader
     private let baseWriteCount: UInt64
+    private let bootMark: FileHeader.BootMark
     private let key: OpenFileKey
     private let file: Int32
     private let path: String
@@ -38,7 +39,7 @@ struct SealedFileChange: ~Copyable {
     /// - Parameter pages: Nothing else takes any of them before the change is committed or given up.
     init(
         _ file: Int32, _ path: String, _ version: FileVersion, _ key: OpenFileKey, _ pages: PageMap,
-        files: any FileSystem, randomness: any Randomness
+        bootMark: FileHeader.BootMark, files: any FileSystem, randomness: any Randomness
     ) {
         self.file = file
         self.path = path
@@ -46,6 +47,7 @@ struct SealedFileChange: ~Copyable {
         self.pages = pages
         self.files = files
         self.randomness = randomness
+        self.bootMark = bootMark
         header = version.header
         former = SealedFileReader(file, path, header: version.header, cipher: key.cipher, nodes: key.nodes)
         baseWriteCount = version.base?.writeCount ?? 0
@@ -344,7 +346,7 @@ struct SealedFileChange: ~Copyable {
         try writePieces()
         try provideStoredSize()
         header.sequence = version.highestSequence + 1
-        header.bootMark = key.bootMark
+        header.bootMark = bootMark
         let new = try Self.write(header, version.nextSlot, of: version, key, to: file, path, files)
         for (place, node) in nodes {
             // What is above a changed node has changed, too.

@@ -125,8 +125,10 @@ final class LockStateFile: LockStateKeeper {
         if read() == nil { try update { _ in } }
         var watcher: Int32 = -1
         let failure = ckeychain_watch_file(url.path, &watcher)
-        guard failure == 0 else { throw AtomicFile.fileError("watch", url, failure) }
-        defer { close(watcher) }
+        // A user has 128 of them, unless the administrator says otherwise (inotify(7)); without one it is looked at often.
+        let isPolling = failure == EMFILE || failure == ENOSPC
+        guard failure == 0 || isPolling else { throw AtomicFile.fileError("watch", url, failure) }
+        defer { if !isPolling { close(watcher) } }
         let file = Glibc.open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
         defer { close(file) }
@@ -135,6 +137,11 @@ final class LockStateFile: LockStateKeeper {
             let present = Self.record(in: file)?.epoch ?? epoch
             let left = end - ContinuousClock.now
             if present != epoch || left <= .zero { return present }
+            if isPolling {
+                usleep(Self.pollingPause)
+                if Self.isRemoved(file) { return epoch &+ 1 }
+                continue
+            }
             var hasChanged: Int32 = 0
             let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1
             let failure = ckeychain_await_change(watcher, Int32(clamping: milliseconds), &hasChanged)
@@ -143,6 +150,9 @@ final class LockStateFile: LockStateKeeper {
             if hasChanged != 0 && Self.isRemoved(file) { return epoch &+ 1 }
         }
     }
+
+    /// In microseconds.
+    private static let pollingPause: useconds_t = 10_000
 
     // MARK: Listeners
 

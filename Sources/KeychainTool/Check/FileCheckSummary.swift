@@ -16,7 +16,7 @@ struct FileCheckSummary {
         if failed > 0 { parts.append("\(failed) could not be checked") }
         if salvaged > 0 { parts.append("\(salvaged) salvaged") }
         if plain > 0 { parts.append(counted(plain, "plain file")) }
-        let kinds = TreeWalk.Skipped.inWords(skipped)
+        let kinds = TreeWalk.Skipped.text(skipped)
         if !kinds.isEmpty { parts.append("skipped: " + kinds) }
         return parts.joined(separator: "; ")
     }

@@ -51,7 +51,7 @@ final class BackupRun {
                     try work.copy?.leave(before: path)
                     try work.copy?.enter(path, below: root)
                 }
-            case .file(let path, let size):
+            case .file(let path, let file):
                 attempt { () throws(FileFailure) in
                     try work.copy?.leave(before: path)
                     if work.copy?.isBlocked(path) != true { try deal(with: path, below: root) }
