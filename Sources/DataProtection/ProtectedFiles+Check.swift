@@ -2,6 +2,7 @@
 public import Foundation
 internal import Glibc
 @_implementationOnly import KeychainCrypto
+internal import KeychainFiles
 internal import KeychainModel
 
 extension ProtectedFiles {

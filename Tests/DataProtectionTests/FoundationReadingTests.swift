@@ -255,7 +255,9 @@ private func outcome<R>(_ body: () throws -> R) -> String {
     do {
         return "\(try body())"
     } catch {
-        return "\(type(of: error)) \(error)"
+        // The details are in no order.
+        let details = (error as NSError).userInfo.map { "\($0.key): \($0.value)" }.sorted()
+        return "\(type(of: error)) \((error as NSError).domain) \((error as NSError).code) \(details)"
     }
 }
 

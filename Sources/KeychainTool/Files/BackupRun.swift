@@ -56,7 +56,7 @@ final class BackupRun {
                     try work.copy?.leave(before: path)
                     if work.copy?.isBlocked(path) != true { try deal(with: path, below: root) }
                 }
-                progress?.endFile(size)
+                progress?.endFile(file.size)
             case .skipped(let kind): report.skipped[kind, default: 0] += 1
             case .failed(let failure): fail(failure)
             }
