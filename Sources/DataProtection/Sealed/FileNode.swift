@@ -1,8 +1,8 @@
 @_implementationOnly import KeychainCrypto
 internal import Synchronization
 
-/// Where a node is in the tree of a file.
-struct NodePlace: Hashable {
+/// Where a node, or a chunk (level 0), is in the tree of a file.
+struct NodePlace: Hashable, Sendable {
     let level: UInt8
     let index: UInt64
 

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Glibc
 internal import Keychain
 internal import Synchronization
@@ -11,7 +10,7 @@ final class OpenFiles: Sendable {
     }
     private struct State {
         var files: [ObjectIdentifier: Weak] = [:]
-        var watch: Task<Void, Never>?
+        var watch: LockObserver?
         /// The watch ends in a moment if no file is opened until then.
         var isEnding = false
     }
@@ -25,7 +24,7 @@ final class OpenFiles: Sendable {
         gate = LockGate(keys, now: now)
     }
 
-    deinit { state.withLock { $0.watch?.cancel() } }
+    deinit { state.withLock { $0.watch?.end() } }
 
     // MARK: One for each keychain
 
@@ -55,10 +54,10 @@ final class OpenFiles: Sendable {
         state.withLock { state in
             state.files[ObjectIdentifier(file)] = Weak(file: file)
             guard state.watch == nil else { return }
-            // From now on, and not from when the task begins.
-            let changes = connection.lockChanges
             let mine = WeakSelf(files: self)
-            state.watch = Task { [connection] in await Self.watch(changes, connection, mine) }
+            state.watch = LockObserver(connection) { present in
+                if present != .unlocked { mine.files?.takeKeys() }
+            }
         }
     }
 
@@ -85,40 +84,12 @@ final class OpenFiles: Sendable {
         state.withLock { state in
             state.isEnding = false
             guard state.files.isEmpty else { return }
-            state.watch?.cancel()
+            state.watch?.end()
             state.watch = nil
         }
     }
 
-    /// - Parameter reference: Its `files` are nil when nobody needs the watch any more.
-    private static func watch(
-        _ first: AsyncStream<KeychainLock.State>, _ connection: Connection, _ reference: WeakSelf
-    ) async {
-        var changes = first
-        while true {
-            for await change in changes where change != .unlocked { await reference.files?.takeKeys() }
-            if Task.isCancelled { return }
-            // Nothing tells of locks any more, as when a daemon has ended: as if there was one.
-            guard let present = reference.files else { return }
-            await present.takeKeys()
-            try? await Task.sleep(for: .seconds(1))
-            changes = connection.lockChanges
-        }
-    }
-
-    private func takeKeys() async {
-        await withCheckedContinuation { continuation in
-            // On a thread of its own, for which no call that waits leaves none.
-            let thread = Thread { [self] in
-                takeAllKeys()
-                continuation.resume()
-            }
-            thread.name = "keychain files"
-            thread.start()
-        }
-    }
-
-    private func takeAllKeys() {
+    private func takeKeys() {
         let end = ContinuousClock.now + SealedFile.grace
         // Those first that wait for nothing.
         var left = state.withLock { $0.files.values.compactMap(\.file) }.filter { !$0.dropKey(.ifIdle) }

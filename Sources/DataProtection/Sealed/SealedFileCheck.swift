@@ -36,7 +36,7 @@ final class SealedFileCheck {
         let check = SealedFileCheck(
             header, SealedFilePart(file, path, size: size, header: header, fileKey: fileKey))
         if header.length > 0 {
-            try check.visit(header.root, TreePlace(level: check.tree.depth, index: 0), sink, pause)
+            try check.visit(header.root, NodePlace(level: check.tree.depth, index: 0), sink, pause)
         }
         return check
     }
@@ -53,7 +53,7 @@ final class SealedFileCheck {
     // MARK: Down the tree
 
     private func visit(
-        _ entry: FileEntry?, _ place: TreePlace, _ sink: Sink?, _ pause: Pause
+        _ entry: FileEntry?, _ place: NodePlace, _ sink: Sink?, _ pause: Pause
     ) throws(DataProtectionError) {
         let content = tree.content(below: place)
         if place.level <= 1 {
@@ -68,7 +68,7 @@ final class SealedFileCheck {
     }
 
     private func descend(
-        _ entry: FileEntry, _ place: TreePlace, _ sink: Sink?, _ pause: Pause
+        _ entry: FileEntry, _ place: NodePlace, _ sink: Sink?, _ pause: Pause
     ) throws(DataProtectionError) {
         var found = CheckedPart()
         let node = try part.openNode(entry, place, in: part.makeBuffer(), &found)
@@ -90,7 +90,7 @@ final class SealedFileCheck {
 
     /// What lies below nodes of the lowest level, on all processors.
     private func checkGroups(
-        _ groups: [(place: TreePlace, entry: FileEntry?)], _ pause: Pause
+        _ groups: [(place: NodePlace, entry: FileEntry?)], _ pause: Pause
     ) throws(DataProtectionError) {
         for start in stride(from: 0, to: groups.count, by: Self.groupsAtOnce) {
             let some = Array(groups[start...].prefix(Self.groupsAtOnce))

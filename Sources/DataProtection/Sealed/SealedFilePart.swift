@@ -43,7 +43,7 @@ struct SealedFilePart: Sendable {
     ///   - buffer: From ``makeBuffer()``.
     ///   - sink: Given all content in its order, zeros where it does not open.
     func check(
-        _ entry: FileEntry?, _ place: TreePlace, in buffer: ContentBuffer, _ sink: SealedFileCheck.Sink?
+        _ entry: FileEntry?, _ place: NodePlace, in buffer: ContentBuffer, _ sink: SealedFileCheck.Sink?
     ) throws(DataProtectionError) -> CheckedPart {
         var found = CheckedPart()
         guard place.level > 0 else {
@@ -61,7 +61,7 @@ struct SealedFilePart: Sendable {
     }
 
     private func checkChunk(
-        _ entry: FileEntry?, _ place: TreePlace, in buffer: ContentBuffer, _ found: inout CheckedPart,
+        _ entry: FileEntry?, _ place: NodePlace, in buffer: ContentBuffer, _ found: inout CheckedPart,
         _ sink: SealedFileCheck.Sink?
     ) throws(DataProtectionError) {
         let content = tree.content(below: place)
@@ -75,7 +75,7 @@ struct SealedFilePart: Sendable {
 
     /// - Returns: nil if it does not open, which is noted.
     func openNode(
-        _ entry: FileEntry, _ place: TreePlace, in buffer: ContentBuffer, _ found: inout CheckedPart
+        _ entry: FileEntry, _ place: NodePlace, in buffer: ContentBuffer, _ found: inout CheckedPart
     ) throws(DataProtectionError) -> CheckedNode? {
         let content = tree.content(below: place)
         let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<FileFormat.nodeByteCount])
@@ -100,7 +100,7 @@ struct SealedFilePart: Sendable {
 
     /// - Returns: false if it does not open, which is noted.
     private func open(
-        _ entry: FileEntry, _ place: TreePlace, _ content: Range<UInt64>, in buffer: UnsafeMutableRawBufferPointer,
+        _ entry: FileEntry, _ place: NodePlace, _ content: Range<UInt64>, in buffer: UnsafeMutableRawBufferPointer,
         _ found: inout CheckedPart
     ) throws(DataProtectionError) -> Bool {
         do throws(FileFormatError) {
@@ -201,7 +201,7 @@ struct CheckedNode {
     }
 
     /// nil: a hole, or malformed.
-    subscript(place: TreePlace) -> FileEntry? {
+    subscript(place: NodePlace) -> FileEntry? {
         let number = Int(place.index % UInt64(FileFormat.fanOut))
         guard number < slots.count, case .entry(let entry) = slots[number] else { return nil }
         return entry

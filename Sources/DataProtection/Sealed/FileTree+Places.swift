@@ -1,14 +1,8 @@
 @_implementationOnly import KeychainCrypto
 
-/// Where a chunk (level 0) or a node is in a tree.
-struct TreePlace: Hashable, Sendable {
-    let level: UInt8
-    let index: UInt64
-}
-
 extension FileTree {
     /// The bytes of content that are at a place or below it.
-    func content(below place: TreePlace) -> Range<UInt64> {
+    func content(below place: NodePlace) -> Range<UInt64> {
         let chunks = UInt64(1) << (6 * UInt64(place.level))
         let start = clamped(place.index, chunks)
         return start..<max(start, clamped(place.index + 1, chunks))
@@ -22,9 +16,9 @@ extension FileTree {
     }
 
     /// The places that the entries of a node are for.
-    func children(of place: TreePlace) -> [TreePlace] {
+    func children(of place: NodePlace) -> [NodePlace] {
         let first = place.index * UInt64(FileFormat.fanOut)
         let end = min(first + UInt64(FileFormat.fanOut), count(atLevel: place.level - 1))
-        return (first..<end).map { TreePlace(level: place.level - 1, index: $0) }
+        return (first..<end).map { NodePlace(level: place.level - 1, index: $0) }
     }
 }
