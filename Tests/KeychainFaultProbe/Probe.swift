@@ -117,8 +117,8 @@ private struct Options {
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
-            func number() throws -> Int {
-                guard let number = rest.popFirst().flatMap({ Int($0) }), number >= 0 else {
+            func number<N: FixedWidthInteger>() throws -> N {
+                guard let number = rest.popFirst().flatMap({ N($0) }), number >= 0 else {
                     throw FaultDriver.Failure(reason: "\(argument) needs a number")
                 }
                 return number
@@ -126,7 +126,7 @@ private struct Options {
             switch argument {
             case "--stride": stride = max(1, try number())
             case "--step": step = try number()
-            case "--seed": seed = UInt64(try number())
+            case "--seed": seed = try number()
             case "--operations": operations = try number()
             case "--not-durable": isDurable = false
             case "--keep": keeps = true

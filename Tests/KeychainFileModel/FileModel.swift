@@ -6,7 +6,8 @@ package import KeychainTestSupport
 
 /// A protected file, what it has to be, and a comparison of the two after every step.
 ///
-/// After a power cut it has to be, whole, as some write since the last acknowledged sync has left it, or as it was then.
+/// After a power cut it has to be, whole, as some write since the last acknowledged sync has left it, or as it was then. If
+/// a program died after another file had taken the name, and before that was acknowledged, the name may go back.
 package final class FileModel {
     /// Where the file and what it has to be differ.
     package struct Difference: Error, CustomStringConvertible {
@@ -25,6 +26,15 @@ package final class FileModel {
             self.protection = protection
             possible = [content]
             possibleProtections = [protection]
+        }
+
+        /// Another one, of which the same is known.
+        init(asIs other: Inode) {
+            content = other.content
+            protection = other.protection
+            possible = other.possible
+            possibleProtections = other.possibleProtections
+            hasChanged = other.hasChanged
         }
 
         /// The same of its class: a change that was cut short can be there until a power cut.
@@ -61,6 +71,8 @@ package final class FileModel {
     private var files: [ProtectedFiles] = []
     private var handles: [Open?] = [nil, nil, nil]
     private var inode: Inode
+    /// What had the name before, and may have it again after a power cut: nobody made sure of the directory.
+    private var formerInodes: [Inode] = []
     private let memory: UnsafeMutableRawBufferPointer
 
     /// How often each thing was done.
@@ -299,6 +311,7 @@ package final class FileModel {
         do throws(DataProtectionError) {
             try files[0].write(data, to: url, protection: protection)
             inode = new
+            formerInodes = []
         } catch {
             guard isRefusable(error, protection) else { throw error }
             if error.code != .locked { uncertainInode = new }
@@ -358,12 +371,13 @@ package final class FileModel {
         }
         defer { handle.closeWithoutWaiting() }
         var candidates: [(Inode, SparseContent)] = []
-        for inode in [inode, uncertainInode].compactMap({ $0 }) {
+        for inode in [inode, uncertainInode].compactMap({ $0 }) + (wasCut ? formerInodes : []) {
             var contents = wasCut ? inode.possible : [inode.content]
             if let (other, after) = uncertain, other === inode { contents.append(after) }
             candidates += contents.reversed().map { (inode, $0) }
         }
         for (inode, content) in candidates where try compare(handle, content) {
+            if wasCut { formerInodes = [] } else { try noteFormer(handle, inode) }
             self.inode = inode
             // A power cut that comes without anything having been written leaves the same again.
             inode.become(content)
@@ -373,6 +387,19 @@ package final class FileModel {
             return
         }
         throw Difference(description: "it is as no write has left it since it was made durable")
+    }
+
+    /// A program that died while another file took the name did not make sure that it keeps it.
+    ///
+    /// - Parameter found: What has the name now.
+    private func noteFormer(_ handle: ProtectedFileHandle, _ found: Inode) throws {
+        guard let uncertainInode else { return }
+        if found === uncertainInode {
+            formerInodes.append(inode)
+        } else if try compare(handle, uncertainInode.content) {
+            // It is one or the other.
+            formerInodes += [uncertainInode, Inode(asIs: inode)]
+        }
     }
 
     private func compareProtection(_ handle: ProtectedFileHandle, _ wasCut: Bool) throws {
