@@ -18,6 +18,8 @@ final class FaultyDisk: FileSystem {
         var step: Int?
         var fault = Fault.full
         var isDead = false
+        var most = Int.max
+        var refusals = 0
     }
     private let state = Mutex(State())
     private let disk = SystemFiles()
@@ -26,6 +28,20 @@ final class FaultyDisk: FileSystem {
     func fail(at step: Int?, _ fault: Fault = .full) {
         state.withLock { $0 = State(step: step, fault: fault) }
     }
+
+    /// No file gets more bytes than that.
+    func limit(to most: Int) { state.withLock { $0.most = most } }
+
+    private func isFull(_ size: Int) -> Bool {
+        state.withLock { state in
+            guard size > state.most else { return false }
+            state.refusals += 1
+            return true
+        }
+    }
+
+    /// How often a file would have become larger than that.
+    var refusals: Int { state.withLock { $0.refusals } }
 
     /// Which call failed; nil: none has so far.
     var failed: String? {
@@ -73,6 +89,7 @@ final class FaultyDisk: FileSystem {
             }
             return Int(refuse(fault))
         }
+        if isFull(offset + bytes.count) { return Int(refuse(.full)) }
         return disk.write(bytes, to: file, at: offset)
     }
 
@@ -91,6 +108,7 @@ final class FaultyDisk: FileSystem {
 
     func truncate(_ file: Int32, to size: Int) -> Int32 {
         if let fault = attempt("truncate") { return refuse(fault) }
+        if isFull(size) { return refuse(.full) }
         return disk.truncate(file, to: size)
     }
 

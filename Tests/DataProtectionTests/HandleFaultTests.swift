@@ -1,6 +1,7 @@
 import DataProtection
 import Foundation
 import Glibc
+import KeychainTestSupport
 import Testing
 
 /// Every call that changes the disk fails once, in every way, in everything that is done with a file that is open: its
@@ -168,12 +169,46 @@ import Testing
             try handle.write(Data("x".utf8), at: 0)
             #expect(disk.calls.prefix(3) == ["write", "sync", "write"])
             #expect(try handle.read(at: 0, count: 2_000_000) == Data("x".utf8) + before.dropFirst())
-            // Nothing is to be had by that if the disk has everything already.
+        }
+    }
+
+    @Test("On a full disk a file is changed within what it has, and what does not fit is refused")
+    func withinWhatThereIs() throws {
+        let disk = FaultyDisk()
+        try withProtectedFiles(files: disk) { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            var expected = content(2_000_000, seed: 3)
+            try files.write(expected, to: url)
+            let handle = try files.open(url, for: .writing)
+            var generator = SeededGenerator()
+            func overwrite(_ rounds: Int) throws {
+                for round in 0..<rounds {
+                    let new = content(4096, seed: UInt64(round))
+                    let place = generator.below(expected.count - new.count)
+                    try handle.write(new, at: UInt64(place))
+                    expected.replaceSubrange(place..<(place + new.count), with: new)
+                    if round % 3 == 0 { try handle.sync() }
+                }
+            }
+            // What becomes free lies in pieces, none of them as large as a write with the nodes above it.
+            for chunk in stride(from: 0, to: 60, by: 2) {
+                try handle.write(Data([1]), at: UInt64(chunk) << 14)
+                expected[chunk << 14] = 1
+            }
             try handle.sync()
-            disk.fail(at: 0, .full)
-            let refusal = #expect(throws: DataProtectionError.self) { try handle.write(Data("y".utf8), at: 0) }
-            #expect(refusal?.errno == ENOSPC && disk.calls == ["write"])
-            #expect(try handle.read(at: 0, count: 1) == Data("x".utf8))
+            let size = try url.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+            disk.limit(to: size)
+            try overwrite(300)
+            #expect(disk.refusals > 0)
+            #expect(try all(handle) == expected, "seed \(generator.seed)")
+            let refusal = #expect(throws: DataProtectionError.self) {
+                try handle.append(content(3_000_000, seed: 1))
+            }
+            #expect(refusal?.errno == ENOSPC)
+            #expect(try all(handle) == expected, "seed \(generator.seed)")
+            try overwrite(3)
+            try handle.close()
+            #expect(try files.read(from: url) == expected, "seed \(generator.seed)")
         }
     }
 

@@ -37,9 +37,7 @@ final class HandmadeFile {
         var ciphertext = Data(count: plaintext.count)
         try ciphertext.withUnsafeMutableBytes { ciphertext throws in
             try plaintext.withUnsafeBytes { plaintext throws in
-                try cipher.withContentKey(for: entryMade.writeCount) { cipher throws in
-                    try cipher.seal(plaintext, level: level, index: index, entry: &entryMade, into: ciphertext)
-                }
+                try cipher.seal(plaintext, level: level, index: index, entry: &entryMade, into: ciphertext)
             }
         }
         entry = entryMade

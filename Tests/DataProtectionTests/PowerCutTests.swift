@@ -106,6 +106,17 @@ import Testing
         }
     }
 
+    @Test("A name may go back to the file that had it, if whoever replaced that died before the end")
+    func nameOfReplaced() throws {
+        for seed in 0..<20 as Range<UInt64> {
+            try replay(
+                [
+                    .kill(.replace(count: 3360, .none, seed: 1), call: 4),
+                    .powerCut(.setProtection(1, .none), call: 1, seed: seed),
+                ], chunkBits: 12)
+        }
+    }
+
     @Test("A class is changed of a file that has just given space back")
     func classAfterRelease() throws {
         try replay(
@@ -114,6 +125,24 @@ import Testing
                 .truncate(1, to: 0),
                 .setProtection(1, .completeUntilFirstUserAuthentication),
             ], chunkBits: 14)
+    }
+
+    @Test("What the state to go back to needs of the file is not cut off, though the present one needs less")
+    func sizeOfBase() throws {
+        for seed in 0..<20 as Range<UInt64> {
+            try replay(
+                [
+                    .write(0, at: 12288, count: 1, seed: 1),
+                    .write(0, at: 1_064_960, count: 1_048_575, seed: 2),
+                    .truncate(1, to: 1),
+                    .append(1, count: 1, seed: 3),
+                    .sync(0),
+                    .write(1, at: 16384, count: 1, seed: 4),
+                    .truncate(0, to: 28673),
+                    .write(0, at: 623_038, count: 1, seed: 5),
+                    .powerCut(.read(2, at: 0, count: 2), call: 1, seed: seed),
+                ], chunkBits: 14)
+        }
     }
 
     @Test("What was found after a power cut is made durable before it is written over")

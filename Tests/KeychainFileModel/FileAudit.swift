@@ -72,9 +72,7 @@ package struct FileAudit: Sendable {
         private func open(_ entry: FileEntry, _ level: UInt8, _ index: UInt64) throws -> [FileEntry?] {
             var node = bytes.subdata(in: Int(entry.offset)..<(Int(entry.offset) + Int(entry.length)))
             let isOpen = node.withUnsafeMutableBytes { node in
-                cipher.withContentKey(for: entry.writeCount) { cipher in
-                    cipher.open(UnsafeRawBufferPointer(node), level: level, index: index, entry: entry, into: node)
-                }
+                cipher.open(UnsafeRawBufferPointer(node), level: level, index: index, entry: entry, into: node)
             }
             guard isOpen else { throw Broken(description: "a node does not open") }
             return try node.withUnsafeBytes { node in

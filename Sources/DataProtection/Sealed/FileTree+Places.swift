@@ -21,4 +21,14 @@ extension FileTree {
         let end = min(first + UInt64(FileFormat.fanOut), count(atLevel: place.level - 1))
         return (first..<end).map { NodePlace(level: place.level - 1, index: $0) }
     }
+
+    /// How many nodes have any of these chunks below them.
+    func countOfNodes(above chunks: Range<UInt64>) -> Int {
+        var (first, last) = (chunks.lowerBound, chunks.upperBound - 1)
+        return (0..<depth).reduce(0) { count, _ in
+            first /= UInt64(FileFormat.fanOut)
+            last /= UInt64(FileFormat.fanOut)
+            return count + Int(last - first) + 1
+        }
+    }
 }

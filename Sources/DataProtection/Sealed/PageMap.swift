@@ -14,15 +14,25 @@ struct PageMap {
     private(set) var end: UInt64
     /// Whether every free page below the end is known, or in ``waiting``.
     private(set) var isComplete: Bool
-    /// Free, by how many pages there are in a row, at the most ``longest``.
-    private var free: [[UInt64]]
-    /// Free, with more of them in a row.
-    private var long: [Run] = []
+    private var free: PageSet
+    /// How many there are.
+    private(set) var freeCount: Int
     /// In use by the base alone: free when there is the next one.
     private(set) var waiting: [Run] = []
+    /// Where the next search begins: what is written one after the other lies one behind the other.
+    private var next: UInt64 = 1
+    private var lastFailure: Failure?
 
-    /// As many as the largest chunk has.
-    private static let longest = 256
+    /// A search that found no place.
+    private struct Failure {
+        /// For as many pages in a row.
+        let count: Int
+        /// As many have become free since.
+        var freed = 0
+    }
+
+    /// As many may be free before somebody looks for them: 1 MiB.
+    static let fewPages = 256
 
     /// Of no file.
     static let nothing = PageMap(end: 1)
@@ -31,48 +41,75 @@ struct PageMap {
     init(end: UInt64) {
         self.end = end
         isComplete = end == 1
-        free = Array(repeating: [], count: Self.longest + 1)
+        free = PageSet()
+        freeCount = 0
     }
 
     /// - Parameters:
     ///   - used: Pages that are in use, by the header in use or by the base.
     ///   - waiting: Those of them that the base alone uses.
     init(used: PageSet, waiting: [Run]) {
-        self.init(end: used.end)
+        end = used.end
         isComplete = true
         self.waiting = waiting
-        for run in used.gaps { put(run) }
+        free = used.gaps
+        freeCount = free.count
     }
 
-    /// A place for as many pages.
-    mutating func take(_ count: Int) -> UInt64 {
-        if let page = free[count].popLast() { return page }
-        while let run = long.popLast() {
-            guard run.count >= count else {
-                put(run)
-                continue
-            }
-            put(Run(page: run.page + UInt64(count), count: run.count - count))
-            return run.page
+    /// A place for as many pages in a row.
+    mutating func take(_ count: Int) -> UInt64 { takeFree(count) ?? extend(by: count) }
+
+    /// The same, if so many are free in a row.
+    mutating func takeFree(_ count: Int) -> UInt64? {
+        // To look through all of it takes longer than to write elsewhere.
+        if freeCount < count { return nil }
+        if let lastFailure, count >= lastFailure.count, lastFailure.freed < Self.worthSearching { return nil }
+        guard let page = find(count, from: next, until: end) ?? find(count, from: 1, until: next + UInt64(count))
+        else {
+            lastFailure = Failure(count: count)
+            return nil
         }
-        for larger in (count + 1)..<(Self.longest + 1) {
-            guard let page = free[larger].popLast() else { continue }
-            put(Run(page: page + UInt64(count), count: larger - count))
-            return page
-        }
+        let run = Run(page: page, count: count)
+        free.remove(run)
+        freeCount -= count
+        next = page + UInt64(count)
+        return page
+    }
+
+    /// 256 KiB.
+    private static let worthSearching = 64
+
+    /// A place behind all that is in use.
+    mutating func extend(by count: Int) -> UInt64 {
         defer { end += UInt64(count) }
         return end
     }
 
+    private func find(_ count: Int, from start: UInt64, until end: UInt64) -> UInt64? {
+        var place = start
+        while place < end, let run = free.run(from: place, ofAtMost: count) {
+            if run.count == count { return run.page }
+            place = run.page + UInt64(run.count)
+        }
+        return nil
+    }
+
+    /// Runs that are as long as that or longer.
     func freeRuns(ofAtLeast count: Int) -> [Run] {
-        long.filter { $0.count >= count }
-            + (count..<(Self.longest + 1)).flatMap { count in free[count].map { Run(page: $0, count: count) } }
+        var runs: [Run] = []
+        var place: UInt64 = 1
+        while let run = free.run(from: place) {
+            if run.count >= count { runs.append(run) }
+            place = run.page + UInt64(run.count)
+        }
+        return runs
     }
 
     /// Nothing uses these pages any more.
     mutating func put(_ run: Run) {
-        if run.count == 0 { return }
-        if run.count > Self.longest { long.append(run) } else { free[run.count].append(run.page) }
+        free.insert(run)
+        freeCount += run.count
+        lastFailure?.freed += run.count
     }
 
     /// The header in use does not need these pages any more, and the base does.
@@ -87,42 +124,68 @@ struct PageMap {
 
 /// A set of pages of one file.
 struct PageSet {
-    private var words: [UInt64]
-    /// The first page behind the last one that is in it.
+    /// A bit for each page.
+    private var words: [UInt64] = []
+    /// The first page behind all that were ever in it.
     private(set) var end: UInt64 = 1
 
-    /// - Parameter capacity: Pages from here on are never in it.
-    init(capacity: UInt64) {
-        words = Array(repeating: 0, count: Int(capacity / 64) + 1)
-        words[0] = 1  // the header
-    }
-
     mutating func insert(_ run: PageMap.Run) {
-        for page in run.page..<(run.page + UInt64(run.count)) { words[Int(page / 64)] |= 1 << (page % 64) }
-        end = max(end, run.page + UInt64(run.count))
+        let last = run.page + UInt64(run.count)
+        end = max(end, last)
+        let wordCount = Int((last + 63) / 64)
+        if wordCount > words.count { words += repeatElement(0, count: wordCount - words.count) }
+        change(run) { $0 |= $1 }
     }
 
-    func contains(_ page: UInt64) -> Bool { words[Int(page / 64)] & 1 << (page % 64) != 0 }
+    mutating func remove(_ run: PageMap.Run) { change(run) { $0 &= ~$1 } }
 
-    /// What lies between the pages that are in it, in order.
-    var gaps: [PageMap.Run] {
-        var gaps: [PageMap.Run] = []
-        var page: UInt64 = 1
-        while page < end {
-            let word = words[Int(page / 64)] >> (page % 64)
-            let left = 64 - page % 64
-            if word & 1 == 1 {
-                page += min(left, UInt64((~word).trailingZeroBitCount))
-                continue
-            }
-            let count = min(left, UInt64(word.trailingZeroBitCount), end - page)
-            if let last = gaps.last, last.page + UInt64(last.count) == page {
-                gaps[gaps.count - 1].count += Int(count)
-            } else {
-                gaps.append(PageMap.Run(page: page, count: Int(count)))
-            }
+    /// - Parameter change: Is given a word, and which of its bits to change.
+    private mutating func change(_ run: PageMap.Run, _ change: (inout UInt64, UInt64) -> Void) {
+        var page = run.page
+        var left = UInt64(run.count)
+        while left > 0 {
+            let count = min(64 - page % 64, left)
+            change(&words[Int(page / 64)], (count == 64 ? .max : (1 << count) - 1) << (page % 64))
             page += count
+            left -= count
         }
+    }
+
+    func contains(_ page: UInt64) -> Bool {
+        let word = Int(page / 64)
+        return word < words.count && words[word] & 1 << (page % 64) != 0
+    }
+
+    var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+
+    /// The first pages in a row that are in it, from a place on.
+    ///
+    /// - Parameter most: More of them are not looked for.
+    func run(from place: UInt64, ofAtMost most: Int = .max) -> PageMap.Run? {
+        var word = Int(place / 64)
+        guard word < words.count else { return nil }
+        var bits = words[word] & .max << (place % 64)
+        while bits == 0 {
+            word += 1
+            guard word < words.count else { return nil }
+            bits = words[word]
+        }
+        let start = word * 64 + bits.trailingZeroBitCount
+        // Where the first of the others is.
+        var others = ~words[word] & .max << UInt64(start % 64)
+        while others == 0, (word + 1) * 64 - start < most, word + 1 < words.count {
+            word += 1
+            others = ~words[word]
+        }
+        let count = min(word * 64 + others.trailingZeroBitCount - start, most)
+        return PageMap.Run(page: UInt64(start), count: count)
+    }
+
+    /// What is before the end and not in it. The first page, which is the header's, is in neither.
+    var gaps: PageSet {
+        var gaps = PageSet()
+        gaps.insert(PageMap.Run(page: 1, count: Int(end) - 1))
+        for (number, word) in words.enumerated() where number < gaps.words.count { gaps.words[number] &= ~word }
         return gaps
     }
 }

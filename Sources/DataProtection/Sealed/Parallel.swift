@@ -62,16 +62,3 @@ final class EntryList: @unchecked Sendable {  // no two threads have the same pl
 
     var entries: [FileEntry] { Array(places) }
 }
-
-extension Randomness {
-    /// For as many seals.
-    func nonces(_ count: Int) throws(KeychainError) -> [InlineBytes<12>] {
-        var bytes = Data(count: count * 12)
-        try bytes.withUnsafeMutableBytes { bytes in
-            Result { () throws(KeychainError) in try fill(bytes) }
-        }.get()
-        return bytes.withUnsafeBytes { bytes in
-            (0..<count).map { InlineBytes(UnsafeRawBufferPointer(rebasing: bytes[($0 * 12)..<($0 * 12 + 12)])) }
-        }
-    }
-}

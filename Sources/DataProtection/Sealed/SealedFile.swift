@@ -116,20 +116,20 @@ final class SealedFile: Sendable {
     ) throws(DataProtectionError) -> (version: FileVersion, key: OpenFileKey) {
         // Up to the end of the second slot.
         let count = FileFormat.slotOffsets[1] + FileFormat.slotByteCount
-        var page = InlineArray<2560, UInt8>(repeating: 0)
         var found: (FileVersion, OpenFileKey)?
         var result = Result<Int, DataProtectionError>.success(0)
-        withUnsafeMutableBytes(of: &page) { page in
-            precondition(page.count == count)
+        withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { page in
             do throws(DataProtectionError) {
-                result = .success(try page.fill(from: file.number, at: 0, path))
+                let read = try page.fill(from: file.number, at: 0, path)
+                result = .success(read)
+                found = state.withLock { state in
+                    guard let version = state.version, let key = state.key,
+                        version.isIn(UnsafeRawBufferPointer(rebasing: page[..<read]))
+                    else { return nil }
+                    return (version, key)
+                }
             } catch {
                 result = .failure(error)
-            }
-            found = state.withLock { state in
-                guard let version = state.version, let key = state.key, version.isIn(UnsafeRawBufferPointer(page))
-                else { return nil }
-                return (version, key)
             }
         }
         _ = try result.get()
@@ -159,7 +159,7 @@ final class SealedFile: Sendable {
         let (page, pair) = try headers(file)
         guard pair.areBothWhole else { return nil }
         let key = try key(for: pair.newest.claimed.key)
-        guard pair.newest.claimed.isKnown(to: key) else { return nil }
+        guard pair.newest.claimed.isKnown(to: key.bootMark) else { return nil }
         return keep(try version(pair, page, key, file), key, asOf: losses)
     }
 
@@ -198,7 +198,7 @@ final class SealedFile: Sendable {
         let version = FileVersion(
             slots: slots, header: newest, slot: pair.newest.slot, base: base, highestSequence: newest.sequence,
             mayBeHalfWritten: pair.mayBeHalfWritten)
-        if newest.isKnown(to: key) {
+        if newest.isKnown(to: key.bootMark) {
             try newest.requireStoredSize(of: file.number, path)
             return version
         }
@@ -350,9 +350,9 @@ final class SealedFile: Sendable {
             do throws(DataProtectionError) {
                 try commit(body, markable, key, file)
             } catch {
-                // What the base alone uses can be had by making another one.
-                guard error.errno == ENOSPC || error.errno == EDQUOT, !markable.header.isDurable else { throw error }
-                try commit(body, try settle(markable, key, file), key, file)
+                guard error.errno == ENOSPC || error.errno == EDQUOT else { throw error }
+                // What the base alone uses can be had by making another one, and what is free anywhere by looking for it.
+                try commit(body, try settle(markable, key, file), key, file, mayGrow: false)
             }
         }
     }
@@ -366,7 +366,9 @@ final class SealedFile: Sendable {
         // Nor may the only header there is be written over by one that the disk need not have.
         // What the disk has refused already stays what it is, and what is written after it, too.
         if state.withLock({ $0.hasLost }) { return version }
-        guard version.header.isKnown(to: key), version.base != nil else { return try settle(version, key, file) }
+        guard version.header.isKnown(to: key.bootMark), version.base != nil else {
+            return try settle(version, key, file)
+        }
         guard version.mayBeHalfWritten else { return version }
         try force(file)
         let whole = version.whole
@@ -374,16 +376,17 @@ final class SealedFile: Sendable {
         return whole
     }
 
+    /// - Parameter mayGrow: Otherwise free pages are used wherever there are some.
     private func commit(
         _ body: (inout SealedFileChange) throws(DataProtectionError) -> Void, _ version: FileVersion,
-        _ key: OpenFileKey, _ file: Descriptor
+        _ key: OpenFileKey, _ file: Descriptor, mayGrow: Bool = true
     ) throws(DataProtectionError) {
-        try learnPages(of: version, key, file)
+        try learnPages(of: version, key, file, all: !mayGrow)
         // Handed over, and not copied. If the change fails it is not known any more.
         pages.slots = nil
         var change = SealedFileChange(
-            file.number, path, version, key, pages.takeMap(), bootMark: bootMark(key), files: environment.files,
-            randomness: environment.randomness)
+            file.number, path, version, key, pages.takeMap(), mayGrow: mayGrow, bootMark: bootMark(key),
+            files: environment.files, randomness: environment.randomness)
         try body(&change)
         let (new, map) = try change.commit(version)
         keep(new, map)
@@ -418,7 +421,7 @@ final class SealedFile: Sendable {
 
     /// Finds out which pages can be written, if too many are not known to be.
     private func learnPages(
-        of version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
+        of version: FileVersion, _ key: OpenFileKey, _ file: Descriptor, all: Bool
     ) throws(DataProtectionError) {
         if pages.slots != version.slots {
             // Another program has written, or this is the first time.
@@ -427,19 +430,15 @@ final class SealedFile: Sendable {
             pages.slots = version.slots
         }
         let unused = pages.map.end - 1 - min(pages.map.end - 1, version.header.usedPages)
-        if !pages.map.isComplete && unused > max(Self.fewPages, version.header.usedPages / 4) {
+        if !pages.map.isComplete && (all || unused > max(UInt64(PageMap.fewPages), version.header.usedPages / 4)) {
             pages.map = try readPages(of: version, key, file)
         }
     }
 
-    /// 1 MiB.
-    private static let fewPages: UInt64 = 256
-
     private func readPages(
         of version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) -> PageMap {
-        let capacity = max(version.header.storedSize, version.base?.storedSize ?? 0).pageCount
-        var used = PageSet(capacity: capacity)
+        var used = PageSet()
         try reader(version, key, file).forEachEntry { used.insert($0.run) }
         var waiting: [PageMap.Run] = []
         if let base = version.base, base != version.header {
@@ -522,7 +521,7 @@ final class SealedFile: Sendable {
         if version.header.isDurable { return version }
         do throws(DataProtectionError) {
             // What an earlier attempt could not write the system takes for written.
-            if !version.header.isKnown(to: key) { try writeAgain(version, key, file) }
+            if !version.header.isKnown(to: key.bootMark) { try writeAgain(version, key, file) }
             try force(file)
         } catch {
             markLost(version, key, file)
@@ -720,9 +719,4 @@ final class SealedFile: Sendable {
     var files: any FileSystem { environment.files }
     var isClosed: Bool { state.withLock { $0.descriptor == nil } }
     var mayWrite: Bool { state.withLock { $0.descriptor?.mayWrite ?? false } }
-}
-
-extension FileHeader {
-    /// Whether all that it refers to is there: the disk has it, or the system that runs.
-    fileprivate func isKnown(to key: OpenFileKey) -> Bool { isDurable || bootMark == key.bootMark }
 }

@@ -14,6 +14,8 @@ struct SealedFileChange: ~Copyable {
     /// The file as it was before.
     private let former: SealedFileReader
     private let baseWriteCount: UInt64
+    /// The file has so many bytes at least: as the header in use and the base need, and what was written since.
+    private var presentSize: UInt64
     private let bootMark: FileHeader.BootMark
     private let key: OpenFileKey
     private let file: Int32
@@ -24,8 +26,11 @@ struct SealedFileChange: ~Copyable {
     /// Nodes that are not as they were.
     private var nodes: [NodePlace: FileNode] = [:]
     private var pages: PageMap
+    private let mayGrow: Bool
     /// What the change does not need any more: as long as the former header counts, nothing is written there.
     private var left: [FileEntry] = []
+    /// Taken, and nothing is there yet.
+    private var reserved = PageMap.Run(page: 1, count: 0)
     /// What is to be written.
     private var pieces: [Piece] = []
 
@@ -36,11 +41,14 @@ struct SealedFileChange: ~Copyable {
         let range: Range<Int>
     }
 
-    /// - Parameter pages: Nothing else takes any of them before the change is committed or given up.
+    /// - Parameters:
+    ///   - pages: Nothing else takes any of them before the change is committed or given up.
+    ///   - mayGrow: The file may become somewhat larger than what it has, rather than be written in pieces.
     init(
-        _ file: Int32, _ path: String, _ version: FileVersion, _ key: OpenFileKey, _ pages: PageMap,
+        _ file: Int32, _ path: String, _ version: FileVersion, _ key: OpenFileKey, _ pages: PageMap, mayGrow: Bool,
         bootMark: FileHeader.BootMark, files: any FileSystem, randomness: any Randomness
     ) {
+        self.mayGrow = mayGrow
         self.file = file
         self.path = path
         self.key = key
@@ -51,6 +59,7 @@ struct SealedFileChange: ~Copyable {
         header = version.header
         former = SealedFileReader(file, path, header: version.header, cipher: key.cipher, nodes: key.nodes)
         baseWriteCount = version.base?.writeCount ?? 0
+        presentSize = max(version.header.storedSize, version.base?.storedSize ?? 0)
     }
 
     private var tree: FileTree { header.tree }
@@ -127,33 +136,58 @@ struct SealedFileChange: ~Copyable {
     private mutating func seal(
         _ chunks: Range<UInt64>, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(DataProtectionError) -> [FileEntry] {
+        let parts = try chunks.map { (chunk) throws(DataProtectionError) in try part(chunk, bytes, at: offset) }
+        let nodeCount = tree.countOfNodes(above: chunks)
+        reserve(parts.reduce(nodeCount) { $0 + $1.count.pageCount })
         // The nodes come behind, so that what lies side by side in the file can be written at once.
-        let content = chunks.count * chunkSize
-        let staging = ContentBuffer.spare(count: content + Int(tree.depth) * FileFormat.nodeByteCount)
-        room = Room(buffer: staging, used: content)
-        let plan = try chunks.enumerated().map { (number, chunk) throws(DataProtectionError) in
-            try place(chunk, number, bytes, at: offset, in: staging)
-        }
-        let (cipher, path, tasks) = (key.cipher, path, Shared(plan))
+        let staging = ContentBuffer.spare(count: chunks.count * chunkSize + nodeCount * FileFormat.nodeByteCount)
+        room = Room(
+            buffer: staging,
+            used: (parts.count - 1) * chunkSize + parts[parts.count - 1].count.pageCount * FileFormat.pageSize)
+        var plan: [ChunkTask] = []
+        plan.reserveCapacity(parts.count)
+        for part in parts { plan.append(try place(part, plan.count, in: staging)) }
+        let (cipher, path, files, file, tasks) = (key.cipher, path, files, file, Shared(plan))
         let made = EntryList(chunks.count)
         let groups = (chunks.count + Self.chunksAtOnce - 1) / Self.chunksAtOnce
         try Parallel.forEach(groups, state: {}) { (group, _) throws(DataProtectionError) in
             let numbers = (group * Self.chunksAtOnce)..<min((group + 1) * Self.chunksAtOnce, tasks.value.count)
             for number in numbers { made[number] = try tasks.value[number].seal(cipher, path) }
+            if groups == 1 { return }
+            // Nothing refers to them yet: while one group is written the next is sealed.
+            try Self.write(numbers.map { tasks.value[$0].piece }, to: file, path, files)
         }
         staging.isSecret = false
-        let entries = made.entries
-        for (number, entry) in entries.enumerated() {
-            let start = number * chunkSize
-            pieces.append(
-                Piece(page: entry.page, buffer: staging, range: start..<(start + entry.run.count * FileFormat.pageSize))
-            )
-        }
-        return entries
+        if groups == 1 { pieces += plan.map(\.piece) }
+        return made.entries
     }
 
     /// Fewer than this many are sealed in less time than another thread needs to begin.
     private static let chunksAtOnce = 16
+
+    /// What a write puts into one chunk.
+    private struct ChunkPart {
+        let chunk: UInt64
+        /// Where it begins in the chunk.
+        let start: Int
+        let new: UnsafeRawBufferPointer
+        /// How much is stored of the chunk now; zeros follow.
+        let stored: Int
+        /// How much is stored of it then.
+        var count: Int { max(stored, start + new.count) }
+    }
+
+    private func part(
+        _ chunk: UInt64, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
+    ) throws(DataProtectionError) -> ChunkPart {
+        let start = chunk * tree.chunkSize
+        let wanted = (offset..<(offset + UInt64(bytes.count))).clamped(to: start..<(start + tree.chunkSize))
+        return ChunkPart(
+            chunk: chunk, start: Int(wanted.lowerBound - start),
+            new: UnsafeRawBufferPointer(
+                rebasing: bytes[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)]),
+            stored: try Int(entry(ofChunk: chunk)?.length ?? 0))
+    }
 
     /// One chunk that is to be sealed.
     private struct ChunkTask {
@@ -162,44 +196,39 @@ struct SealedFileChange: ~Copyable {
         /// In the buffer; or elsewhere, if all of it is new.
         let plaintext: UnsafeRawBufferPointer
         let ciphertext: UnsafeMutableRawBufferPointer
+        let piece: Piece
 
         func seal(_ cipher: FileCipher, _ path: String) throws(DataProtectionError) -> FileEntry {
             var entry = entry
-            let result = cipher.withContentKey(for: entry.writeCount) { cipher in
-                Result { () throws(KeychainError) in
-                    try cipher.seal(plaintext, level: 0, index: index, entry: &entry, into: ciphertext)
-                }
+            do throws(KeychainError) {
+                try cipher.seal(plaintext, level: 0, index: index, entry: &entry, into: ciphertext)
+            } catch {
+                throw DataProtectionError(error, path)
             }
-            if case .failure(let error) = result { throw DataProtectionError(error, path) }
             return entry
         }
     }
 
+    /// Gives a chunk a place, and puts what it had before around what is new.
     private mutating func place(
-        _ chunk: UInt64, _ number: Int, _ bytes: UnsafeRawBufferPointer, at offset: UInt64, in staging: ContentBuffer
+        _ part: ChunkPart, _ number: Int, in staging: ContentBuffer
     ) throws(DataProtectionError) -> ChunkTask {
-        let start = chunk * tree.chunkSize
-        let wanted = (offset..<(offset + UInt64(bytes.count))).clamped(to: start..<(start + tree.chunkSize))
-        let new = UnsafeRawBufferPointer(
-            rebasing: bytes[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)])
-        let from = Int(wanted.lowerBound - start)
-        let room = UnsafeMutableRawBufferPointer(
-            rebasing: staging.bytes[(number * chunkSize)..<((number + 1) * chunkSize)])
-        // What is stored of it now; zeros follow.
-        let stored = try Int(entry(ofChunk: chunk)?.length ?? 0)
-        let count = max(stored, from + new.count)
+        let (chunk, count) = (part.chunk, part.count)
+        let pages = count.pageCount * FileFormat.pageSize
+        let range = (number * chunkSize)..<(number * chunkSize + pages)
+        let room = UnsafeMutableRawBufferPointer(rebasing: staging.bytes[range])
         let content = UnsafeMutableRawBufferPointer(rebasing: room[..<count])
-        let isAllNew = from == 0 && new.count == count
+        let isAllNew = part.start == 0 && part.new.count == count
         if !isAllNew {
-            content.initializeMemory(as: UInt8.self, repeating: 0)
-            try readOld(chunk, into: UnsafeMutableRawBufferPointer(rebasing: content[..<stored]))
-            UnsafeMutableRawBufferPointer(rebasing: content[from...]).copyMemory(from: new)
+            try readOld(chunk, into: UnsafeMutableRawBufferPointer(rebasing: content[..<part.stored]))
+            content.zero(part.stored..<count)
+            UnsafeMutableRawBufferPointer(rebasing: content[part.start...]).copyMemory(from: part.new)
         }
-        UnsafeMutableRawBufferPointer(rebasing: room[count..<(count.pageCount * FileFormat.pageSize)])
-            .initializeMemory(as: UInt8.self, repeating: 0)
+        room.zero(count..<pages)
+        let entry = try newEntry(count)
         return ChunkTask(
-            index: chunk, entry: try newEntry(count),
-            plaintext: isAllNew ? new : UnsafeRawBufferPointer(content), ciphertext: content)
+            index: chunk, entry: entry, plaintext: isAllNew ? part.new : UnsafeRawBufferPointer(content),
+            ciphertext: content, piece: Piece(page: entry.page, buffer: staging, range: range))
     }
 
     /// What a chunk had before this change.
@@ -217,13 +246,14 @@ struct SealedFileChange: ~Copyable {
         let content = UnsafeMutableRawBufferPointer(rebasing: staging.bytes[..<count])
         try readOld(chunk, into: content)
         let pages = count.pageCount * FileFormat.pageSize
-        UnsafeMutableRawBufferPointer(rebasing: staging.bytes[count..<pages])
-            .initializeMemory(as: UInt8.self, repeating: 0)
+        staging.bytes.zero(count..<pages)
+        let place = try newEntry(count)
         let task = ChunkTask(
-            index: chunk, entry: try newEntry(count), plaintext: UnsafeRawBufferPointer(content), ciphertext: content)
+            index: chunk, entry: place, plaintext: UnsafeRawBufferPointer(content), ciphertext: content,
+            piece: Piece(page: place.page, buffer: staging, range: 0..<pages))
         let entry = try task.seal(key.cipher, path)
         staging.isSecret = false
-        pieces.append(Piece(page: entry.page, buffer: staging, range: 0..<pages))
+        pieces.append(task.piece)
         return entry
     }
 
@@ -231,9 +261,24 @@ struct SealedFileChange: ~Copyable {
     private mutating func newEntry(_ count: Int) throws(DataProtectionError) -> FileEntry {
         header.writeCount += 1
         header.usedPages += UInt64(count.pageCount)
-        return FileEntry(
-            page: pages.take(count.pageCount), writeCount: header.writeCount, length: UInt32(count),
-            nonce: try nonce())
+        let page = takePages(count.pageCount)
+        presentSize = max(presentSize, (page + UInt64(count.pageCount)) * UInt64(FileFormat.pageSize))
+        return FileEntry(page: page, writeCount: header.writeCount, length: UInt32(count), nonce: try nonce())
+    }
+
+    /// Takes a place for all that comes next, if there is one, so that it can be written at once.
+    private mutating func reserve(_ count: Int) {
+        pages.put(reserved)
+        reserved.count = 0
+        let isDense = pages.freeCount < max(PageMap.fewPages, Int(header.usedPages / 4))
+        guard let page = pages.takeFree(count) ?? (mayGrow && isDense ? pages.extend(by: count) : nil) else { return }
+        reserved = PageMap.Run(page: page, count: count)
+    }
+
+    private mutating func takePages(_ count: Int) -> UInt64 {
+        guard reserved.count >= count else { return pages.take(count) }
+        defer { reserved = PageMap.Run(page: reserved.page + UInt64(count), count: reserved.count - count) }
+        return reserved.page
     }
 
     /// As many as a small write needs: one for a chunk, and one for each node above it.
@@ -343,7 +388,8 @@ struct SealedFileChange: ~Copyable {
     /// - Returns: the file as it is now, and which of its pages can be written.
     consuming func commit(_ version: FileVersion) throws(DataProtectionError) -> (FileVersion, PageMap) {
         try sealNodes()
-        try writePieces()
+        pages.put(reserved)
+        try Self.write(pieces, to: file, path, files)
         try provideStoredSize()
         header.sequence = version.highestSequence + 1
         header.bootMark = bootMark
@@ -361,12 +407,10 @@ struct SealedFileChange: ~Copyable {
 
     /// The file must have the size that its header says, also where nothing was written at its end.
     private mutating func provideStoredSize() throws(DataProtectionError) {
-        let size = pages.end * UInt64(FileFormat.pageSize)
-        let written = pieces.map { $0.page + UInt64($0.range.count / FileFormat.pageSize) }.max() ?? 0
-        if size > max(header.storedSize, written * UInt64(FileFormat.pageSize)) {
-            guard files.truncate(file, to: Int(size)) == 0 else { throw .system("write", path) }
-        }
-        header.storedSize = size
+        header.storedSize = pages.end * UInt64(FileFormat.pageSize)
+        // Never shorter: the base may need more than the header in use.
+        guard header.storedSize > presentSize else { return }
+        guard files.truncate(file, to: Int(header.storedSize)) == 0 else { throw .system("write", path) }
     }
 
     /// Puts a header over a slot.
@@ -387,6 +431,7 @@ struct SealedFileChange: ~Copyable {
     private mutating func sealNodes() throws(DataProtectionError) {
         let depth = tree.depth
         if depth == 0 { return }
+        if reserved.count == 0 { reserve(max(nodes.count, Int(depth))) }
         for level in 1...depth {
             for place in nodes.keys.filter({ $0.level == level }).sorted(by: { $0.index < $1.index }) {
                 let entry = try seal(nodes[place]!, place)
@@ -434,12 +479,10 @@ struct SealedFileChange: ~Copyable {
         let room = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[range])
         let result = node.withStoredBytes { bytes in
             UnsafeMutableRawBufferPointer(rebasing: room[count...]).initializeMemory(as: UInt8.self, repeating: 0)
-            return key.cipher.withContentKey(for: entry.writeCount) { cipher in
-                Result { () throws(KeychainError) in
-                    try cipher.seal(
-                        bytes, level: place.level, index: place.index, entry: &entry,
-                        into: UnsafeMutableRawBufferPointer(rebasing: room[..<count]))
-                }
+            return Result { () throws(KeychainError) in
+                try key.cipher.seal(
+                    bytes, level: place.level, index: place.index, entry: &entry,
+                    into: UnsafeMutableRawBufferPointer(rebasing: room[..<count]))
             }
         }
         if case .failure(let error) = result { throw DataProtectionError(error, path) }
@@ -448,7 +491,9 @@ struct SealedFileChange: ~Copyable {
     }
 
     /// What lies side by side, in memory and in the file, is written at once.
-    private func writePieces() throws(DataProtectionError) {
+    private static func write(
+        _ pieces: [Piece], to file: Int32, _ path: String, _ files: any FileSystem
+    ) throws(DataProtectionError) {
         let sorted = pieces.sorted { $0.page < $1.page }
         var index = 0
         while index < sorted.count {
@@ -466,5 +511,11 @@ struct SealedFileChange: ~Copyable {
                 UnsafeRawBufferPointer(rebasing: first.buffer.bytes[range]), to: file,
                 at: first.page * UInt64(FileFormat.pageSize), path)
         }
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    fileprivate func zero(_ range: Range<Int>) {
+        UnsafeMutableRawBufferPointer(rebasing: self[range]).initializeMemory(as: UInt8.self, repeating: 0)
     }
 }

@@ -126,10 +126,8 @@ struct SealedFilePart: Sendable {
             return false
         }
         let isEmpty = bytes.allSatisfy { $0 == 0 }
-        let isOpen = cipher.withContentKey(for: entry.writeCount) { cipher in
-            cipher.open(
-                UnsafeRawBufferPointer(bytes), level: place.level, index: place.index, entry: entry, into: bytes)
-        }
+        let isOpen = cipher.open(
+            UnsafeRawBufferPointer(bytes), level: place.level, index: place.index, entry: entry, into: bytes)
         guard isOpen else {
             let reason = isEmpty ? "overwritten by zeros" : "changed by something without the key, or damaged"
             lose(kind, content, "\(what) \(reason)", &found, entry)

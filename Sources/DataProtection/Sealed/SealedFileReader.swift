@@ -203,9 +203,7 @@ final class SealedFileReader: Sendable {
     ) throws(DataProtectionError) -> UnsafeRawBufferPointer {
         let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<Int(entry.length)])
         try fill(bytes, from: entry.offset)
-        let isOpen = cipher.withContentKey(for: entry.writeCount) { cipher in
-            cipher.open(UnsafeRawBufferPointer(bytes), level: 0, index: index, entry: entry, into: bytes)
-        }
+        let isOpen = cipher.open(UnsafeRawBufferPointer(bytes), level: 0, index: index, entry: entry, into: bytes)
         guard isOpen else { throw tampered("content of the file was changed") }
         return UnsafeRawBufferPointer(bytes)
     }
@@ -240,11 +238,8 @@ final class SealedFileReader: Sendable {
         let result = bytes.withUnsafeMutableBytes { bytes in
             Result { () throws(DataProtectionError) in
                 try fill(bytes, from: entry.offset)
-                let isOpen = cipher.withContentKey(for: entry.writeCount) { cipher in
-                    cipher.open(
-                        UnsafeRawBufferPointer(bytes), level: place.level, index: place.index, entry: entry, into: bytes
-                    )
-                }
+                let isOpen = cipher.open(
+                    UnsafeRawBufferPointer(bytes), level: place.level, index: place.index, entry: entry, into: bytes)
                 guard isOpen else { throw tampered("the table of the file's content was changed") }
                 return try withFormatErrors { () throws(FileFormatError) in
                     try FileNode(decoding: UnsafeRawBufferPointer(bytes))

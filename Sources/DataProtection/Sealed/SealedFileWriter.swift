@@ -137,12 +137,10 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
         writeCount = 1
         var entry = FileEntry(page: 1, writeCount: 1, length: UInt32(bytes.count), nonce: nonces[0])
         let result = image.withUnsafeMutableBytes { image in
-            cipher.withContentKey(for: 1) { cipher in
-                Result { () throws(KeychainError) in
-                    try cipher.seal(
-                        bytes, level: 0, index: 0, entry: &entry,
-                        into: UnsafeMutableRawBufferPointer(rebasing: image[FileFormat.headerByteCount...]))
-                }
+            Result { () throws(KeychainError) in
+                try cipher.seal(
+                    bytes, level: 0, index: 0, entry: &entry,
+                    into: UnsafeMutableRawBufferPointer(rebasing: image[FileFormat.headerByteCount...]))
             }
         }
         if case .failure(let error) = result { throw DataProtectionError(error, path) }
@@ -280,12 +278,9 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
                 child.encode(
                     into: UnsafeMutableRawBufferPointer(rebasing: bytes[place..<(place + FileEntry.byteCount)]))
             }
-            return cipher.withContentKey(for: writeCount) { cipher in
-                Result { () throws(KeychainError) in
-                    try cipher.seal(
-                        UnsafeRawBufferPointer(bytes), level: UInt8(level + 1), index: index, entry: &entry, into: bytes
-                    )
-                }
+            return Result { () throws(KeychainError) in
+                try cipher.seal(
+                    UnsafeRawBufferPointer(bytes), level: UInt8(level + 1), index: index, entry: &entry, into: bytes)
             }
         }
         if case .failure(let error) = result { throw DataProtectionError(error, path) }

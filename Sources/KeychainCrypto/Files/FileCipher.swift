@@ -14,7 +14,29 @@ package struct FileCipher: Sendable {
         keys = ContentKeys(fileKey, fileID)
     }
 
-    /// Calls `body` with what seals and opens everything whose write count belongs to the same epoch as this one. Its
+    /// Seals a chunk (level 0) or a node; ``ContentCipher`` says more.
+    package func seal(
+        _ plaintext: UnsafeRawBufferPointer, level: UInt8, index: UInt64, entry: inout FileEntry,
+        into ciphertext: UnsafeMutableRawBufferPointer
+    ) throws(KeychainError) {
+        var sealed = entry
+        try withContentKey(for: entry.writeCount) { cipher throws(KeychainError) in
+            try cipher.seal(plaintext, level: level, index: index, entry: &sealed, into: ciphertext)
+        }
+        entry = sealed
+    }
+
+    /// Opens a chunk or a node; false if it is not the one that was sealed.
+    package func open(
+        _ ciphertext: UnsafeRawBufferPointer, level: UInt8, index: UInt64, entry: FileEntry,
+        into plaintext: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        withContentKey(for: entry.writeCount) { cipher in
+            cipher.open(ciphertext, level: level, index: index, entry: entry, into: plaintext)
+        }
+    }
+
+    /// For several: calls `body` with what seals and opens everything whose write count belongs to the same epoch as this one. Its
     /// keys are on the stack and erased when `body` ends.
     package func withContentKey<R, E: Error>(
         for writeCount: UInt64, _ body: (ContentCipher) throws(E) -> R
@@ -135,5 +157,16 @@ package struct ContentCipher: @unchecked Sendable {  // sealing and opening only
             bytes.storeBytes(of: writeCount.bigEndian, toByteOffset: 25, as: UInt64.self)
             return body(UnsafeRawBufferPointer(bytes))
         }
+    }
+}
+
+extension Randomness {
+    /// For as many seals.
+    package func nonces(_ count: Int) throws(KeychainError) -> [InlineBytes<12>] {
+        var nonces = [InlineBytes<12>](repeating: InlineBytes(), count: count)
+        try nonces.withUnsafeMutableBytes { bytes in
+            Result { () throws(KeychainError) in try fill(bytes) }
+        }.get()
+        return nonces
     }
 }

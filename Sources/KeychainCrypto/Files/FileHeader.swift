@@ -45,6 +45,9 @@ package struct FileHeader: Sendable, Hashable {
     /// Whether the disk has everything that this refers to.
     package var isDurable: Bool { bootMark == BootMark() }
 
+    /// Whether the system that has this mark has all of it, or the disk does.
+    package func isKnown(to mark: BootMark) -> Bool { isDurable || bootMark == mark }
+
     package var tree: FileTree { FileTree(length: length, chunkBits: chunkBits) }
 }
 
@@ -96,12 +99,15 @@ extension FileHeader {
     /// The 512 bytes of one of the two slots.
     package func encoded(fileKey: KeyMaterial, slot: Int) -> Data {
         var bytes = Data(count: FileFormat.slotByteCount)
-        bytes.withUnsafeMutableBytes { encode(into: $0, slot) }
-        bytes.replaceSubrange(
-            Self.tagOffset..<Self.checksumOffset,
-            with: Self.tag(of: bytes.prefix(Self.tagOffset), fileKey: fileKey, fileID: key.fileID))
-        bytes.replaceSubrange(
-            Self.checksumOffset..., with: Self.checksum(of: bytes.prefix(Self.checksumOffset)))
+        bytes.withUnsafeMutableBytes { bytes in
+            encode(into: bytes, slot)
+            fileKey.writeTag(
+                of: UnsafeRawBufferPointer(rebasing: bytes[..<Self.tagOffset]), Self.tagLabel, KeyContext(key.fileID),
+                to: UnsafeMutableRawBufferPointer(rebasing: bytes[Self.tagOffset..<Self.checksumOffset]))
+            Self.writeChecksum(
+                of: UnsafeRawBufferPointer(rebasing: bytes[..<Self.checksumOffset]),
+                to: UnsafeMutableRawBufferPointer(rebasing: bytes[Self.checksumOffset...]))
+        }
         return bytes
     }
 
@@ -111,7 +117,7 @@ extension FileHeader {
             bytes.storeBytes(of: value.bigEndian, toByteOffset: offset, as: type(of: value).self)
         }
         func put(_ data: Data, at offset: Int) {
-            data.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: bytes[offset...]))
+            data.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[offset...]).copyMemory(from: $0) }
         }
         bytes.copyBytes(from: FileFormat.magic)
         put(FileFormat.version, at: 8)
@@ -137,8 +143,10 @@ extension FileHeader {
     }
 
     fileprivate static func tag(of bytes: Data, fileKey: KeyMaterial, fileID: UUID) -> Data {
-        fileKey.tag(of: bytes, "file header 1", KeyContext(fileID))
+        fileKey.tag(of: bytes, tagLabel, KeyContext(fileID))
     }
+
+    private static let tagLabel = "file header 1"
 
     /// What a header says of the system that wrote it.
     ///
@@ -150,9 +158,18 @@ extension FileHeader {
     }
 
     private static func checksum(of bytes: Data) -> Data {
-        var digest = Data(count: SHA256State.byteCount)
-        digest.withUnsafeMutableBytes { digest in bytes.withUnsafeBytes { SHA256State.hash($0, into: digest) } }
-        return digest.prefix(checksumByteCount)
+        var checksum = Data(count: checksumByteCount)
+        checksum.withUnsafeMutableBytes { checksum in bytes.withUnsafeBytes { writeChecksum(of: $0, to: checksum) } }
+        return checksum
+    }
+
+    private static func writeChecksum(
+        of bytes: UnsafeRawBufferPointer, to checksum: UnsafeMutableRawBufferPointer
+    ) {
+        withUnsafeTemporaryAllocation(byteCount: SHA256State.byteCount, alignment: 16) { digest in
+            SHA256State.hash(bytes, into: digest)
+            checksum.copyMemory(from: UnsafeRawBufferPointer(rebasing: digest[..<checksum.count]))
+        }
     }
 
     /// What a slot is.

@@ -186,10 +186,21 @@ extension PasscodeParameters {
 extension KeyMaterial {
     /// HMAC-SHA-256 of some bytes under a key derived for that purpose.
     func tag(of bytes: Data, _ label: String, _ context: KeyContext) -> Data {
+        var tag = Data(count: KeyedHash.byteCount)
+        tag.withUnsafeMutableBytes { tag in
+            bytes.withUnsafeBytes { writeTag(of: $0, label, context, to: tag) }
+        }
+        return tag
+    }
+
+    /// The same, to 32 bytes of memory.
+    func writeTag(
+        of bytes: UnsafeRawBufferPointer, _ label: String, _ context: KeyContext, to tag: UnsafeMutableRawBufferPointer
+    ) {
         withDerived(label, context) { key in
             var hash = KeyedHash(key: key)
-            bytes.withUnsafeBytes { hash.update($0) }
-            return hash.finalize { Data($0) }
+            hash.update(bytes)
+            hash.finalize(into: tag)
         }
     }
 }
