@@ -186,8 +186,6 @@ extension OpenFile {
 
     /// That it has now, which a writer may have changed since it was opened.
     fileprivate func presentSize() throws(DataProtectionError) -> UInt64 {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .system("read", path) }
-        return UInt64(max(0, status.st_size))
+        try FilePath.size(of: descriptor, path)
     }
 }

@@ -106,6 +106,20 @@ import Testing
         }
     }
 
+    @Test("What was found after a power cut, and is refused by a full disk, is made durable by the next write")
+    func foundOnFullDisk() throws {
+        for seed in 0..<50 as Range<UInt64> {
+            try replay(
+                [
+                    .write(1, at: 4096, count: 1, seed: 1),
+                    .powerCut(.write(0, at: 606_207, count: 1, seed: 2), call: 1, seed: 6_984_628_091_489_050_696),
+                    .full(.write(1, at: 622_591, count: 1, seed: 3), call: 0),
+                    .append(0, count: 16384, seed: 4),
+                    .powerCut(.write(0, at: 0, count: 1, seed: 5), call: 1, seed: seed),
+                ], chunkBits: 14)
+        }
+    }
+
     @Test("A name may go back to the file that had it, if whoever replaced that died before the end")
     func nameOfReplaced() throws {
         for seed in 0..<20 as Range<UInt64> {

@@ -3,6 +3,13 @@ internal import Glibc
 
 /// Paths of files, as strings that the system is given.
 enum FilePath {
+    /// How many bytes an open file has.
+    static func size(of file: Int32, _ path: String) throws(DataProtectionError) -> UInt64 {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .system("read", path) }
+        return UInt64(max(0, status.st_size))
+    }
+
     /// - Throws: `.unsupportedFile` for a URL that names no file.
     static func of(_ url: URL) throws(DataProtectionError) -> String {
         guard url.isFileURL else {

@@ -63,7 +63,8 @@ struct PageMap {
     mutating func takeFree(_ count: Int) -> UInt64? {
         // To look through all of it takes longer than to write elsewhere.
         if freeCount < count { return nil }
-        if let lastFailure, count >= lastFailure.count, lastFailure.freed < Self.worthSearching { return nil }
+        let worthSearching = max(Self.fewestWorthSearching, freeCount / 16)
+        if let lastFailure, count >= lastFailure.count, lastFailure.freed < worthSearching { return nil }
         guard let page = find(count, from: next, until: end) ?? find(count, from: 1, until: next + UInt64(count))
         else {
             lastFailure = Failure(count: count)
@@ -77,7 +78,7 @@ struct PageMap {
     }
 
     /// 256 KiB.
-    private static let worthSearching = 64
+    private static let fewestWorthSearching = 64
 
     /// A place behind all that is in use.
     mutating func extend(by count: Int) -> UInt64 {
@@ -107,10 +108,16 @@ struct PageMap {
 
     /// Nothing uses these pages any more.
     mutating func put(_ run: Run) {
+        // Whoever made the file says where they are.
+        let known = 1..<min(end, Self.mostPages)
+        guard known.contains(run.page), UInt64(run.count) <= known.upperBound - run.page else { return }
         free.insert(run)
         freeCount += run.count
         lastFailure?.freed += run.count
     }
+
+    /// 1 TiB: what becomes free behind that is not remembered, and this takes 32 MiB at most.
+    static let mostPages: UInt64 = 1 << 28
 
     /// The header in use does not need these pages any more, and the base does.
     mutating func putAside(_ run: Run) { waiting.append(run) }
@@ -129,9 +136,12 @@ struct PageSet {
     /// The first page behind all that were ever in it.
     private(set) var end: UInt64 = 1
 
+    /// Those from ``PageMap/mostPages`` on are not kept.
     mutating func insert(_ run: PageMap.Run) {
-        let last = run.page + UInt64(run.count)
-        end = max(end, last)
+        end = max(end, run.page + UInt64(run.count))
+        let last = min(run.page + UInt64(run.count), PageMap.mostPages)
+        guard run.page < last else { return }
+        let run = PageMap.Run(page: run.page, count: Int(last - run.page))
         let wordCount = Int((last + 63) / 64)
         if wordCount > words.count { words += repeatElement(0, count: wordCount - words.count) }
         change(run) { $0 |= $1 }

@@ -38,6 +38,43 @@ enum Parallel {
     }
 }
 
+/// Lets the parts of some work come one after the other by their numbers, from 0 on, whatever threads do them.
+///
+/// After one that fails no other is done. Every part must come here, unless there was a failure before.
+final class InOrder: @unchecked Sendable {  // the condition guards the rest
+    private let condition = NSCondition()
+    private var next = 0
+    private var hasFailed = false
+
+    func run(
+        _ number: Int, _ body: () throws(DataProtectionError) -> Void
+    ) throws(DataProtectionError) {
+        let mayRun = condition.withLock {
+            while next < number && !hasFailed { condition.wait() }
+            return !hasFailed
+        }
+        guard mayRun else { return }
+        var isDone = false
+        defer {
+            condition.withLock {
+                next += 1
+                if !isDone { hasFailed = true }
+                condition.broadcast()
+            }
+        }
+        try body()
+        isDone = true
+    }
+
+    /// A part does not come: those that wait for it need not.
+    func fail() {
+        condition.withLock {
+            hasFailed = true
+            condition.broadcast()
+        }
+    }
+}
+
 /// A value that several threads read.
 struct Shared<Value>: @unchecked Sendable {  // it is only read
     let value: Value

@@ -52,8 +52,11 @@ final class SealedFile: Sendable {
             return taken
         }
 
-        /// Content was cut off or made zeros since the last sync: there may be space to give back.
+        /// Content was cut off or made zeros since the last sync, or not all could be written: there may be space to give
+        /// back.
         var hasReleased = false
+        /// The disk was full once: from then on the file takes no more of it than it has to.
+        var wasDiskFull = false
     }
 
     /// Closed when nobody uses it any more.
@@ -351,8 +354,16 @@ final class SealedFile: Sendable {
                 try commit(body, markable, key, file)
             } catch {
                 guard error.errno == ENOSPC || error.errno == EDQUOT else { throw error }
+                pages.hasReleased = true
                 // What the base alone uses can be had by making another one, and what is free anywhere by looking for it.
-                try commit(body, try settle(markable, key, file), key, file, mayGrow: false)
+                guard !markable.header.isDurable || !pages.wasDiskFull else { throw error }
+                pages.wasDiskFull = true
+                let refusal = error
+                do throws(DataProtectionError) {
+                    try commit(body, try settle(markable, key, file), key, file)
+                } catch {
+                    throw refusal
+                }
             }
         }
     }
@@ -376,20 +387,25 @@ final class SealedFile: Sendable {
         return whole
     }
 
-    /// - Parameter mayGrow: Otherwise free pages are used wherever there are some.
     private func commit(
         _ body: (inout SealedFileChange) throws(DataProtectionError) -> Void, _ version: FileVersion,
-        _ key: OpenFileKey, _ file: Descriptor, mayGrow: Bool = true
+        _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) {
-        try learnPages(of: version, key, file, all: !mayGrow)
-        // Handed over, and not copied. If the change fails it is not known any more.
+        try learnPages(of: version, key, file)
+        // Handed over, and not copied: if the change fails it is not known any more. On a full disk many will.
+        let known = pages.wasDiskFull ? pages : KnownPages()
         pages.slots = nil
         var change = SealedFileChange(
-            file.number, path, version, key, pages.takeMap(), mayGrow: mayGrow, bootMark: bootMark(key),
+            file.number, path, version, key, pages.takeMap(), mayGrow: !pages.wasDiskFull, bootMark: bootMark(key),
             files: environment.files, randomness: environment.randomness)
-        try body(&change)
-        let (new, map) = try change.commit(version)
-        keep(new, map)
+        do throws(DataProtectionError) {
+            try body(&change)
+            let (new, map) = try change.commit(version)
+            keep(new, map)
+        } catch {
+            (pages.slots, pages.map) = (known.slots, known.map)
+            throw error
+        }
     }
 
     private func keep(_ version: FileVersion, _ map: PageMap) {
@@ -421,7 +437,7 @@ final class SealedFile: Sendable {
 
     /// Finds out which pages can be written, if too many are not known to be.
     private func learnPages(
-        of version: FileVersion, _ key: OpenFileKey, _ file: Descriptor, all: Bool
+        of version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) {
         if pages.slots != version.slots {
             // Another program has written, or this is the first time.
@@ -430,7 +446,9 @@ final class SealedFile: Sendable {
             pages.slots = version.slots
         }
         let unused = pages.map.end - 1 - min(pages.map.end - 1, version.header.usedPages)
-        if !pages.map.isComplete && (all || unused > max(UInt64(PageMap.fewPages), version.header.usedPages / 4)) {
+        if !pages.map.isComplete
+            && (pages.wasDiskFull || unused > max(UInt64(PageMap.fewPages), version.header.usedPages / 4))
+        {
             pages.map = try readPages(of: version, key, file)
         }
     }
@@ -519,9 +537,10 @@ final class SealedFile: Sendable {
     ) throws(DataProtectionError) -> FileVersion {
         if state.withLock({ $0.hasLost }) { throw lost() }
         if version.header.isDurable { return version }
+        // What an earlier attempt could not write the system takes for written. If that fails again the header keeps its
+        // mark, which is not that of this system: the next one to write begins here, too.
+        if !version.header.isKnown(to: key.bootMark) { try writeAgain(version, key, file) }
         do throws(DataProtectionError) {
-            // What an earlier attempt could not write the system takes for written.
-            if !version.header.isKnown(to: key.bootMark) { try writeAgain(version, key, file) }
             try force(file)
         } catch {
             markLost(version, key, file)
@@ -592,18 +611,18 @@ final class SealedFile: Sendable {
             // Some file systems cannot, and nothing depends on it.
             _ = environment.files.punch(file.number, at: Int(run.page * size), count: run.count * Int(size))
         }
-        var header = version.header
-        header.storedSize = map.end * size
-        header.sequence = version.highestSequence + 1
-        guard header.storedSize < version.header.storedSize else {
-            keep(version, map)
-            return version
+        var new = version
+        if map.end * size < version.header.storedSize {
+            var header = version.header
+            header.storedSize = map.end * size
+            header.sequence = version.highestSequence + 1
+            // First that nothing is needed behind it, and only when the disk knows, the end itself.
+            new = try SealedFileChange.write(
+                header, version.nextSlot, of: version, key, to: file.number, path, environment.files)
+            try force(file)
         }
-        // First that nothing is needed behind it, and only when the disk knows, the end itself.
-        let new = try SealedFileChange.write(
-            header, version.nextSlot, of: version, key, to: file.number, path, environment.files)
-        try force(file)
-        guard environment.files.truncate(file.number, to: Int(header.storedSize)) == 0 else {
+        let (needed, present) = (new.header.storedSize, try FilePath.size(of: file.number, path))
+        if present > needed && environment.files.truncate(file.number, to: Int(needed)) != 0 {
             throw .system("write", path)
         }
         keep(new, map)

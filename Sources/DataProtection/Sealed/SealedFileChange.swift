@@ -14,8 +14,6 @@ struct SealedFileChange: ~Copyable {
     /// The file as it was before.
     private let former: SealedFileReader
     private let baseWriteCount: UInt64
-    /// The file has so many bytes at least: as the header in use and the base need, and what was written since.
-    private var presentSize: UInt64
     private let bootMark: FileHeader.BootMark
     private let key: OpenFileKey
     private let file: Int32
@@ -59,7 +57,6 @@ struct SealedFileChange: ~Copyable {
         header = version.header
         former = SealedFileReader(file, path, header: version.header, cipher: key.cipher, nodes: key.nodes)
         baseWriteCount = version.base?.writeCount ?? 0
-        presentSize = max(version.header.storedSize, version.base?.storedSize ?? 0)
     }
 
     private var tree: FileTree { header.tree }
@@ -148,14 +145,21 @@ struct SealedFileChange: ~Copyable {
         plan.reserveCapacity(parts.count)
         for part in parts { plan.append(try place(part, plan.count, in: staging)) }
         let (cipher, path, files, file, tasks) = (key.cipher, path, files, file, Shared(plan))
-        let made = EntryList(chunks.count)
+        let (made, inOrder) = (EntryList(chunks.count), InOrder())
         let groups = (chunks.count + Self.chunksAtOnce - 1) / Self.chunksAtOnce
         try Parallel.forEach(groups, state: {}) { (group, _) throws(DataProtectionError) in
             let numbers = (group * Self.chunksAtOnce)..<min((group + 1) * Self.chunksAtOnce, tasks.value.count)
-            for number in numbers { made[number] = try tasks.value[number].seal(cipher, path) }
+            do throws(DataProtectionError) {
+                for number in numbers { made[number] = try tasks.value[number].seal(cipher, path) }
+            } catch {
+                inOrder.fail()
+                throw error
+            }
             if groups == 1 { return }
             // Nothing refers to them yet: while one group is written the next is sealed.
-            try Self.write(numbers.map { tasks.value[$0].piece }, to: file, path, files)
+            try inOrder.run(group) { () throws(DataProtectionError) in
+                try Self.write(numbers.map { tasks.value[$0].piece }, to: file, path, files)
+            }
         }
         staging.isSecret = false
         if groups == 1 { pieces += plan.map(\.piece) }
@@ -261,9 +265,9 @@ struct SealedFileChange: ~Copyable {
     private mutating func newEntry(_ count: Int) throws(DataProtectionError) -> FileEntry {
         header.writeCount += 1
         header.usedPages += UInt64(count.pageCount)
-        let page = takePages(count.pageCount)
-        presentSize = max(presentSize, (page + UInt64(count.pageCount)) * UInt64(FileFormat.pageSize))
-        return FileEntry(page: page, writeCount: header.writeCount, length: UInt32(count), nonce: try nonce())
+        return FileEntry(
+            page: takePages(count.pageCount), writeCount: header.writeCount, length: UInt32(count),
+            nonce: try nonce())
     }
 
     /// Takes a place for all that comes next, if there is one, so that it can be written at once.
@@ -305,8 +309,12 @@ struct SealedFileChange: ~Copyable {
         return try former.node(place)
     }
 
+    /// Of a chunk that the change has not touched.
     private func entry(ofChunk index: UInt64) throws(DataProtectionError) -> FileEntry? {
-        tree.depth == 0 ? header.root : try node(.above(chunk: index))?[NodePlace(level: 0, index: index).indexInParent]
+        let number = NodePlace(level: 0, index: index).indexInParent
+        let entry = tree.depth == 0 ? header.root : try node(.above(chunk: index))?[number]
+        if let entry { try former.check(entry, level: 0, index: index) }
+        return entry
     }
 
     private mutating func set(_ entry: FileEntry?, ofChunk index: UInt64) throws(DataProtectionError) {
@@ -409,7 +417,7 @@ struct SealedFileChange: ~Copyable {
     private mutating func provideStoredSize() throws(DataProtectionError) {
         header.storedSize = pages.end * UInt64(FileFormat.pageSize)
         // Never shorter: the base may need more than the header in use.
-        guard header.storedSize > presentSize else { return }
+        guard header.storedSize > (try FilePath.size(of: file, path)) else { return }
         guard files.truncate(file, to: Int(header.storedSize)) == 0 else { throw .system("write", path) }
     }
 

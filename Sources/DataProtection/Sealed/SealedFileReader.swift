@@ -341,9 +341,7 @@ extension DataProtectionError {
 extension FileHeader {
     /// - Throws: `.truncated` or `.tampered` if an open file does not have the size that its verified header says.
     func requireStoredSize(of file: Int32, _ path: String) throws(DataProtectionError) {
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw .system("read", path) }
-        let size = UInt64(max(0, status.st_size))
+        let size = try FilePath.size(of: file, path)
         if size < storedSize {
             throw DataProtectionError(.truncated, path, "\(storedSize - size) bytes of the file are missing at its end")
         }

@@ -94,6 +94,9 @@ extension FileHeader {
     private static let usedPagesOffset = 240
     private static let endOffset = 248
 
+    /// Whoever writes counts on from what a file says.
+    private static let mostCounted: UInt64 = 1 << 62
+
     private enum WrapKind: UInt8 { case classKey = 1, keyPair = 2 }
 
     /// The 512 bytes of one of the two slots.
@@ -276,7 +279,8 @@ extension FileHeader {
             root: root,
             bootMark: bytes[Self.bootMarkOffset..<Self.usedPagesOffset].withUnsafeBytes { InlineBytes($0) },
             usedPages: bytes.bigEndian(at: Self.usedPagesOffset))
-        guard (1..<UInt64.max).contains(sequence), length <= FileFormat.mostContent,
+        guard (1..<Self.mostCounted).contains(sequence), writeCount < Self.mostCounted,
+            length <= FileFormat.mostContent,
             storedSize <= FileFormat.mostContent * 2,
             storedSize >= FileFormat.headerByteCount, length > 0 || root == nil,
             usedPages <= storedSize / UInt64(FileFormat.pageSize)

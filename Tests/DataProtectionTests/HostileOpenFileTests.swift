@@ -1,0 +1,83 @@
+import Foundation
+import KeychainTestSupport
+import Testing
+
+@testable import DataProtection
+@testable import KeychainCrypto
+
+/// Files that somebody made who has a key for them, opened to be changed: anybody can make one of class B.
+@Suite struct HostileOpenFileTests {
+    private static let chunk = 16_384
+
+    private func withMade(_ body: (HandmadeFile, ProtectedFiles, URL) throws -> Void) throws {
+        try withProtectedFiles { files, directory throws in
+            try body(
+                try HandmadeFile(files, .completeUnlessOpen), files, directory.appendingPathComponent("file"))
+        }
+    }
+
+    @Test("A chunk that has more than its content is refused by whoever changes it")
+    func longChunk() throws {
+        let changes: [(ProtectedFileHandle) throws -> Void] = [
+            { try $0.write(Data("x".utf8), at: 0) },
+            { try $0.append(Data("x".utf8)) },
+            { try $0.truncate(to: 50) },
+            { try $0.punch(10..<20) },
+        ]
+        for (number, change) in changes.enumerated() {
+            try withMade { made, files, url throws in
+                let root = try made.add(content(Self.chunk), index: 0)
+                made.put(made.header(root: root, length: 100))
+                try made.bytes.write(to: url)
+                let handle = try files.open(url, for: .writing)
+                let error = #expect(throws: DataProtectionError.self, "\(number)") { try change(handle) }
+                #expect(error?.code == .tampered, "\(number)")
+            }
+        }
+    }
+
+    @Test("Entries that lead nowhere, or to the header, are no places to write to")
+    func places() throws {
+        for page in [0, 1 << 28, 1 << 40, 1 << 60, .max] as [UInt64] {
+            for cut in [true, false] {
+                try withMade { made, files, url throws in
+                    var entries = try (0..<3).map { try made.add(content(Self.chunk), index: UInt64($0)) }
+                    entries[1].page = page
+                    let root = try made.addNode(entries)
+                    made.put(made.header(root: root, length: 3 * Self.chunk))
+                    try made.bytes.write(to: url)
+                    let handle = try files.open(url, for: .writing)
+                    if cut { try handle.truncate(to: 0) } else { try handle.punch(0..<UInt64(3 * Self.chunk)) }
+                    try handle.sync()
+                    for round in 0..<40 {
+                        let new = content(3 * Self.chunk, seed: UInt64(round))
+                        try handle.write(new, at: 0)
+                        if round % 3 == 0 { try handle.sync() }
+                        #expect(try handle.read(at: 0, count: 3 * Self.chunk) == new, "\(page), \(round)")
+                    }
+                    let last = try handle.read(at: 0, count: 3 * Self.chunk)
+                    try handle.close()
+                    #expect(try files.read(from: url) == last, "\(page)")
+                }
+            }
+        }
+    }
+
+    @Test("A file that has counted nearly as far as there are numbers is refused")
+    func counters() throws {
+        for (writeCount, sequence) in [(UInt64.max, 1), (1 << 62, 1), (5, .max - 1), (5, 1 << 62)] as [(UInt64, UInt64)]
+        {
+            try withMade { made, files, url throws in
+                let root = try made.add(content(100), index: 0)
+                made.writeCount = writeCount
+                made.put(made.header(root: root, length: 100, sequence: sequence))
+                try made.bytes.write(to: url)
+                let error = #expect(throws: DataProtectionError.self) {
+                    let handle = try files.open(url, for: .writing)
+                    try handle.write(Data("x".utf8), at: 0)
+                }
+                #expect(error?.code == .tampered)
+            }
+        }
+    }
+}
