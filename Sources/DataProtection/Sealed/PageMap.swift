@@ -63,7 +63,7 @@ struct PageMap {
     mutating func takeFree(_ count: Int) -> UInt64? {
         // To look through all of it takes longer than to write elsewhere.
         if freeCount < count { return nil }
-        let worthSearching = max(Self.fewestWorthSearching, freeCount / 16)
+        let worthSearching = max(Self.fewestWorthSearching, freeCount / 256)
         if let lastFailure, count >= lastFailure.count, lastFailure.freed < worthSearching { return nil }
         guard let page = find(count, from: next, until: end) ?? find(count, from: 1, until: next + UInt64(count))
         else {

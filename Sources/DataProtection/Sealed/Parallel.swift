@@ -38,39 +38,43 @@ enum Parallel {
     }
 }
 
-/// Lets the parts of some work come one after the other by their numbers, from 0 on, whatever threads do them.
+/// Does the second half of each part of some work by the parts' numbers, from 0 on, whatever threads do the first halves.
 ///
-/// After one that fails no other is done. Every part must come here, unless there was a failure before.
-final class InOrder: @unchecked Sendable {  // the condition guards the rest
-    private let condition = NSCondition()
-    private var next = 0
-    private var hasFailed = false
+/// No thread waits for another one: whose turn it is not yet leaves its part to who is before it. After a failure nothing
+/// more is done.
+final class InOrder: Sendable {
+    private struct State {
+        var ready: Set<Int> = []
+        var next = 0
+        /// One thread at a time does what is ready.
+        var isBusy = false
+    }
+    private let state = Mutex(State())
 
-    func run(
-        _ number: Int, _ body: () throws(DataProtectionError) -> Void
+    /// The first half of a part is done.
+    ///
+    /// - Parameter finish: Does the second half of a part, this one's or another's.
+    func add(
+        _ number: Int, _ finish: (Int) throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
-        let mayRun = condition.withLock {
-            while next < number && !hasFailed { condition.wait() }
-            return !hasFailed
+        let isMine = state.withLock { state in
+            state.ready.insert(number)
+            defer { state.isBusy = true }
+            return !state.isBusy
         }
-        guard mayRun else { return }
-        var isDone = false
-        defer {
-            condition.withLock {
-                next += 1
-                if !isDone { hasFailed = true }
-                condition.broadcast()
-            }
-        }
-        try body()
-        isDone = true
+        guard isMine else { return }
+        // After a failure it stays busy.
+        while let part = nextPart() { try finish(part) }
     }
 
-    /// A part does not come: those that wait for it need not.
-    func fail() {
-        condition.withLock {
-            hasFailed = true
-            condition.broadcast()
+    private func nextPart() -> Int? {
+        state.withLock { state in
+            guard state.ready.remove(state.next) != nil else {
+                state.isBusy = false
+                return nil
+            }
+            state.next += 1
+            return state.next - 1
         }
     }
 }

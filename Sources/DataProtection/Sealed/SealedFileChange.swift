@@ -147,18 +147,15 @@ struct SealedFileChange: ~Copyable {
         let (cipher, path, files, file, tasks) = (key.cipher, path, files, file, Shared(plan))
         let (made, inOrder) = (EntryList(chunks.count), InOrder())
         let groups = (chunks.count + Self.chunksAtOnce - 1) / Self.chunksAtOnce
+        @Sendable func numbers(_ group: Int) -> Range<Int> {
+            (group * Self.chunksAtOnce)..<min((group + 1) * Self.chunksAtOnce, tasks.value.count)
+        }
         try Parallel.forEach(groups, state: {}) { (group, _) throws(DataProtectionError) in
-            let numbers = (group * Self.chunksAtOnce)..<min((group + 1) * Self.chunksAtOnce, tasks.value.count)
-            do throws(DataProtectionError) {
-                for number in numbers { made[number] = try tasks.value[number].seal(cipher, path) }
-            } catch {
-                inOrder.fail()
-                throw error
-            }
+            for number in numbers(group) { made[number] = try tasks.value[number].seal(cipher, path) }
             if groups == 1 { return }
             // Nothing refers to them yet: while one group is written the next is sealed.
-            try inOrder.run(group) { () throws(DataProtectionError) in
-                try Self.write(numbers.map { tasks.value[$0].piece }, to: file, path, files)
+            try inOrder.add(group) { (group) throws(DataProtectionError) in
+                try Self.write(numbers(group).map { tasks.value[$0].piece }, to: file, path, files)
             }
         }
         staging.isSecret = false
