@@ -173,6 +173,41 @@ import Testing
         }
     }
 
+    @Test(
+        "What did not count after a power cut for want of the file's end does not count when the file has grown again")
+    func discardedAndGrown() throws {
+        try replay(
+            [
+                .truncate(1, to: 36361),
+                .punch(1, 34878..<68_719_493_121),
+                .powerCut(.sync(2), call: 2, seed: 15_029_971_331_663_587_657),
+                .powerCut(.write(1, at: 45056, count: 1, seed: 765), call: 3, seed: 9_433_338_830_498_817_244),
+            ], chunkBits: 14)
+        try replay(
+            [
+                .truncate(0, to: 0),
+                .powerCut(.sync(1), call: 2, seed: 11_260_859_855_123_311_738),
+                .truncate(0, to: 0),
+                .powerCut(.truncate(0, to: 8192), call: 5, seed: 13_094_347_511_625_909_810),
+                .append(1, count: 1, seed: 120),
+                .powerCut(.read(1, at: 16023, count: 184), call: 6, seed: 8_775_674_220_388_515_622),
+            ], chunkBits: 12)
+    }
+
+    @Test("Nor if the program that lets it grow is killed before its header is there")
+    func discardedAndKilled() throws {
+        for seed in 0..<100 as Range<UInt64> {
+            for call in 0..<5 {
+                try replay(
+                    [
+                        .truncate(0, to: 36361),
+                        .powerCut(.read(0, at: 0, count: 1), call: 0, seed: seed),
+                        .kill(.write(1, at: 45056, count: 1, seed: 1), call: call),
+                    ], chunkBits: 14)
+            }
+        }
+    }
+
     @Test("A handle for reading does not say that the disk has what was not made durable")
     func readingSync() throws {
         try withProtectedFiles { files, directory throws in

@@ -386,7 +386,11 @@ package final class FileModel {
             (uncertain, uncertainProtection, uncertainInode) = (nil, nil, nil)
             return
         }
-        throw Difference(description: "it is as no write has left it since it was made durable")
+        let lengths = candidates.map { "\($0.1.length)" }.joined(separator: ", ")
+        let length = try handle.length
+        throw Difference(
+            description:
+                "it is as no write has left it since it was made durable: \(length) bytes, not one of \(lengths)")
     }
 
     /// A program that died while another file took the name did not make sure that it keeps it.

@@ -13,15 +13,22 @@ final class FileVersion: Sendable {
     let base: FileHeader?
     /// Of all headers in the slots.
     let highestSequence: UInt64
-    /// The disk has all that the header refers to, but perhaps not the header (``FileHeaderPair/mayBeHalfWritten``).
-    let mayBeHalfWritten: Bool
+    /// What has to be done before anything is written.
+    let unfinished: Unfinished?
+
+    enum Unfinished {
+        /// The disk has all that the header refers to, but perhaps not the header (``FileHeaderPair/mayBeHalfWritten``).
+        case header
+        /// The other slot has a newer header that does not count, as not all of it opens. It might when the file grows.
+        case retreat
+    }
 
     /// - Parameter base: nil if the header is the base itself.
     init(
         slots: Data, header: FileHeader, slot: Int, base: FileHeader?, highestSequence: UInt64,
-        mayBeHalfWritten: Bool = false
+        unfinished: Unfinished? = nil
     ) {
-        self.mayBeHalfWritten = mayBeHalfWritten
+        self.unfinished = unfinished
         self.slots = slots
         self.header = header
         self.slot = slot

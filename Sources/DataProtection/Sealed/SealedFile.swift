@@ -200,7 +200,7 @@ final class SealedFile: Sendable {
         let base = newest.isDurable ? nil : try? pair.former?.verified(fileKey: key.fileKey)
         let version = FileVersion(
             slots: slots, header: newest, slot: pair.newest.slot, base: base, highestSequence: newest.sequence,
-            mayBeHalfWritten: pair.mayBeHalfWritten)
+            unfinished: pair.mayBeHalfWritten ? .header : nil)
         if newest.isKnown(to: key.bootMark) {
             try newest.requireStoredSize(of: file.number, path)
             return version
@@ -218,7 +218,8 @@ final class SealedFile: Sendable {
             var header = base
             header.bootMark = FileHeader.BootMark()
             return FileVersion(
-                slots: slots, header: header, slot: former.slot, base: header, highestSequence: newest.sequence)
+                slots: slots, header: header, slot: former.slot, base: header, highestSequence: newest.sequence,
+                unfinished: .retreat)
         }
     }
 
@@ -370,17 +371,18 @@ final class SealedFile: Sendable {
 
     /// Makes durable what was found after a crash of the system, before something is written over its header: the base
     /// that it would leave is older than what was once made durable, and its pages may have been used again. So is what a
-    /// program has left that died while it replaced headers.
+    /// program has left that died while it replaced headers. And what does not count after a crash is written over first:
+    /// it might count again when the file has grown, if this program dies then.
     private func adopt(
         _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) -> FileVersion {
         // Nor may the only header there is be written over by one that the disk need not have.
         // What the disk has refused already stays what it is, and what is written after it, too.
         if state.withLock({ $0.hasLost }) { return version }
-        guard version.header.isKnown(to: key.bootMark), version.base != nil else {
+        guard version.header.isKnown(to: key.bootMark), version.base != nil, version.unfinished != .retreat else {
             return try settle(version, key, file)
         }
-        guard version.mayBeHalfWritten else { return version }
+        guard version.unfinished == .header else { return version }
         try force(file)
         let whole = version.whole
         keep(whole, after: version)
@@ -427,6 +429,14 @@ final class SealedFile: Sendable {
         if version.header.isChangedInPlace { return version }
         var header = version.header
         header.isChangedInPlace = true
+        return try forceOver(version, header, key, file)
+    }
+
+    /// Forces to the disk a durable header that goes over the slot which is not in use, and says the same of the content.
+    private func forceOver(
+        _ version: FileVersion, _ header: FileHeader, _ key: OpenFileKey, _ file: Descriptor
+    ) throws(DataProtectionError) -> FileVersion {
+        var header = header
         header.sequence = version.highestSequence + 1
         let new = try SealedFileChange.write(
             header, version.nextSlot, of: version, key, to: file.number, path, environment.files)
@@ -536,6 +546,7 @@ final class SealedFile: Sendable {
         _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) -> FileVersion {
         if state.withLock({ $0.hasLost }) { throw lost() }
+        if version.unfinished == .retreat { return try forceOver(version, version.header, key, file) }
         if version.header.isDurable { return version }
         // What an earlier attempt could not write the system takes for written. If that fails again the header keeps its
         // mark, which is not that of this system: the next one to write begins here, too.
@@ -615,11 +626,8 @@ final class SealedFile: Sendable {
         if map.end * size < version.header.storedSize {
             var header = version.header
             header.storedSize = map.end * size
-            header.sequence = version.highestSequence + 1
             // First that nothing is needed behind it, and only when the disk knows, the end itself.
-            new = try SealedFileChange.write(
-                header, version.nextSlot, of: version, key, to: file.number, path, environment.files)
-            try force(file)
+            new = try forceOver(version, header, key, file)
         }
         let (needed, present) = (new.header.storedSize, try FilePath.size(of: file.number, path))
         if present > needed && environment.files.truncate(file.number, to: Int(needed)) != 0 {
