@@ -1,9 +1,7 @@
-/// Access groups are told apart by the bytes of their names, as the store's index does it.
-///
-/// Swift's `==` takes two spellings of one text, é as one character or as two, for equal. A caller that holds one of them
-/// would reach into the other one's group.
+/// Access groups are told apart by the bytes of their names, as the store's index does it: a caller that holds one spelling
+/// of a text would otherwise reach into the other one's group.
 extension String {
-    package func isSameGroup(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+    package func isSameGroup(as other: String) -> Bool { hasSameBytes(as: other) }
 }
 
 extension Sequence<String> {

@@ -30,10 +30,10 @@ extension AttributeValue {
     /// Whether a search for `self` finds an item that holds `other`.
     package func matches(_ other: AttributeValue) -> Bool {
         switch (self, other) {
-        case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.text(let a), .text(let b)): a.hasSameBytes(as: b)
         case (.data(let a), .data(let b)): a == b
         case (.text(let text), .data(let data)), (.data(let data), .text(let text)):
-            text.utf8.elementsEqual(data)
+            text.hasSameBytes(as: data)
         case (.number(let a), .number(let b)): a == b
         case (.date(let a), .date(let b)): a == b
         default: false

@@ -79,7 +79,7 @@ extension AttributeValue {
     /// Whether it is the same value of the same type, to the byte: to Swift, texts that look alike are equal.
     package func isIdentical(to other: AttributeValue) -> Bool {
         switch (self, other) {
-        case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.text(let a), .text(let b)): a.hasSameBytes(as: b)
         case (.text, _), (_, .text): false
         default: self == other
         }

@@ -59,7 +59,7 @@ struct RowCipher {
         of row: StoredRow, _ tag: Data, _ sealer: RowSealer
     ) throws(KeychainError) -> SecretBytes {
         guard let key = row.secretKey, let box = row.secret else { throw Self.damaged("one half is missing") }
-        guard tag.elementsEqual(SealedHalf.tag(ofBox: box)) else { throw Self.damaged("its halves are of two items") }
+        try requireTag(tag, of: box)
         return try sealer.openSecret(wrappedKey: key, box: box, constraints: constraints)
     }
 
@@ -67,10 +67,14 @@ struct RowCipher {
         of row: StoredRow, _ tag: Data?, _ sealer: RowSealer
     ) throws(KeychainError) {
         guard let tag, let key = row.secretKey else { return }
-        if let box = row.secret, !tag.elementsEqual(SealedHalf.tag(ofBox: box)) {
+        if let box = row.secret { try requireTag(tag, of: box) }
+        guard sealer.isIntact(secretKey: key) else { throw Self.damaged("the key of its secret does not open") }
+    }
+
+    private func requireTag(_ tag: Data, of box: UnsafeRawBufferPointer) throws(KeychainError) {
+        guard tag.withUnsafeBytes({ $0.hasSameBytes(as: SealedHalf.tag(ofBox: box)) }) else {
             throw Self.damaged("its halves are of two items")
         }
-        guard sealer.isIntact(secretKey: key) else { throw Self.damaged("the key of its secret does not open") }
     }
 
     /// What a row says of itself. Not authentic before it is opened.

@@ -1,0 +1,28 @@
+package import Foundation
+internal import Glibc
+
+extension UnsafeRawBufferPointer {
+    /// In a time that depends on the bytes: not for what may stay unknown to who compares.
+    package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+        guard let mine = baseAddress, let others = other.baseAddress, count == other.count else {
+            return count == other.count
+        }
+        return memcmp(mine, others, count) == 0
+    }
+}
+
+extension String {
+    /// Whether both are the same in UTF-8. Swift's `==` takes two spellings of one text, é as one character or as two, for
+    /// equal.
+    package func hasSameBytes(as other: String) -> Bool {
+        var (mine, others) = (self, other)
+        return mine.withUTF8 { mine in
+            others.withUTF8 { UnsafeRawBufferPointer(mine).hasSameBytes(as: UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    package func hasSameBytes(as data: Data) -> Bool {
+        var mine = self
+        return mine.withUTF8 { mine in data.withUnsafeBytes { UnsafeRawBufferPointer(mine).hasSameBytes(as: $0) } }
+    }
+}
