@@ -1,3 +1,5 @@
+internal import KeychainModel
+
 /// Where a chunk or a node of a protected file is, and what it has to be.
 package struct FileEntry: Sendable, Hashable {
     package static let byteCount = 64
@@ -81,7 +83,7 @@ package struct InlineBytes<let count: Int>: Sendable, Hashable {
     }
 
     package static func == (a: InlineBytes, b: InlineBytes) -> Bool {
-        a.withUnsafeBytes { a in b.withUnsafeBytes { a.elementsEqual($0) } }
+        a.withUnsafeBytes { a in b.withUnsafeBytes { a.hasSameBytes(as: $0) } }
     }
 
     package func hash(into hasher: inout Hasher) { withUnsafeBytes { hasher.combine(bytes: $0) } }
