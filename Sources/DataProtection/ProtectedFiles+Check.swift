@@ -106,7 +106,8 @@ extension ProtectedFiles {
     private func contentIsWhole(
         _ file: borrowing OpenFile, _ whole: VerifiedHeader
     ) throws(DataProtectionError) -> Bool {
-        try walk(file, whole, { _ in }, nil).flaws.all.isEmpty
+        guard try file.presentSize() >= whole.header.storedSize else { return false }
+        return try walk(file, whole, { _ in }, nil).flaws.all.isEmpty
     }
 
     // MARK: Which header, and what it refers to
@@ -138,7 +139,9 @@ extension ProtectedFiles {
             let isAmbiguous = isForeign || other.header.sequence == newest.header.sequence
             let isUncertain = newest.isOfAnotherStart(bootID)
             let isBase = !newest.header.isDurable
-            let gives = isUncertain && check.newestLost > other.header.writeCount
+            // As for who opens it.
+            let isCut = size < newest.header.storedSize
+            let gives = isUncertain && (isCut || check.newestLost > other.header.writeCount)
             if isAmbiguous || gives || check.readable == 0 && newest.header.length > 0 || isBase {
                 let otherCheck = try walk(file, other, progress, nil)
                 if isAmbiguous {

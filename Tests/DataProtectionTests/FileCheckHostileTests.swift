@@ -198,6 +198,16 @@ import Testing
                 #expect(check.findings.map(\.kind) == [.interrupted])
                 #expect(check.isIntact && check.readable == UInt64(file.old.count))
             }
+            // All of it opens, and an end that is all holes is not there.
+            file.made.bytes = bytes
+            var longer = file.newestWithout(UUID())
+            longer.storedSize = UInt64(bytes.count) + 4096
+            file.made.put(file.base, longer)
+            try file.made.bytes.write(to: url)
+            let cut = try files.check(url)
+            #expect(cut.findings.map(\.kind) == [.interrupted])
+            #expect(cut.isIntact && cut.readable == UInt64(file.old.count))
+            #expect(try files.read(from: url) == file.old)
             // The same change, by the system that runs.
             file.made.bytes = bytes.replacing(file.chunk, by: Data(count: file.chunk.count))
             file.made.put(file.base, file.newestWithout(SystemStart.id))

@@ -290,6 +290,26 @@ import Testing
         }
     }
 
+    @Test("So it is of a file that is changed in place")
+    func classChangeInPlace() throws {
+        let disk = FaultyDisk()
+        try withProtectedFiles(files: disk) { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try files.write(content(300), to: url, protection: .complete)
+            let handle = try files.open(url, for: .writing)
+            try handle.write(Data([1]), at: 5)
+            try handle.sync()
+            #expect(try files.check(url).findings.isEmpty)
+            // The first of the two headers is on the disk, and the second is not written.
+            disk.fail(at: 2, .killed)
+            #expect(throws: DataProtectionError.self) { try handle.setProtection(.none) }
+            disk.fail(at: nil)
+            let check = try files.check(url)
+            #expect(check.findings.map(\.kind) == [.classChange])
+            #expect(check.isIntact && check.protection == FileProtection.none)
+        }
+    }
+
     // MARK: Locked
 
     @Test("What is locked is not checked, and nothing else is said of it", arguments: FileProtection.allCases)

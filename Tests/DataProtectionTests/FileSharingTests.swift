@@ -133,6 +133,17 @@ import Testing
         }
     }
 
+    @Test("A forked child cannot use what its parent has opened, and does not spoil it")
+    func forkedChild() throws {
+        try withFile { files, url, keychain throws in
+            let worker = try Worker(keychain, "fork", count: 1)
+            #expect(try worker.finish() == "6 of 6 refused, then new")
+            let handle = try files.open(url, for: .writing)
+            #expect(try handle.read(at: 100, count: 3) == Data("new".utf8))
+            try handle.close()
+        }
+    }
+
     @Test("Threads that share a handle write side by side, and read whole versions")
     func threads() throws {
         try withFile { files, url, _ throws in

@@ -1,6 +1,8 @@
 import DataProtection
 import Foundation
 import Glibc
+import Keychain
+import KeychainModel
 import KeychainTestSupport
 import Testing
 
@@ -210,6 +212,69 @@ import Testing
             try overwrite(3)
             try handle.close()
             #expect(try files.read(from: url) == expected, "seed \(generator.seed)")
+        }
+    }
+
+    @Test("What was found after a crash, and is refused by the disk, is not written over by the handle that knows")
+    func lostAfterCrash() throws {
+        let disk = FaultyDisk()
+        try withProtectedFiles(files: disk) { made, directory, keychain throws in
+            let url = directory.appendingPathComponent("file")
+            try made.write(content(50_000), to: url)
+            let before = try made.open(url, for: .writing)
+            try before.write(Data("new".utf8), at: 20_000)
+            before.closeWithoutWaiting()
+
+            let connection = Connection(engine: keychain.handler, caller: Caller(groups: ["G"]))
+            let later = ProtectedFiles(connection: connection, files: disk, bootID: UUID())
+            let handle = try later.open(url, for: .writing)
+            disk.fail(at: nil)
+            _ = try later.open(url, for: .writing).read(at: 0, count: 10)
+            #expect(disk.calls.allSatisfy { $0 == "open" })
+            var step = 0
+            repeat {
+                disk.fail(at: step, .broken)
+                _ = Result { try handle.write(Data("more".utf8), at: 100) }
+                step += 1
+            } while disk.failed != "sync" && step < 20
+            #expect(disk.failed == "sync")
+            disk.fail(at: nil)
+            for _ in 0..<2 {
+                let refusal = #expect(throws: DataProtectionError.self) {
+                    try handle.write(Data("more".utf8), at: 100)
+                }
+                #expect(refusal?.errno == EIO)
+            }
+            #expect(disk.calls.isEmpty)
+            #expect(try handle.read(at: 20_000, count: 3) == Data("new".utf8))
+            // Another one begins where this one failed.
+            let next = try later.open(url, for: .writing)
+            try next.write(Data("more".utf8), at: 100)
+            try next.close()
+            #expect(try later.read(from: url)[20_000..<20_003] == Data("new".utf8))
+        }
+    }
+
+    @Test("The first sync of a handle waits for the disk, whatever the header says: the file may be a copy")
+    func syncOfCopy() throws {
+        let disk = FaultyDisk()
+        try withProtectedFiles(files: disk) { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try files.write(content(50_000), to: url)
+            let handle = try files.open(url, for: .writing)
+            for number in 0..<3 {
+                try handle.write(Data([1]), at: UInt64(number) * 16384)
+                try handle.sync()
+            }
+            try handle.close()
+            let copy = directory.appendingPathComponent("copy")
+            try FileManager.default.copyItem(at: url, to: copy)
+            let other = try files.open(copy, for: .writing)
+            disk.fail(at: nil)
+            try other.sync()
+            #expect(disk.calls == ["sync"])
+            try other.sync()
+            #expect(disk.calls == ["sync"])
         }
     }
 

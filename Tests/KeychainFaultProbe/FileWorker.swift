@@ -1,3 +1,4 @@
+import CKeychainTestSupport
 import DataProtection
 import Foundation
 import Glibc
@@ -20,6 +21,9 @@ struct FileWorker {
         case append
         /// Counts as above, and says each number when the disk has it.
         case acknowledge
+        /// Writes in a place of its own, forks, and says what the child was told that used the file, and what its parent
+        /// reads then.
+        case fork
     }
 
     /// The part that is filled, from the middle of a chunk to the middle of another one.
@@ -52,6 +56,7 @@ struct FileWorker {
                 try handle.sync()
                 say("\(value)")
             }
+        case .fork: try forkChild()
         }
     }
 
@@ -89,10 +94,35 @@ struct FileWorker {
         }
     }
 
+    private func forkChild() throws {
+        let place = Self.place(of: number)
+        try handle.write(Data("new".utf8), at: place)
+        let child = ckeychain_test_fork()
+        if child == 0 {
+            let calls: [() throws -> Void] = [
+                handle.sync, { _ = try handle.length }, { try handle.write(Data("bad".utf8), at: place) },
+                { try handle.truncate(to: 0) }, { _ = try handle.read(at: place, count: 3) }, handle.close,
+            ]
+            let refused = calls.count { call in
+                (Result { try call() }.failure as? DataProtectionError)?.code == .keysUnavailable
+            }
+            _exit(Int32(refused))
+        }
+        var status: Int32 = 0
+        waitpid(child, &status, 0)
+        let found = try handle.read(at: place, count: 3)
+        try handle.sync()
+        say("\(status >> 8) of 6 refused, then \(String(decoding: found, as: UTF8.self))")
+    }
+
     private func append() throws {
         for value in 0..<count {
             try handle.append(FileRecord(worker: UInt8(number), value: UInt32(value)).bytes)
             if value % 10 == 0 { try handle.sync() }
         }
     }
+}
+
+extension Result {
+    fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }

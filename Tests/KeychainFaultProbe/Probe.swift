@@ -11,7 +11,7 @@
 //       what they only begin
 //   KeychainFaultProbe files [--operations N] [--seed N]
 //       random operations on protected files that are open, compared with a model
-//   KeychainFaultProbe file-worker DIR fill|read|count|append|acknowledge NUMBER COUNT
+//   KeychainFaultProbe file-worker DIR fill|read|count|append|acknowledge|fork NUMBER COUNT
 //       one program of several that work on one file (FileWorker)
 //   KeychainFaultProbe list             the operations
 //

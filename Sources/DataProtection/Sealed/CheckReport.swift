@@ -1,4 +1,5 @@
 @_implementationOnly import KeychainCrypto
+internal import KeychainModel
 
 /// Puts what a check has found into words.
 struct CheckReport {
@@ -71,7 +72,7 @@ struct CheckReport {
     }
 
     mutating func addIfUnfinished(_ newest: FileHeader, _ other: FileHeader) {
-        guard !hasContradiction, !newest.isChangedInPlace, newest.key != other.key else { return }
+        guard !hasContradiction, newest.key.fileClass != other.key.fileClass else { return }
         add(
             .classChange,
             "a change of class was cut short: the header of the former class is still there beside the new one")

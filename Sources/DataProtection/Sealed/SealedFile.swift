@@ -17,6 +17,8 @@ final class SealedFile: Sendable {
     /// Held by the one thread that writes, or has the file locked in another way: such a lock belongs to the open file,
     /// and would be another thread's, too.
     private let turn = NSLock()
+    /// A child that is forked later has the number of the file, and not its key.
+    private let forkGeneration: Int
     /// Belongs to whose turn it is.
     nonisolated(unsafe) private var pages = KnownPages()
 
@@ -36,6 +38,10 @@ final class SealedFile: Sendable {
         var key: OpenFileKey?
         /// What sync(2) has said since: the content may not be what was written.
         var hasLost = false
+        /// So it was with what was found after a crash: behind it is no base to go back to.
+        var hasLostFound = false
+        /// The disk was waited for by this object: whatever was done to the file before is there.
+        var hasForced = false
         /// Calls in progress that come back for the key.
         var longCalls = 0
         /// How often the key was taken away: a call that asked for it before does not bring it back.
@@ -89,10 +95,16 @@ final class SealedFile: Sendable {
     ) {
         self.path = path
         self.environment = environment
+        ForkedChild.watch()
+        forkGeneration = ForkedChild.generation
         state = Mutex(State(descriptor: descriptor, key: key))
     }
 
     private func descriptor() throws(DataProtectionError) -> Descriptor {
+        guard ForkedChild.generation == forkGeneration else {
+            throw DataProtectionError(
+                .keysUnavailable, path, "a forked process cannot use a protected file that its parent has opened")
+        }
         guard let descriptor = state.withLock({ $0.descriptor }) else { throw .system("use", path, errno: EBADF) }
         return descriptor
     }
@@ -207,12 +219,12 @@ final class SealedFile: Sendable {
         }
         do throws(DataProtectionError) {
             try newest.requireStoredSize(of: file.number, path)
-            try reader(version, key, file).openEverything(since: base?.writeCount ?? 0)
+            try openEverything(version, key, file)
             return version
         } catch {
-            guard let base, let former = pair.former, error.code == .tampered || error.code == .truncated else {
-                throw error
-            }
+            guard let base, let former = pair.former,
+                error.code == .tampered || error.code == .truncated || error.isOfFailingDisk
+            else { throw error }
             try base.requireStoredSize(of: file.number, path)
             // It was made durable, whether it came to saying so or not.
             var header = base
@@ -221,6 +233,14 @@ final class SealedFile: Sendable {
                 slots: slots, header: header, slot: former.slot, base: header, highestSequence: newest.sequence,
                 unfinished: .retreat)
         }
+    }
+
+    /// Looks at all that the disk need not have, and takes nothing for granted that was seen before.
+    private func openEverything(
+        _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
+    ) throws(DataProtectionError) {
+        try SealedFileReader(file.number, path, header: version.header, cipher: key.cipher)
+            .openEverything(since: version.base?.writeCount ?? 0)
     }
 
     private func firstPage(_ file: Descriptor) throws(DataProtectionError) -> Data {
@@ -376,9 +396,13 @@ final class SealedFile: Sendable {
     private func adopt(
         _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) -> FileVersion {
+        let (hasLost, hasLostFound) = state.withLock { ($0.hasLost, $0.hasLostFound) }
+        if hasLost {
+            // What the disk has refused already stays what it is, and what is written after it, too, if there is a base.
+            guard !hasLostFound, version.base != nil, version.unfinished != .retreat else { throw lost() }
+            return version
+        }
         // Nor may the only header there is be written over by one that the disk need not have.
-        // What the disk has refused already stays what it is, and what is written after it, too.
-        if state.withLock({ $0.hasLost }) { return version }
         guard version.header.isKnown(to: key.bootMark), version.base != nil, version.unfinished != .retreat else {
             return try settle(version, key, file)
         }
@@ -528,14 +552,16 @@ final class SealedFile: Sendable {
     private func presentVersion(_ file: Descriptor) throws(DataProtectionError) -> (FileVersion, OpenFileKey)? {
         let pair = try headers(file).pair
         let claimed = pair.newest.claimed
-        guard claimed.isDurable && state.withLock({ !$0.hasLost }) else { return try current(isLocked: true) }
-        // A file that was written whole says so in any case, and may have been written without waiting for the disk.
-        if !claimed.isChangedInPlace || pair.mayBeHalfWritten { try force(file) }
+        let (hasLost, hasForced) = state.withLock { ($0.hasLost, $0.hasForced) }
+        guard claimed.isDurable && !hasLost else { return try current(isLocked: true) }
+        // A file that was written whole says so in any case, and may have been written without waiting for the disk; one
+        // that was copied says so of what it is a copy of.
+        if !claimed.isChangedInPlace || pair.mayBeHalfWritten || !hasForced { try force(file) }
         return nil
     }
 
     private func force(_ file: Descriptor) throws(DataProtectionError) {
-        guard environment.files.syncData(file.number) != 0 else { return }
+        guard environment.files.syncData(file.number) != 0 else { return state.withLock { $0.hasForced = true } }
         // The system has given up what it could not write, and would say of the next attempt that it went well.
         state.withLock { $0.hasLost = true }
         throw .system("be sure that the disk has what was written to", path)
@@ -550,10 +576,12 @@ final class SealedFile: Sendable {
         if version.header.isDurable { return version }
         // What an earlier attempt could not write the system takes for written. If that fails again the header keeps its
         // mark, which is not that of this system: the next one to write begins here, too.
-        if !version.header.isKnown(to: key.bootMark) { try writeAgain(version, key, file) }
+        let isFound = !version.header.isKnown(to: key.bootMark)
+        if isFound { try writeAgain(version, key, file) }
         do throws(DataProtectionError) {
             try force(file)
         } catch {
+            if isFound { state.withLock { $0.hasLostFound = true } }
             markLost(version, key, file)
             throw error
         }
@@ -571,6 +599,14 @@ final class SealedFile: Sendable {
     private func writeAgain(
         _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) {
+        do throws(DataProtectionError) {
+            // The system may have dropped since what the disk had refused.
+            try openEverything(version, key, file)
+        } catch {
+            // The next look finds out what counts now.
+            state.withLock { $0.version = nil }
+            throw error
+        }
         let buffer = ContentBuffer.spare(count: Int(version.header.tree.chunkSize))
         buffer.isSecret = false
         try reader(version, key, file).forEachEntry(since: version.base?.writeCount ?? 0) {

@@ -146,9 +146,6 @@ struct SealedFilePart: Sendable {
         found.newestLost = max(found.newestLost, entry?.writeCount ?? .max)
     }
 
-    /// What a failing disk says of a block that it does not read.
-    private static let failures = [EIO, ENODATA, EBADMSG, EILSEQ, EUCLEAN, EREMOTEIO]
-
     /// - Returns: how many bytes there were, and why the disk does not give them, or 0.
     private func read(
         _ target: UnsafeMutableRawBufferPointer, from offset: UInt64
@@ -157,7 +154,7 @@ struct SealedFilePart: Sendable {
         do throws(DataProtectionError) {
             return (try target.fill(from: file, at: offset, path), 0)
         } catch {
-            guard let failure = error.errno, Self.failures.contains(failure) else { throw error }
+            guard let failure = error.errno, error.isOfFailingDisk else { throw error }
             return (0, failure)
         }
     }
