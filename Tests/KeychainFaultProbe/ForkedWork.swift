@@ -31,15 +31,38 @@ final class ForkedWork {
         let child = ckeychain_test_fork()
         precondition(child >= 0, "no further process")
         if child > 0 { return child }
-        // A child that hangs is a failure too.
+        // A child that hangs is a failure too, also if whoever started this blocks signals.
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
         alarm(seconds)
-        do {
-            try body(self)
-            _exit(0)
-        } catch {
-            FileHandle.standardError.write(Data("probe: \(error)\n".utf8))
-            _exit(1)
+        withoutActuallyEscaping(body) { body in
+            Self.runOnFreshThread {
+                do {
+                    try body(self)
+                    _exit(0)
+                } catch {
+                    FileHandle.standardError.write(Data("probe: \(error)\n".utf8))
+                    _exit(1)
+                }
+            }
         }
+    }
+
+    /// The locks of Swift's runtime know a thread by a number that it remembers, and the one that was forked remembers its
+    /// parent's: what it holds, and another thread of the child waits for, it would try to give back for ever.
+    private static func runOnFreshThread(_ work: @escaping () -> Never) -> Never {
+        final class Work {
+            let run: () -> Never
+            init(_ run: @escaping () -> Never) { self.run = run }
+        }
+        var thread = pthread_t()
+        let failure = pthread_create(
+            &thread, nil, { Unmanaged<Work>.fromOpaque($0!).takeUnretainedValue().run() },
+            Unmanaged.passRetained(Work(work)).toOpaque())
+        precondition(failure == 0, "no thread can be started")
+        pthread_join(thread, nil)
+        fatalError("the work has ended without ending the process")
     }
 
     static func wait(for child: pid_t) -> Ending {
