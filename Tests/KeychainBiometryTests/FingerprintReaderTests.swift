@@ -222,11 +222,20 @@ extension BiometryFailure? {
 
     @Test("The reader is unplugged meanwhile")
     func unplugged() throws {
-        try withReader { fingerprints, reader in
-            try fingerprints.enrol(seen: "anna")
-            try fingerprints.unplug()
-            #expect(failure(reader.verify).isNotAvailable(saying: "unplugged"))
-            #expect(failure(reader.enrolment).isNotAvailable(saying: "no fingerprint reader"))
+        // On a busy machine the virtual reader may give up before it is unplugged, which says nothing of that: then another
+        // one is tried.
+        for attempt in 1...5 {
+            var gaveUp = false
+            try withReader { fingerprints, reader in
+                try fingerprints.enrol(seen: "anna")
+                try fingerprints.unplug()
+                let outcome = failure(reader.verify)
+                gaveUp = outcome.isFailed(saying: "verify-unknown-error") && attempt < 5
+                if gaveUp { return }
+                #expect(outcome.isNotAvailable(saying: "unplugged"))
+                #expect(failure(reader.enrolment).isNotAvailable(saying: "no fingerprint reader"))
+            }
+            if !gaveUp { return }
         }
     }
 
