@@ -57,13 +57,6 @@ public struct DataProtectionError: Error, Sendable {
     }
 }
 
-extension DataProtectionError {
-    /// Whether a disk does not read a block of the file.
-    var isOfFailingDisk: Bool {
-        code == .system && [EIO, ENODATA, EBADMSG, EILSEQ, EUCLEAN, EREMOTEIO].contains(errno)
-    }
-}
-
 extension DataProtectionError: CustomStringConvertible {
     public var description: String { "\(path): \(message)" }
 }

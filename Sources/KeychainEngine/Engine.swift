@@ -23,12 +23,17 @@ package final class Engine: RequestHandler {
     /// nil: programs open the store for themselves, or it was given up.
     private let possession: BriefLock<DaemonLock?>
 
+    /// Of the process that made its first engine.
+    private static let forkGeneration = ForkGeneration.current
+    /// Whether this process was forked from one that had an engine, and has not become another program since.
+    private static var isForkedChild: Bool { ForkGeneration.current != forkGeneration }
+
     /// Opens the store, making it if there is none.
     ///
     /// - Throws: `.notAvailable` if there is something in its place that cannot be opened: a store of a newer
     ///   version, no database, no permission, a missing or foreign key. What is there is left untouched.
     package init(_ configuration: EngineConfiguration) throws(KeychainError) {
-        ForkedChild.watch()
+        _ = Self.forkGeneration
         defer { KeyTraces.erase() }
         let opened = try StoreOpener(configuration).open(signal)
         self.configuration = configuration
@@ -49,7 +54,7 @@ package final class Engine: RequestHandler {
     ///   error the store is as it was before the call.
     package func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
         // A forked child has neither the keys, which the kernel wipes, nor a database connection it may use.
-        guard !ForkedChild.isThis else {
+        guard !Self.isForkedChild else {
             throw KeychainError(
                 .notAvailable, message: "a forked process cannot use the keychain that its parent opened")
         }
@@ -229,7 +234,7 @@ package final class Engine: RequestHandler {
     /// another process is in the midst of reading, that is left to the next one that writes.
     package func prepareForExit() {
         // A forked child inherits the handlers of exit, and must not touch its parent's connection.
-        if ForkedChild.isThis { return }
+        if Self.isForkedChild { return }
         emptyLog()
     }
 

@@ -18,7 +18,7 @@ final class SealedFile: Sendable {
     /// and would be another thread's, too.
     private let turn = NSLock()
     /// A child that is forked later has the number of the file, and not its key.
-    private let forkGeneration: Int
+    private let forkGeneration = ForkGeneration.current
     /// Belongs to whose turn it is.
     nonisolated(unsafe) private var pages = KnownPages()
 
@@ -95,13 +95,11 @@ final class SealedFile: Sendable {
     ) {
         self.path = path
         self.environment = environment
-        ForkedChild.watch()
-        forkGeneration = ForkedChild.generation
         state = Mutex(State(descriptor: descriptor, key: key))
     }
 
     private func descriptor() throws(DataProtectionError) -> Descriptor {
-        guard ForkedChild.generation == forkGeneration else {
+        guard ForkGeneration.current == forkGeneration else {
             throw DataProtectionError(
                 .keysUnavailable, path, "a forked process cannot use a protected file that its parent has opened")
         }
@@ -222,9 +220,10 @@ final class SealedFile: Sendable {
             try openEverything(version, key, file)
             return version
         } catch {
-            guard let base, let former = pair.former,
-                error.code == .tampered || error.code == .truncated || error.isOfFailingDisk
-            else { throw error }
+            // A block that the disk does not read is no crash: what it has may be what was made durable last.
+            guard let base, let former = pair.former, error.code == .tampered || error.code == .truncated else {
+                throw error
+            }
             try base.requireStoredSize(of: file.number, path)
             // It was made durable, whether it came to saying so or not.
             var header = base

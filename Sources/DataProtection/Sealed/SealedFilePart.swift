@@ -117,7 +117,9 @@ struct SealedFilePart: Sendable {
         let (count, failure) = try read(bytes, from: entry.offset)
         if failure != 0 {
             let reason = "the disk does not read \(place.level == 0 ? "them" : "the table that says where they lie")"
-            lose(kind, content, "\(reason): \(String(cString: strerror(failure)))", &found, entry)
+            // No sign of a crash, after which another header would count: who opens the file is refused, too.
+            found.flaws.append(
+                Flaw(kind, content, losesContent: true, "\(reason): \(String(cString: strerror(failure)))"))
             return false
         }
         guard count == bytes.count else {
@@ -146,6 +148,9 @@ struct SealedFilePart: Sendable {
         found.newestLost = max(found.newestLost, entry?.writeCount ?? .max)
     }
 
+    /// What a failing disk says of a block that it does not read.
+    private static let failures = [EIO, ENODATA, EBADMSG, EILSEQ, EUCLEAN, EREMOTEIO]
+
     /// - Returns: how many bytes there were, and why the disk does not give them, or 0.
     private func read(
         _ target: UnsafeMutableRawBufferPointer, from offset: UInt64
@@ -154,7 +159,7 @@ struct SealedFilePart: Sendable {
         do throws(DataProtectionError) {
             return (try target.fill(from: file, at: offset, path), 0)
         } catch {
-            guard let failure = error.errno, error.isOfFailingDisk else { throw error }
+            guard let failure = error.errno, Self.failures.contains(failure) else { throw error }
             return (0, failure)
         }
     }
