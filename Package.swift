@@ -17,6 +17,10 @@ let houseSettings: [SwiftSetting] =
         // The one warning that is meant: see docs/decisions/008-the-engine-stays-out-of-sight.md.
         ? [.treatAllWarnings(as: .error), .treatWarning("ImplementationOnlyDeprecated", as: .warning)] : [])
 
+/// Everything is bound at the start: a function that is bound when it is first called has the registers saved on the stack
+/// then. For executables alone, since nobody could depend on a package whose libraries have unsafe flags.
+let bindingAtStart: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"], .when(platforms: [.linux]))]
+
 /// `KEYCHAIN_FUZZ=1` adds the fuzz entries, and coverage to the targets they reach (`Scripts/fuzz`). Kept out of
 /// every other build: a package with unsafe flags cannot be depended on.
 let isFuzzing = Context.environment["KEYCHAIN_FUZZ"] == "1"
@@ -141,7 +145,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: houseSettings
+            swiftSettings: houseSettings,
+            linkerSettings: bindingAtStart
         ),
         .executableTarget(
             name: "KeychainTool",
@@ -151,7 +156,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: houseSettings
+            swiftSettings: houseSettings,
+            linkerSettings: bindingAtStart
         ),
         .executableTarget(name: "AppleCompatibilityGenerator", swiftSettings: houseSettings),
         .plugin(
@@ -188,7 +194,8 @@ let package = Package(
         .testTarget(
             name: "KeychainCryptoTests",
             dependencies: [
-                "KeychainCrypto", "KeychainModel", .product(name: "Crypto", package: "swift-crypto"),
+                "KeychainCrypto", "KeychainModel", "KeychainTestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: houseSettings
         ),
@@ -223,7 +230,7 @@ let package = Package(
         ),
         .testTarget(
             name: "KeychainFaultTests",
-            dependencies: ["KeychainFaultProbe"],
+            dependencies: ["KeychainFaultProbe", "KeychainTestSupport"],
             swiftSettings: houseSettings
         ),
         .executableTarget(

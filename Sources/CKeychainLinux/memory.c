@@ -20,14 +20,6 @@ void ckeychain_erase(void *bytes, size_t count) {
     }
 }
 
-/// More than the frames of an engine call that handles keys need, with room for other compilers.
-#define ERASED_STACK (24 * 1024)
-
-__attribute__((noinline)) void ckeychain_erase_stack(void) {
-    unsigned char frame[ERASED_STACK];
-    explicit_bzero(frame, sizeof frame);
-}
-
 int ckeychain_map_pages(size_t count, void **pages, int *is_locked) {
     void *mapped = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) {

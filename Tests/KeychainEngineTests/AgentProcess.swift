@@ -14,6 +14,8 @@ struct AgentProcess {
         process.arguments = arguments
         let mark = usesKeyring ? [:] : ["KEYCHAIN_TEST_WITHOUT_KEYRING": "1"]
         process.environment = ProcessInfo.processInfo.environment.merging(mark) { $1 }.merging(environment) { $1 }
+        // Functions are bound when they are first called, as in the programs of others.
+        process.environment?["LD_BIND_NOW"] = nil
         if let errors { process.standardError = try FileHandle(forWritingTo: errors) }
         process.standardInput = input
         process.standardOutput = output

@@ -7,8 +7,11 @@
 //   KeychainTestAgent guess DIR CODE COUNT  tries CODE-0, CODE-1, … (CODE itself if COUNT is 1); prints what became
 //                                           of each: right, wrong, waiting
 //   KeychainTestAgent serve DIR             carries out a line of standard input after the other: add NAME, get NAME,
-//                                           unlock CODE, lock, state, work (finds items all the time, until: rest),
-//                                           open-file KEY, work-on-file KEY (opens it all the time, until: rest);
+//                                           unlock CODE, lock, state, open-file KEY, hold-file KEY (keeps it
+//                                           until: give-back),
+//                                           mark NUMBER [COMMAND…] (fills the vector registers with the number, carries out
+//                                           the command, and has the linker save the registers),
+//                                           depth COMMAND… (how many bytes of the stack it takes);
 //                                           prints the status or what was asked for
 //   KeychainTestAgent as UID readkey SERIAL as that user, ends with the errno of reading a key from the kernel
 //   KeychainTestAgent mixed DIR WORKER SEED CALLS LOCKED   does calls of every kind; prints what became of them. LOCKED is
@@ -30,9 +33,8 @@ import KeychainModel
 import KeychainTestSupport
 import Synchronization
 
-/// Whether the thread of the command `work` is to go on, and what it says when it has stopped.
-private let worker = Mutex(false)
-private let stopped = DispatchSemaphore(value: 0)
+/// What the command `hold-file` was answered.
+private let heldFiles = Mutex<[FileKey]>([])
 
 @main
 struct Agent {
@@ -161,18 +163,22 @@ struct Agent {
             case ("open-file", 2):
                 _ = try engine.handle(.fileKey(.open(try wrappedKey(words[1]))), from: caller)
                 return "0"
-            case ("work", 1):
-                work { findAll(engine) }
+            case ("hold-file", 2):
+                guard
+                    case .fileKey(let key) = try engine.handle(.fileKey(.open(try wrappedKey(words[1]))), from: caller)
+                else { return "?" }
+                heldFiles.withLock { $0.append(key) }
                 return "0"
-            case ("work-on-file", 2):
-                let wrapped = try wrappedKey(words[1])
-                // What becomes of it does not matter: the keys are used.
-                work { _ = try? engine.handle(.fileKey(.open(wrapped)), from: caller) }
+            case ("give-back", 1):
+                heldFiles.withLock { $0 = [] }
                 return "0"
-            case ("rest", 1):
-                worker.withLock { $0 = false }
-                stopped.wait()
+            case ("mark", 2...):
+                leaveMarks(UInt64(words[1]) ?? 0, engine) {
+                    words.count > 2 ? answer(to: Array(words.dropFirst(2)), engine) : "0"
+                }
                 return "0"
+            case ("depth", 2...):
+                return "\(usedStack { answer(to: Array(words.dropFirst()), engine) })"
             case ("state", 1):
                 guard case .lockStatus(let status) = try engine.handle(.lockStatus, from: .owner) else { return "?" }
                 return status.state.rawValue
@@ -192,15 +198,37 @@ struct Agent {
         return query
     }
 
-    /// Does something again and again, until: rest.
-    private static func work(_ body: @escaping @Sendable () -> Void) {
-        worker.withLock { $0 = true }
+    /// Returns when the registers were saved. The thread stands still from then on, so that it writes over nothing.
+    private static func leaveMarks(_ mark: UInt64, _ engine: Engine, _ body: @escaping @Sendable () -> String) {
+        let isLeft = DispatchSemaphore(value: 0)
         let thread = Thread {
-            while worker.withLock({ $0 }) { body() }
-            stopped.signal()
+            // Binds what lies between here and the engine, which erases what is below it alone.
+            _ = answer(to: ["state"], engine)
+            ckeychain_test_mark_registers(mark)
+            _ = body()
+            ckeychain_test_bind_lazily()
+            isLeft.signal()
+            while true { pause() }
         }
         thread.stackSize = 1 << 20
         thread.start()
+        isLeft.wait()
+    }
+
+    private static func usedStack(_ body: @escaping @Sendable () -> String) -> Int {
+        let used = Mutex(0)
+        let isDone = DispatchSemaphore(value: 0)
+        let thread = Thread {
+            ckeychain_test_paint_stack()
+            _ = body()
+            let count = ckeychain_test_used_stack()
+            used.withLock { $0 = count }
+            isDone.signal()
+        }
+        thread.stackSize = 1 << 21
+        thread.start()
+        isDone.wait()
+        return used.withLock { $0 }
     }
 
     private static func wrappedKey(_ text: String) throws(KeychainError) -> WrappedFileKey {
@@ -208,13 +236,6 @@ struct Agent {
             throw KeychainError(.parameter, message: "no wrapped key")
         }
         return wrapped
-    }
-
-    private static func findAll(_ engine: Engine) {
-        var query = ItemQuery(.genericPassword)
-        query.limit = .all
-        // What it finds does not matter, nor whether it does: the keys are used.
-        _ = try? engine.handle(.find(FindRequest(query, wantsSecrets: true)), from: caller)
     }
 
     private static func fork(_ engine: Engine) throws {

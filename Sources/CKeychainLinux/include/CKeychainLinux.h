@@ -21,8 +21,14 @@ int ckeychain_map_secret_pages(size_t count, void *_Nullable *_Nonnull pages);
 /// Erases and unmaps what `ckeychain_map_pages` returned.
 void ckeychain_release_pages(void *_Nonnull pages, size_t count);
 
-/// Overwrites the part of this thread's stack below the caller, where functions that have returned left keys.
-void ckeychain_erase_stack(void);
+/// How much of the stack below its caller `ckeychain_erase_traces` overwrites: more than any call of the engine uses, with
+/// what the dynamic linker saves (`MemoryTests`).
+extern const size_t ckeychain_erased_stack;
+
+/// Clears every vector register, where the cipher and memcpy(3) leave keys, and overwrites this thread's stack below the
+/// caller, where functions that have returned left them. The registers come first: the dynamic linker saves them on the
+/// stack of the next function that is called for the first time.
+void ckeychain_erase_traces(void);
 
 /// Fills `bytes` from the kernel's generator (getrandom(2)); returns 0 or an errno value.
 int ckeychain_random(void *_Nonnull bytes, size_t count);

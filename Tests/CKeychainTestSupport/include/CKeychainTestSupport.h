@@ -19,4 +19,19 @@ int ckeychain_test_has_secret_memory(void);
 int ckeychain_test_send_descriptors(
     int socket, const void *_Nonnull bytes, size_t count, int descriptor, int copies);
 
+/// Fills every vector register that the processor has with copies of eight bytes. No memory gets more than one of them.
+void ckeychain_test_mark_registers(uint64_t mark);
+
+/// Calls a function of the C library for the first time, for which the dynamic linker saves the registers on the stack,
+/// unless everything was bound at the start. To be called once in a process.
+void ckeychain_test_bind_lazily(void);
+
+#define CKEYCHAIN_TEST_PAINTED_STACK (512 * 1024)
+
+/// Paints the stack below the caller.
+void ckeychain_test_paint_stack(void);
+
+/// How far below the caller, who has painted it, the stack was used since.
+size_t ckeychain_test_used_stack(void);
+
 #endif
