@@ -116,9 +116,7 @@ package final class VirtualFingerprints: Sendable {
         if answer != "done" { throw Failure(text: "\(text): \(answer)") }
     }
 
-    private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Tests/Fingerprints/fingerprints.py")
+    private static let script = Repository.file("Tests/Fingerprints/fingerprints.py")
 }
 
 /// Lines to a program and from it.

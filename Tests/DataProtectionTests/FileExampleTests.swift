@@ -1,5 +1,6 @@
 import Foundation
 import KeychainModel
+import KeychainTestSupport
 import Testing
 
 @testable import DataProtection
@@ -18,9 +19,8 @@ import Testing
     }
 
     private static let example: Result<Example, any Error> = Result {
-        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Vectors/file-example.json")
-        return try JSONDecoder().decode(Example.self, from: Data(contentsOf: url))
+        try JSONDecoder().decode(
+            Example.self, from: Data(contentsOf: Repository.file("Tests/Vectors/file-example.json")))
     }
 
     private func bytes(_ text: String) -> Data {

@@ -23,7 +23,7 @@ import Testing
         arguments: 0..<2 as Range<UInt64>)
     func randomOperations(part: UInt64) throws {
         try withRun { run throws in
-            try run.run(operations: 50_000, seed: SeededGenerator().seed &+ part << 32)
+            try run.run(operations: Effort.count(5_000, full: 50_000), seed: SeededGenerator().seed &+ part << 32)
             for kind in ["write", "sync", "powerCut", "kill", "full", "lock", "setProtection", "replace", "punch"] {
                 #expect(run.counts[kind, default: 0] > 10, "\(kind) was hardly tried")
             }

@@ -26,11 +26,12 @@ import Testing
 
     // MARK: Every byte, every length
 
-    @Test("Each changed byte of a small file is without effect or an error", arguments: FileProtection.allCases)
+    @Test("A changed byte of a small file is without effect or an error", arguments: FileProtection.allCases)
     func everyByte(protection: FileProtection) throws {
         try withFile(300, protection) { file throws in
             var harmless: [Int] = []
-            for offset in file.stored.indices {
+            let offsets = Array(stride(from: 0, to: file.stored.count, by: Effort.stride(7)))
+            for offset in offsets {
                 var bytes = file.stored
                 bytes[offset] ^= 0x01
                 if try file.outcome(of: bytes) == nil { harmless.append(offset) }
@@ -39,7 +40,7 @@ import Testing
             let copies = FileFormat.slotOffsets.map { $0..<($0 + FileFormat.slotByteCount) }
             #expect(harmless.allSatisfy { $0 < Self.page })
             // Either copy of the header may be lost, since the other one is whole.
-            for copy in copies { #expect(harmless.filter { copy.contains($0) }.count == FileFormat.slotByteCount) }
+            for copy in copies { #expect(harmless.filter(copy.contains) == offsets.filter(copy.contains)) }
         }
     }
 

@@ -158,11 +158,12 @@ import Testing
     func records() throws {
         let records = example.records.data
         let first = records.prefix(37)
-        for wrong in [
-            Data(), records.dropLast(37), first + records, Data(records.suffix(148) + records.prefix(148)),
-            Data(records.dropFirst(1)), Data([5]) + records.dropFirst(1), records + first,
+        let others: [Data] = [
+            Data(), records.dropLast(37), first + records, records.suffix(148) + records.prefix(148),
+            records.dropFirst(1), Data([5]) + records.dropFirst(1), records + first,
             first.prefix(1) + Data(count: 4) + records.dropFirst(5),
-        ] {
+        ]
+        for wrong in others {
             #expect(code(opening: try sealed(wrong)) == .decode, "\(wrong.count) bytes")
         }
         #expect(code(opening: try sealed(records.suffix(148))) == nil)

@@ -1,11 +1,10 @@
 import Foundation
+import KeychainTestSupport
 
 /// Reads the published vectors and the worked examples that lie in `Tests/Vectors`.
 enum Vectors {
     static func load<T: Decodable>(_ name: String, as type: T.Type = T.self) throws -> T {
-        let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let url = directory.appendingPathComponent("Vectors/\(name).json")
-        return try JSONDecoder().decode(type, from: Data(contentsOf: url))
+        try JSONDecoder().decode(type, from: Data(contentsOf: Repository.file("Tests/Vectors/\(name).json")))
     }
 
     /// The vectors of a standard, which are a list.

@@ -17,7 +17,7 @@ import Testing
         var source = AnyBytes()
         let seed = source.generator.seed
         try withKeychain(host, groups: ["G"]) { keychain in
-            for number in 0..<60 {
+            for number in 0..<Effort.count(15, full: 60) {
                 let comment: Comment = "seed \(seed), item \(number) of \(itemClass)"
                 let request = request(itemClass, &source)
                 let added: FoundItem

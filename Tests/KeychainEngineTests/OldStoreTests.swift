@@ -7,8 +7,7 @@ import Testing
 
 /// Stores that earlier versions made open for ever, with everything that is in them.
 @Suite struct OldStoreTests {
-    private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Fixtures")
+    private static let fixtures = Repository.file("Tests/Fixtures")
 
     private static let all = ["plain", "passcode", "killed", "renewal"].map { "store-v1/\($0)" }
 

@@ -194,7 +194,7 @@ import Testing
         "A passcode that is set, changed with new keys or removed, killed at any moment, costs nothing",
         arguments: Work.allCases)
     func killed(work: Work) throws {
-        for round in 0..<4 {
+        for round in stride(from: 0, to: 4, by: Effort.stride(3)) {
             try withKeychain { keychain in
                 if work != .set { try keychain.setPasscode("1234") }
                 try fill(keychain.engine)

@@ -22,7 +22,7 @@ final class KillLoop {
     private var acknowledged = 0
     private var refused = 0
     private var passcodes = 0
-    /// false: writers acknowledge what they only begin, which must be noticed. The positive control.
+    /// false: writers acknowledge what they do not do, and kill themselves. The positive control.
     private let isHonest: Bool
 
     init(base: URL, seed: UInt64, isHonest: Bool) {
@@ -101,8 +101,10 @@ final class KillLoop {
         }
         var problems: [String] = []
         for worker in workers.sorted(by: { $0.end < $1.end }) {
-            usleep(UInt32(max(0, worker.end.timeIntervalSinceNow) * 1e6))
-            kill(worker.child, SIGKILL)
+            if isHonest {
+                usleep(UInt32(max(0, worker.end.timeIntervalSinceNow) * 1e6))
+                kill(worker.child, SIGKILL)
+            }
             if ForkedWork.wait(for: worker.child) != .killed { problems.append("a writer ended by itself") }
         }
         var pending: [Effect] = []
@@ -281,9 +283,12 @@ private struct Journal {
     func record(_ effect: Effect, _ body: () throws -> Void) throws {
         line(String(decoding: try JSONEncoder().encode(effect), as: UTF8.self))
         do {
-            if !isHonest { line("=") }
+            if !isHonest {
+                line("=")
+                kill(getpid(), SIGKILL)
+            }
             try body()
-            if isHonest { line("=") }
+            line("=")
         } catch let error as KeychainError where error.code == .interactionNotAllowed {
             // The keys were being renewed, or the inspection has not unlocked yet.
             line("!")

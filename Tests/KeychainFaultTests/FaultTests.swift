@@ -1,8 +1,9 @@
 import Foundation
+import KeychainTestSupport
 import Testing
 
 /// Disks that fail, power cuts and kills, at every step of everything that writes. `docs/reliability.md` says what is
-/// simulated; `KEYCHAIN_TORTURE=full` tries every step, as `Scripts/torture` does.
+/// simulated.
 @Suite struct FaultTests {
     /// An operation, and which share of its steps is tried.
     struct Share: Sendable, CustomTestStringConvertible {
@@ -12,16 +13,15 @@ import Testing
         var testDescription: String { operation }
 
         static let all = shares([
-            1: ["add", "checkpoint", "passcode-change", "policy", "wrong-passcode", "unlock", "lock"],
-            3: ["update", "delete", "recover", "upgrade", "upgrade-after-crash", "passcode-remove", "resume-creation"],
-            5: ["update-many", "delete-many", "create", "resume-renewal"],
-            11: ["first-passcode", "rekey"],
+            3: ["add", "checkpoint", "passcode-change", "policy", "wrong-passcode", "unlock", "lock"],
+            7: ["update", "delete", "recover", "upgrade", "upgrade-after-crash", "passcode-remove", "resume-creation"],
+            17: ["update-many", "delete-many", "create", "resume-renewal"],
+            31: ["first-passcode", "rekey"],
         ])
 
         private static func shares(_ table: [Int: [String]]) -> [Share] {
-            let isFull = ProcessInfo.processInfo.environment["KEYCHAIN_TORTURE"] == "full"
-            return table.sorted { $0.key < $1.key }
-                .flatMap { entry in entry.value.map { Share(operation: $0, stride: isFull ? 1 : entry.key) } }
+            table.sorted { $0.key < $1.key }
+                .flatMap { entry in entry.value.map { Share(operation: $0, stride: Effort.stride(entry.key)) } }
         }
     }
 
@@ -52,15 +52,16 @@ import Testing
 
     @Test("Writers that are killed again and again lose nothing that was acknowledged")
     func kills() throws {
-        let outcome = try FaultProbe.run("kills", "50")
+        let rounds = Effort.count(25, full: 1000)
+        let outcome = try FaultProbe.run("kills", "\(rounds)")
         print(outcome.lines.joined(separator: "\n"))
         #expect(outcome.status == 0, "\(outcome.failures.joined(separator: "\n"))")
-        #expect(outcome.sum("rounds") == 50 && outcome.sum("acknowledged") > 50)
+        #expect(outcome.sum("rounds") == rounds && outcome.sum("acknowledged") > rounds)
     }
 
-    @Test("Writers that acknowledge what they only begin are found out")
+    @Test("Writers that acknowledge what they did not do are found out")
     func killsControl() throws {
-        let outcome = try FaultProbe.run("kills", "50", "--not-durable", "--seed", "1")
+        let outcome = try FaultProbe.run("kills", "1", "--not-durable", "--seed", "1")
         #expect(outcome.status == 1)
         #expect(outcome.failures.contains { $0.contains("missing") || $0.contains("not acknowledged") })
     }

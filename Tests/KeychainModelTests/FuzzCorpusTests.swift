@@ -1,11 +1,11 @@
 import Foundation
 import KeychainModel
+import KeychainTestSupport
 import Testing
 
 /// The fuzz entry `Wire` starts from a message of every kind. With `KEYCHAIN_WRITE_CORPUS=1` this writes them.
 @Suite struct FuzzCorpusTests {
-    private let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Fuzzing/Corpus/Wire")
+    private let directory = Repository.file("Fuzzing/Corpus/Wire")
 
     @Test("The fuzz corpus has a message of every kind in both directions")
     func everyKind() throws {

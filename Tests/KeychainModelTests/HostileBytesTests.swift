@@ -47,7 +47,7 @@ import Testing
         let values =
             number == 6
             ? field(6, Data(repeating: 0, count: 1 << 20))
-            : Data((0..<(1 << 20)).flatMap { _ in [tag, 0] })
+            : (0..<20).reduce(Data([tag, 0])) { values, _ in values + values }
         // ClientMessage.id, ClientMessage.add, Add.attributes
         let message = Data([8, 1]) + field(4, field(2, values))
         let flaw = #expect(throws: WireFlaw.self) { try ClientMessage(message: message, tail: nil) }

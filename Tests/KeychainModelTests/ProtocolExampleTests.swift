@@ -1,5 +1,6 @@
 import Foundation
 import KeychainModel
+import KeychainTestSupport
 import Testing
 
 /// The worked example of docs/protocol.md, whose messages were encoded by another implementation (`protoc --encode`).
@@ -31,10 +32,8 @@ import Testing
 
     /// The blocks of the example, without what is said beside the bytes.
     private func documentedFrames() throws -> [String] {
-        let document = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "docs/protocol.md")
-        let example = try #require(
-            try String(contentsOf: document, encoding: .utf8).split(separator: "## Worked example").last)
+        let document = try String(contentsOf: Repository.file("docs/protocol.md"), encoding: .utf8)
+        let example = try #require(document.split(separator: "## Worked example").last)
         return example.split(separator: "```").enumerated().filter { $0.offset % 2 == 1 }.map { _, block in
             block.split(separator: "\n").map { line in
                 let bytes = line.drop { $0 == " " }.split(separator: "  ", maxSplits: 1).first ?? ""

@@ -135,8 +135,7 @@ final class TestLogind: @unchecked Sendable {  // what varies is behind the lock
         }
     }
 
-    private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Logind/logind.py")
+    private static let script = Repository.file("Tests/Logind/logind.py")
 }
 
 /// Runs `body` with a logind on a bus of its own.
