@@ -295,8 +295,8 @@ let package = Package(
         .testTarget(
             name: "KeychainToolTests",
             dependencies: [
-                "CKeychainLinux", "KeychainTool", "DataProtection", "Keychain", "KeychainBus", "KeychainCrypto",
-                "KeychainLogin", "KeychainModel", "KeychainTestSupport",
+                "KeychainTool", "DataProtection", "Keychain", "KeychainBus", "KeychainCrypto", "KeychainLogin",
+                "KeychainModel", "KeychainTestSupport",
             ],
             swiftSettings: houseSettings
         ),

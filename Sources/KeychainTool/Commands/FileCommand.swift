@@ -20,7 +20,7 @@ struct FileCommand: ParsableCommand {
             """,
         subcommands: [
             ProtectFileCommand.self, UnprotectFileCommand.self, FileClassCommand.self, CatFileCommand.self,
-            WriteFileCommand.self, FileInfoCommand.self, FileCheckCommand.self, FileHoldersCommand.self,
-            BackupKeyCommand.self, BackupFileCommand.self, RestoreFileCommand.self,
+            WriteFileCommand.self, FileInfoCommand.self, FileCheckCommand.self, BackupKeyCommand.self,
+            BackupFileCommand.self, RestoreFileCommand.self,
         ])
 }
