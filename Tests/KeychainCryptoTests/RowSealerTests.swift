@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeychainCrypto
 
-@Suite struct SealedItemTests {
+@Suite struct RowSealerTests {
     private let plaintext = Data("a secret".utf8)
 
     private func seal(_ binding: RowBinding = .fixture(), as half: RowSealer.Half = .secret) throws -> SealedHalf {

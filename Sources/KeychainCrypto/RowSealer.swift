@@ -1,38 +1,6 @@
 package import Foundation
 package import KeychainModel
 
-/// What a row's keys and ciphertexts are bound to: moved to another place, nothing of it opens.
-package struct RowBinding: Sendable {
-    package var storeID: UUID
-    package var rowID: UUID
-    package var itemClass: ItemClass
-    package var accessControl: AccessControl
-    /// Counts the writes of the row, so that halves of two versions do not go together.
-    package var version: Int64
-
-    package init(storeID: UUID, rowID: UUID, itemClass: ItemClass, accessControl: AccessControl, version: Int64) {
-        self.storeID = storeID
-        self.rowID = rowID
-        self.itemClass = itemClass
-        self.accessControl = accessControl
-        self.version = version
-    }
-}
-
-/// One half of a row as it lies on disk.
-package struct SealedHalf: Sendable {
-    /// A fresh 256-bit key, wrapped (RFC 3394): 40 bytes, and more of a secret that an authentication is part of the key
-    /// of (``ConstraintKeys``).
-    package var wrappedKey: Data
-    /// 12 bytes of nonce, the padded plaintext under AES-256-GCM, 16 bytes of tag.
-    package var box: Data
-
-    package init(wrappedKey: Data, box: Data) {
-        self.wrappedKey = wrappedKey
-        self.box = box
-    }
-}
-
 /// Seals and opens the two halves of a row: the metadata, and the secret.
 ///
 /// Each half has a random key of its own, so metadata can be read without the secret's key ever being
@@ -239,16 +207,6 @@ extension RowSealer {
     }
 }
 
-extension SealedHalf {
-    /// What tells this half from every other one ever sealed.
-    package var tag: Data { Data(box.suffix(AESGCM.tagByteCount)) }
-
-    /// The same of a box that lies elsewhere.
-    package static func tag(ofBox box: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: box.suffix(AESGCM.tagByteCount))
-    }
-}
-
 extension AccessControl {
     /// Those of the access controls that nearly every item has, computed once.
     private static let plainDigests = Dictionary(
@@ -270,6 +228,7 @@ extension AccessControl {
         target.copyBytes(from: plain ?? Self.digest(of: self))
     }
 }
+
 extension UnsafeMutableRawBufferPointer {
     fileprivate func store(_ identifier: UUID, at offset: Int) {
         storeBytes(of: identifier.uuid, toByteOffset: offset, as: uuid_t.self)

@@ -1,0 +1,30 @@
+package import Foundation
+
+/// What opens secrets that were sealed for a ``ConsentPair``. Lives for one request.
+package struct ConsentKey: Sendable {
+    package let publicKey: Data
+    package let privateKey: KeyMaterial
+
+    package init(publicKey: Data, privateKey: KeyMaterial) {
+        self.publicKey = publicKey
+        self.privateKey = privateKey
+    }
+}
+
+/// What a caller has shown that is part of the key of a secret (docs/store-format.md, "Constrained secrets").
+package struct ConstraintKeys: Sendable {
+    /// For sealing: the store's; nil: it has none.
+    package var consentPublicKey: Data?
+    /// For opening: nil: the passcode was not shown.
+    package var consent: ConsentKey?
+    /// nil: no application password was shown.
+    package var applicationPassword: ApplicationPasswordKey?
+
+    package init(
+        consentPublicKey: Data? = nil, consent: ConsentKey? = nil, applicationPassword: ApplicationPasswordKey? = nil
+    ) {
+        self.consentPublicKey = consentPublicKey
+        self.consent = consent
+        self.applicationPassword = applicationPassword
+    }
+}

@@ -1,0 +1,28 @@
+package import Foundation
+package import KeychainModel
+
+/// An application password as a key of this device and store.
+package struct ApplicationPasswordKey: Sendable {
+    package let key: KeyMaterial
+    /// As ``PasscodeKey/fingerprint``.
+    package let fingerprint: Data
+    /// log2 of scrypt's N.
+    package let cost: UInt8
+
+    /// As expensive as a passcode (``PasscodeKey``).
+    ///
+    /// - Throws: `.allocation` if there is no memory for it.
+    package init(
+        _ password: SecretBytes, cost: UInt8, storeID: UUID, deviceKey: KeyMaterial
+    ) throws(KeychainError) {
+        var salt = Data(count: SHA256State.byteCount)
+        KeyContext(storeID).withInfo("application password 1") { info in
+            salt.withUnsafeMutableBytes { SHA256State.hash(info, into: $0) }
+        }
+        let parameters = PasscodeParameters(cost: cost, blockSize: 8, parallelism: 1, salt: salt)
+        let derived = try PasscodeKey(password, parameters, storeID: storeID, deviceKey: deviceKey)
+        key = derived.key
+        fingerprint = derived.fingerprint
+        self.cost = cost
+    }
+}

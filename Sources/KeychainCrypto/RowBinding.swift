@@ -1,0 +1,20 @@
+package import Foundation
+package import KeychainModel
+
+/// What a row's keys and ciphertexts are bound to: moved to another place, nothing of it opens.
+package struct RowBinding: Sendable {
+    package var storeID: UUID
+    package var rowID: UUID
+    package var itemClass: ItemClass
+    package var accessControl: AccessControl
+    /// Counts the writes of the row, so that halves of two versions do not go together.
+    package var version: Int64
+
+    package init(storeID: UUID, rowID: UUID, itemClass: ItemClass, accessControl: AccessControl, version: Int64) {
+        self.storeID = storeID
+        self.rowID = rowID
+        self.itemClass = itemClass
+        self.accessControl = accessControl
+        self.version = version
+    }
+}
