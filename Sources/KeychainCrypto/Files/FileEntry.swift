@@ -2,7 +2,7 @@ internal import KeychainModel
 
 /// Where a chunk or a node of a protected file is, and what it has to be.
 package struct FileEntry: Sendable, Hashable {
-    package static let byteCount = 64
+    package static let byteCount = FileFormat.entryByteCount
 
     /// In pages from the start of the file.
     package var page: UInt64

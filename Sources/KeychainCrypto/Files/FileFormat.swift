@@ -17,7 +17,8 @@ package enum FileFormat {
     package static let usualChunkBits: UInt8 = 14
     /// How many children a node has.
     package static let fanOut = 64
-    package static let nodeByteCount = fanOut * FileEntry.byteCount
+    package static let entryByteCount = 64
+    package static let nodeByteCount = fanOut * entryByteCount
     /// How many write counts share a content key, in powers of two: far below the limit for random nonces (NIST SP
     /// 800-38D, section 8.3).
     package static let epochBits: UInt64 = 31
@@ -46,14 +47,4 @@ extension UInt64 {
 extension Int {
     /// How many pages as many bytes take.
     package var pageCount: Int { (self + FileFormat.pageSize - 1) / FileFormat.pageSize }
-}
-
-/// Why a file's bytes give no content.
-package enum FileFormatError: Error, Sendable, Hashable {
-    case notProtected
-    /// Something is missing at its end.
-    case truncated
-    /// What is wrong, for a person.
-    case tampered(String)
-    case newerFormat(UInt16)
 }
