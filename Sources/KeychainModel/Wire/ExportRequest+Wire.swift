@@ -1,7 +1,3 @@
-internal import Foundation
-
-// Exports and imports.
-
 extension WireExportItems {
     init(_ request: ExportRequest) {
         self.init()
@@ -13,20 +9,6 @@ extension WireExportItems {
 extension ExportRequest {
     init(_ wire: WireExportItems) {
         self.init(accessGroup: wire.hasAccessGroup ? wire.accessGroup : nil, start: wire.start)
-    }
-}
-
-extension WireImportItems {
-    init(_ request: ImportRequest, _ secrets: inout [SecretBytes]) {
-        self.init()
-        items = request.items.map { WireItem($0, &secrets) }
-        dryRun = request.isDryRun
-    }
-}
-
-extension ImportRequest {
-    init(_ wire: WireImportItems, _ tail: inout WireTail) throws(KeychainError) {
-        self.init(try [FoundItem](wire.items, &tail), isDryRun: wire.dryRun)
     }
 }
 
@@ -51,31 +33,5 @@ extension ExportedPart {
         leftOut.ofTokens = try Int(wireCount: wire.leftOutOfTokens)
         leftOut.unreadable = try Int(wireCount: wire.leftOutUnreadable)
         next = wire.hasNext ? wire.next : nil
-    }
-}
-
-extension WireImportOutcomes.Outcome {
-    init(_ outcome: ImportOutcome) {
-        self =
-            switch outcome {
-            case .added: .added
-            case .replaced: .replaced
-            case .kept: .kept
-            case .unchanged: .unchanged
-            case .refused: .refused
-            }
-    }
-}
-
-extension ImportOutcome {
-    init(_ wire: WireImportOutcomes.Outcome) throws(KeychainError) {
-        switch wire {
-        case .added: self = .added
-        case .replaced: self = .replaced
-        case .kept: self = .kept
-        case .unchanged: self = .unchanged
-        case .refused: self = .refused
-        case .unspecified, .UNRECOGNIZED: throw .unknown("outcome of an import", wire.rawValue)
-        }
     }
 }

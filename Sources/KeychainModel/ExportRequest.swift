@@ -1,0 +1,49 @@
+/// A part of everything a store holds, in the order of its rows. For the store's owner alone.
+package struct ExportRequest: Sendable, Hashable {
+    /// nil: every group.
+    package var accessGroup: String?
+    /// Where the part begins: 1, and then ``ExportedPart/next`` of the part before.
+    package var start: Int64
+
+    package init(accessGroup: String? = nil, start: Int64 = 1) {
+        self.accessGroup = accessGroup
+        self.start = start
+    }
+}
+
+/// What came of an ``ExportRequest``: one snapshot of some rows.
+package struct ExportedPart: Sendable {
+    /// Whole, with their secrets.
+    package var items: [FoundItem] = []
+    package var leftOut = LeftOut()
+    /// nil: this was the last part.
+    package var next: Int64?
+
+    package init() {}
+
+    /// Rows that were dealt with.
+    package var count: Int { items.count + leftOut.total }
+}
+
+/// How many items an export leaves out, and why.
+package struct LeftOut: Sendable, Hashable {
+    /// Their protection says that they never leave this device.
+    package var thisDeviceOnly = 0
+    /// Their access control asks for authentication, and an export asks nobody.
+    package var constrained = 0
+    /// They stand for what a token holds.
+    package var ofTokens = 0
+    /// They do not open, damaged or tampered with, or have something that no export can hold: ``FoundItem/flaw``.
+    package var unreadable = 0
+
+    package init() {}
+
+    package var total: Int { thisDeviceOnly + constrained + ofTokens + unreadable }
+
+    package static func += (sum: inout LeftOut, more: LeftOut) {
+        sum.thisDeviceOnly += more.thisDeviceOnly
+        sum.constrained += more.constrained
+        sum.ofTokens += more.ofTokens
+        sum.unreadable += more.unreadable
+    }
+}

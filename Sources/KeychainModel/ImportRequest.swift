@@ -1,0 +1,27 @@
+/// Items of an export that are to be merged into the store, all of them or none. For the store's owner alone.
+package struct ImportRequest: Sendable {
+    package var items: [FoundItem]
+    /// Whether only to say what would become of each.
+    package var isDryRun: Bool
+
+    /// A larger import goes in several requests: all of one are in memory, and in one transaction.
+    package static let mostItems = 10_000
+
+    package init(_ items: [FoundItem], isDryRun: Bool = false) {
+        self.items = items
+        self.isDryRun = isDryRun
+    }
+}
+
+/// What became of one item that was to be imported.
+package enum ImportOutcome: Sendable, Hashable, CaseIterable {
+    case added
+    /// It took the place of what was in its way.
+    case replaced
+    /// The one that is there is newer, and stays.
+    case kept
+    /// The same item is there.
+    case unchanged
+    /// It is not one that this keychain could have exported: see ``FoundItem/flaw``.
+    case refused
+}
