@@ -32,53 +32,6 @@ extension ItemOperations {
 
 // MARK: - Shared with updates
 
-/// Where an item is listed, and what else may stand there.
-struct Placement {
-    let indexer: Indexer
-    let home: Home
-    /// The token it is given.
-    let uniqueness: IndexToken
-    /// Under which another item with the same unique attributes may be there: the same under every index key in use,
-    /// since an item may exist only once in both tiers.
-    let rivals: [IndexToken]
-    /// Items that nobody can tell it from, because the store was not unlocked since the system started.
-    let isUncertain: Bool
-
-    /// - Throws: `.interactionNotAllowed` if the item's own tier is out of reach.
-    init(_ item: OpenedRow, keys: KeySession) throws(KeychainError) {
-        home = item.home(generation: keys.generation)
-        guard let indexers = try keys.indexers(for: home.tier), let newest = indexers.first else {
-            throw keys.lockedError(.afterFirstUnlock)
-        }
-        indexer = newest.indexer
-        uniqueness = indexer.uniquenessToken(of: item)
-        let others = try keys.indexers(for: home.tier.other)
-        rivals = (indexers + (others ?? [])).map { $0.indexer.uniquenessToken(of: item) }
-        isUncertain = others == nil
-    }
-}
-
-/// A sealed item, before it is known which row it will have.
-struct SealedItem {
-    let place: Placement
-    private let item: OpenedRow
-    private let halves: (metadata: SealedHalf, secret: SealedHalf?)
-
-    init(_ item: OpenedRow, _ place: Placement, halves: (metadata: SealedHalf, secret: SealedHalf?)) {
-        self.item = item
-        self.place = place
-        self.halves = halves
-    }
-
-    func row(inHome home: Int64) -> SealedRow {
-        SealedRow(
-            uuid: item.uuid, home: home, generation: place.home.generation, version: item.version,
-            uniqueness: place.uniqueness, accessControl: item.accessControl,
-            tokens: place.indexer.tokens(of: item.itemClass, attributes: item.metadata.attributes),
-            metadata: halves.metadata, secret: halves.secret)
-    }
-}
-
 extension ItemOperations {
     /// - Throws: `.parameter` for attributes that exclude each other, `.dataTooLarge`, or `.interactionNotAllowed` if
     ///   the keys that it takes are locked away.

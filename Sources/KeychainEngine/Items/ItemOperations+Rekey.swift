@@ -3,17 +3,6 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import Logging
 
-/// A row as it is under newer keys. Its sealed halves stay as they are: only their keys are wrapped anew.
-struct RewrappedRow {
-    var home: Int64
-    var generation: UInt32
-    var uniqueness: IndexToken
-    var oldTokens: [IndexToken]
-    var tokens: [IndexToken]
-    var metadataKey: Data
-    var secretKey: Data?
-}
-
 extension ItemOperations {
     /// A transaction does no more than this, however few rows it is, so that other writers get their turn.
     private static let mostBytes = 8 << 20

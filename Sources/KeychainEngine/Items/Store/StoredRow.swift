@@ -55,6 +55,17 @@ struct SealedRow {
     var secret: SealedHalf?
 }
 
+/// A row as it is under newer keys. Its sealed halves stay as they are: only their keys are wrapped anew.
+struct RewrappedRow {
+    var home: Int64
+    var generation: UInt32
+    var uniqueness: IndexToken
+    var oldTokens: [IndexToken]
+    var tokens: [IndexToken]
+    var metadataKey: Data
+    var secretKey: Data?
+}
+
 /// A row whose metadata has been opened and found authentic.
 struct OpenedRow {
     var id: Int64
