@@ -1,19 +1,28 @@
 internal import KeychainCrypto
 internal import KeychainModel
 
+/// Where a session gets the keys that come and go with the lock.
+protocol KeySource: AnyObject {
+    /// The keys that are there while unlocked; nil if the store is locked. Counts as a use of them.
+    func fetchWhenUnlocked(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet?
+
+    /// - Throws: `.interactionNotAllowed` if the store was locked since the snapshot and the grace is over.
+    func requireWithinGrace(_ snapshot: KeySnapshot) throws(KeychainError)
+}
+
 /// The keys of a store for the length of one operation, in one thread.
 ///
 /// The keys of the "when unlocked" tier are fetched when the first of them is used, and erased when the operation
 /// ends. What was fetched before a lock may be used for as long as the grace lasts.
 final class KeySession {
-    private let keys: KeyStore
+    private let keys: any KeySource
     /// Rows under keys that the keybag does not have count as damaged, instead of making the operation begin anew.
     let isLastAttempt: Bool
     let snapshot: KeySnapshot
     /// nil: not asked for yet.
     private var fetched: KeySet??
 
-    init(_ keys: KeyStore, _ snapshot: KeySnapshot, isLastAttempt: Bool) {
+    init(_ keys: any KeySource, _ snapshot: KeySnapshot, isLastAttempt: Bool) {
         self.keys = keys
         self.isLastAttempt = isLastAttempt
         self.snapshot = snapshot

@@ -4,7 +4,7 @@ internal import KeychainModel
 internal import Synchronization
 
 /// The keys of a store: which are within reach, and where (docs/key-hierarchy.md).
-final class KeyStore: Sendable {
+final class KeyStore: KeySource, Sendable {
     let storeID: UUID
     let configuration: EngineConfiguration
     let deviceKey: KeyMaterial
@@ -129,7 +129,6 @@ final class KeyStore: Sendable {
             whenUnlocked: serial.map { .keyring($0) } ?? .locked, keyringKey: keyringKey)
     }
 
-    /// The keys that are there while unlocked; nil if it is locked. Counts as a use of them.
     func fetchWhenUnlocked(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet? {
         guard let keys = try available(snapshot) else {
             // Expired, or replaced while nobody told us: the next operation looks again.
