@@ -165,7 +165,7 @@ extension ProtectedFiles {
 
     private func walk(
         _ file: borrowing OpenFile, _ chosen: VerifiedHeader, _ progress: (Progress) -> Void,
-        _ sink: SealedFileCheck.Sink?
+        _ sink: ContentSink?
     ) throws(DataProtectionError) -> SealedFileCheck {
         var window = window(chosen.header.fileClass)
         let (path, length) = (file.path, chosen.header.length)

@@ -7,9 +7,6 @@ internal import KeychainModel
 ///
 /// Nothing that is below a node that does not open can be had: where it lies, its nonce and its tag are in that node alone.
 final class SealedFileCheck {
-    /// Is given the content in its order, in a salvage.
-    typealias Sink = (UnsafeRawBufferPointer) throws(DataProtectionError) -> Void
-
     let header: FileHeader
     private let part: SealedFilePart
     private let tree: FileTree
@@ -30,7 +27,7 @@ final class SealedFileCheck {
     ///   - header: Verified with the file key.
     ///   - sink: nil: only looks, on all processors.
     static func run(
-        _ file: Int32, _ path: String, size: UInt64, header: FileHeader, fileKey: KeyMaterial, _ sink: Sink?,
+        _ file: Int32, _ path: String, size: UInt64, header: FileHeader, fileKey: KeyMaterial, _ sink: ContentSink?,
         pause: Pause
     ) throws(DataProtectionError) -> SealedFileCheck {
         let check = SealedFileCheck(
@@ -53,7 +50,7 @@ final class SealedFileCheck {
     // MARK: Down the tree
 
     private func visit(
-        _ entry: FileEntry?, _ place: NodePlace, _ sink: Sink?, _ pause: Pause
+        _ entry: FileEntry?, _ place: NodePlace, _ sink: ContentSink?, _ pause: Pause
     ) throws(DataProtectionError) {
         let content = tree.content(below: place)
         if place.level <= 1 {
@@ -68,7 +65,7 @@ final class SealedFileCheck {
     }
 
     private func descend(
-        _ entry: FileEntry, _ place: NodePlace, _ sink: Sink?, _ pause: Pause
+        _ entry: FileEntry, _ place: NodePlace, _ sink: ContentSink?, _ pause: Pause
     ) throws(DataProtectionError) {
         var found = CheckedPart()
         let node = try part.openNode(entry, place, in: part.makeBuffer(), &found)
@@ -105,7 +102,7 @@ final class SealedFileCheck {
         }
     }
 
-    private static func give(zeros content: Range<UInt64>, to sink: Sink?) throws(DataProtectionError) {
+    private static func give(zeros content: Range<UInt64>, to sink: ContentSink?) throws(DataProtectionError) {
         guard let sink else { return }
         let buffer = ContentBuffer(count: Int(min(content.upperBound - content.lowerBound, 1 << 20)))
         buffer.bytes.initializeMemory(as: UInt8.self, repeating: 0)

@@ -3,6 +3,9 @@ internal import Glibc
 @_implementationOnly import KeychainCrypto
 internal import KeychainModel
 
+/// Is given the content of a file in its order, in a salvage.
+typealias ContentSink = (UnsafeRawBufferPointer) throws(DataProtectionError) -> Void
+
 /// What a check found in one part of a file.
 struct CheckedPart: Sendable {
     var flaws: [Flaw] = []
@@ -43,7 +46,7 @@ struct SealedFilePart: Sendable {
     ///   - buffer: From ``makeBuffer()``.
     ///   - sink: Given all content in its order, zeros where it does not open.
     func check(
-        _ entry: FileEntry?, _ place: NodePlace, in buffer: ContentBuffer, _ sink: SealedFileCheck.Sink?
+        _ entry: FileEntry?, _ place: NodePlace, in buffer: ContentBuffer, _ sink: ContentSink?
     ) throws(DataProtectionError) -> CheckedPart {
         var found = CheckedPart()
         guard place.level > 0 else {
@@ -62,7 +65,7 @@ struct SealedFilePart: Sendable {
 
     private func checkChunk(
         _ entry: FileEntry?, _ place: NodePlace, in buffer: ContentBuffer, _ found: inout CheckedPart,
-        _ sink: SealedFileCheck.Sink?
+        _ sink: ContentSink?
     ) throws(DataProtectionError) {
         let content = tree.content(below: place)
         let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<content.count])
