@@ -20,12 +20,3 @@ struct AppleCompatibilityGenerator {
         try Data(source.text.utf8).write(to: arguments.output, options: .atomic)
     }
 }
-
-/// What went wrong, in words for the person whose build stops.
-struct GeneratorError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}
