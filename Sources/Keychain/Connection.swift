@@ -8,10 +8,6 @@ package final class Connection: Sendable {
     /// The connection of the current task, if it has one of its own: tests are several callers at once.
     @TaskLocal package static var override: Connection?
 
-    /// What the façades use.
-    package static var current: Connection { override ?? processDefault.connection }
-    static let processDefault = ProcessDefault()
-
     /// What asks the person for what the keychain wants to be shown.
     let prompter: any Prompter
     private let open: @Sendable () throws(KeychainError) -> any RequestHandler
@@ -131,25 +127,6 @@ package final class Connection: Sendable {
 
     private func openHandler() throws(KeychainError) -> any RequestHandler {
         try handler.cached(open)
-    }
-}
-
-/// The configuration of the process, with the connection that follows from it.
-final class ProcessDefault: Sendable {
-    private let state = Mutex((configuration: KeychainConfiguration(), connection: Connection?.none))
-
-    var configuration: KeychainConfiguration {
-        get { state.withLock { $0.configuration } }
-        set { state.withLock { $0 = (newValue, nil) } }
-    }
-
-    var connection: Connection {
-        state.withLock { state in
-            if let connection = state.connection { return connection }
-            let connection = Connection(state.configuration)
-            state.connection = connection
-            return connection
-        }
     }
 }
 

@@ -1,5 +1,4 @@
 public import Foundation
-internal import Synchronization
 
 /// Which keychain a process uses, and as whom.
 ///
@@ -60,12 +59,4 @@ public struct KeychainConfiguration: Sendable, Hashable {
     public var accessGroups: [String]?
 
     public init() {}
-
-    /// What every keychain call of this process uses.
-    ///
-    /// A change takes effect with the next call; calls in progress end on the store they began on.
-    public static var processDefault: KeychainConfiguration {
-        get { Connection.processDefault.configuration }
-        set { Connection.processDefault.configuration = newValue }
-    }
 }

@@ -1,0 +1,37 @@
+internal import Synchronization
+
+/// The configuration of the process, with the connection that follows from it.
+private final class ProcessDefault: Sendable {
+    static let shared = ProcessDefault()
+
+    private let state = Mutex((configuration: KeychainConfiguration(), connection: Connection?.none))
+
+    var configuration: KeychainConfiguration {
+        get { state.withLock { $0.configuration } }
+        set { state.withLock { $0 = (newValue, nil) } }
+    }
+
+    var connection: Connection {
+        state.withLock { state in
+            if let connection = state.connection { return connection }
+            let connection = Connection(state.configuration)
+            state.connection = connection
+            return connection
+        }
+    }
+}
+
+extension Connection {
+    /// What the façades use.
+    package static var current: Connection { override ?? ProcessDefault.shared.connection }
+}
+
+extension KeychainConfiguration {
+    /// What every keychain call of this process uses.
+    ///
+    /// A change takes effect with the next call; calls in progress end on the store they began on.
+    public static var processDefault: KeychainConfiguration {
+        get { ProcessDefault.shared.configuration }
+        set { ProcessDefault.shared.configuration = newValue }
+    }
+}
