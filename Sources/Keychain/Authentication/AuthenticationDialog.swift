@@ -6,13 +6,18 @@ internal import Synchronization
 /// Asks a person for what a keychain wants to be shown, in one session. Blocks its thread for as long as the person takes.
 struct AuthenticationDialog {
     let session: AuthenticationSession
-    let connection: Connection
+    /// What asks the person.
+    let prompter: any Prompter
+    /// The program as a person would know it.
+    let programName: String
     /// Why the program asks, this time; nil: as the session says.
     let reason: String?
     /// Whether the person may be asked at all.
     let mayAsk: Bool
-
-    private var prompter: any Prompter { connection.prompter }
+    /// Waits at the reader of fingers or faces.
+    let readBiometry: (Cancellation, (BiometryHint) -> Void) throws(BiometryFailure) -> BiometryTicket
+    /// Tells the keychain that a ticket is worth nothing any more.
+    let endTicket: @Sendable (BiometryTicket) -> Void
 
     /// What is being asked: where typing it is new, what was wrong with it before.
     struct Question {
@@ -65,7 +70,7 @@ struct AuthenticationDialog {
         _ wanted: PromptQuestion.Wanted, _ question: Question
     ) throws(AuthenticationFailure) -> SecretBytes {
         let wording = session.wording
-        var prompt = PromptQuestion(wanted, reason: reason ?? wording.reason, program: connection.programName)
+        var prompt = PromptQuestion(wanted, reason: reason ?? wording.reason, program: programName)
         prompt.complaint = question.complaint
         prompt.cancelTitle = wording.cancelTitle
         return try session.whileAsking { cancellation throws(AuthenticationFailure) in
@@ -86,7 +91,7 @@ struct AuthenticationDialog {
         let failure: AuthenticationFailure
         do throws(AuthenticationFailure) {
             let ticket = try waitAtReader(mayFallBack: mayFallBack)
-            guard session.keep(ticket, from: connection) else { throw .invalidContext }
+            guard session.keep(ticket, end: endTicket) else { throw .invalidContext }
             return true
         } catch {
             failure = error
@@ -100,14 +105,13 @@ struct AuthenticationDialog {
     }
 
     private func waitAtReader(mayFallBack: Bool) throws(AuthenticationFailure) -> BiometryTicket {
-        let connection = connection
         return try session.whileAsking { cancellation throws(AuthenticationFailure) in
             let reading = Cancellation()
             let board = NoticeBoard(prompter, reading)
             defer { board.clear() }
             let result = cancellation.withHandler({ reading.cancel() }) {
                 Result { () throws(BiometryFailure) in
-                    try connection.verifyBiometry(reading) { board.show(notice($0, mayFallBack)) }
+                    try readBiometry(reading) { board.show(notice($0, mayFallBack)) }
                 }
             }
             switch result {
@@ -123,7 +127,7 @@ struct AuthenticationDialog {
     private func notice(_ hint: BiometryHint, _ mayFallBack: Bool) -> PromptNotice {
         let wording = session.wording
         var notice = PromptNotice(
-            reason: reason ?? wording.reason, program: connection.programName, hint: hint.text)
+            reason: reason ?? wording.reason, program: programName, hint: hint.text)
         // An empty title of a program's says that there is to be none; any other one is a way of its own, where there is
         // no passcode to fall back to.
         notice.fallbackTitle = wording.fallbackTitle ?? (mayFallBack ? "Use passcode" : nil)

@@ -17,13 +17,21 @@ package final class AuthenticationSession: Sendable {
         package init() {}
     }
 
+    /// A ticket, and how the keychain that gave it learns that it is worth nothing any more.
+    private struct HeldTicket {
+        let ticket: BiometryTicket
+        let endTicket: @Sendable (BiometryTicket) -> Void
+
+        func end() { endTicket(ticket) }
+    }
+
     private struct State {
         var wording = Wording()
         var forbidsInteraction = false
         var isInvalidated = false
         var passcode: SecretBytes?
         var applicationPassword: SecretBytes?
-        var ticket: (BiometryTicket, Connection)?
+        var ticket: HeldTicket?
         var waiting: [ObjectIdentifier: Cancellation] = [:]
     }
 
@@ -62,7 +70,7 @@ package final class AuthenticationSession: Sendable {
             return (Array(state.waiting.values), state.ticket)
         }
         for cancellation in waiting { cancellation.cancel() }
-        if let (ticket, connection) = ticket { connection.end(ticket) }
+        ticket?.end()
     }
 
     // MARK: What was shown
@@ -73,7 +81,7 @@ package final class AuthenticationSession: Sendable {
             AuthenticationProof(
                 passcode: factors.contains(.passcode) ? state.passcode : nil,
                 applicationPassword: factors.contains(.applicationPassword) ? state.applicationPassword : nil,
-                ticket: factors.contains(.biometry) ? state.ticket?.0 : nil)
+                ticket: factors.contains(.biometry) ? state.ticket?.ticket : nil)
         }
     }
 
@@ -102,25 +110,27 @@ package final class AuthenticationSession: Sendable {
         }
     }
 
-    func keep(_ ticket: BiometryTicket, from connection: Connection) -> Bool {
-        let former = state.withLock { state -> (BiometryTicket, Connection)? in
-            guard !state.isInvalidated else { return (ticket, connection) }
-            defer { state.ticket = (ticket, connection) }
+    /// - Parameter end: Tells the keychain that the ticket is worth nothing any more.
+    func keep(_ ticket: BiometryTicket, end: @escaping @Sendable (BiometryTicket) -> Void) -> Bool {
+        let new = HeldTicket(ticket: ticket, endTicket: end)
+        let former = state.withLock { state -> HeldTicket? in
+            guard !state.isInvalidated else { return new }
+            defer { state.ticket = new }
             return state.ticket
         }
-        if let former { former.1.end(former.0) }
-        return former?.0 != ticket
+        former?.end()
+        return former?.ticket != ticket
     }
 
     func forget(_ factors: Set<AuthenticationFactor>) {
-        let ended = state.withLock { state -> (BiometryTicket, Connection)? in
+        let ended = state.withLock { state -> HeldTicket? in
             if factors.contains(.passcode) { state.passcode = nil }
             if factors.contains(.applicationPassword) { state.applicationPassword = nil }
             guard factors.contains(.biometry) else { return nil }
             defer { state.ticket = nil }
             return state.ticket
         }
-        if let (ticket, connection) = ended { connection.end(ticket) }
+        ended?.end()
     }
 
     /// Whether what was refused may be a passcode that this session was shown in an earlier call.
@@ -139,9 +149,4 @@ package final class AuthenticationSession: Sendable {
         defer { _ = state.withLock { $0.waiting.removeValue(forKey: ObjectIdentifier(cancellation)) } }
         return try body(cancellation)
     }
-}
-
-extension Connection {
-    /// A ticket is worth nothing from now on. If nobody can be told, it ends by itself.
-    fileprivate func end(_ ticket: BiometryTicket) { _ = try? perform(.endTicket(ticket)) }
 }

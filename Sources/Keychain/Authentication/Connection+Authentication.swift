@@ -21,7 +21,6 @@ extension Connection {
         _ request: Request, in session: AuthenticationSession? = nil, reason: String? = nil, mayAsk: Bool = true
     ) throws(KeychainError) -> Reply {
         let session = session ?? AuthenticationSession()
-        let dialog = AuthenticationDialog(session: session, connection: self, reason: reason, mayAsk: mayAsk)
         // What the session has is shown when it is asked for: a passcode costs, and counts if it is wrong.
         var used = mayAsk ? [] : session.factors
         var question = AuthenticationDialog.Question(choosesPassword: request.storesItem)
@@ -39,7 +38,8 @@ extension Connection {
                 let known = session.factors
                 used.formUnion(
                     try asKeychainError { () throws(AuthenticationFailure) in
-                        try dialog.satisfy(challenge.alternatives, question)
+                        try dialog(in: session, reason: reason, mayAsk: mayAsk)
+                            .satisfy(challenge.alternatives, question)
                     })
                 typed.formUnion(used.subtracting(known))
             } catch  where error.code == .authenticationFailed && session.hasStale(used.subtracting(typed)) && mayAsk {
@@ -55,6 +55,14 @@ extension Connection {
             }
         }
         throw KeychainError(.authenticationFailed, message: "the keychain was not satisfied after 20 questions")
+    }
+
+    private func dialog(in session: AuthenticationSession, reason: String?, mayAsk: Bool) -> AuthenticationDialog {
+        AuthenticationDialog(
+            session: session, prompter: prompter, programName: programName, reason: reason, mayAsk: mayAsk,
+            readBiometry: verifyBiometry,
+            // If nobody can be told, it ends by itself.
+            endTicket: { [self] ticket in _ = try? perform(.endTicket(ticket)) })
     }
 
     private func asKeychainError<R>(
@@ -120,7 +128,7 @@ extension Connection {
         if session.forbidsInteraction { throw .interactionForbidden }
         let possible = try requireShowable(alternatives)
         session.forget([.passcode, .biometry])
-        let dialog = AuthenticationDialog(session: session, connection: self, reason: reason, mayAsk: true)
+        let dialog = dialog(in: session, reason: reason, mayAsk: true)
         var question = AuthenticationDialog.Question()
         var mistakes = 0
         while true {
