@@ -32,7 +32,7 @@ struct KeychainCommand: ParsableCommand {
             var command = try parseAsRoot()
             try command.run()
         } catch {
-            ExitStatus.end(with: error)
+            ExitStatus.end(with: error) { exit(withError: $0) }
         }
     }
 }

@@ -11,7 +11,7 @@ struct ConversionOptions: ParsableArguments {
     @Flag(help: "Say nothing unless something fails or has another class than --class says.") var quiet = false
     @Flag(help: "Change nothing: say which files it is about, and how much of the disk it takes.") var dryRun = false
 
-    func run(_ direction: FileConversion.Direction) throws {
+    func run(_ direction: ConversionDirection) throws {
         // Before a thread is there.
         let signals = HeldSignals()
         defer { signals.release() }
@@ -31,7 +31,7 @@ struct ConversionOptions: ParsableArguments {
         try conversion.failures.end()
     }
 
-    private func rehearse(_ direction: FileConversion.Direction, _ files: ProtectedFiles, _ walk: TreeWalk) throws {
+    private func rehearse(_ direction: ConversionDirection, _ files: ProtectedFiles, _ walk: TreeWalk) throws {
         let rehearsal = ConversionRehearsal(direction, files, walk)
         try rehearsal.run(listsFiles: !json && !quiet)
         try Console.write(json ? rehearsal.json.text + "\n" : rehearsal.text)

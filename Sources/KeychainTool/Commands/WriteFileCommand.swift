@@ -35,7 +35,7 @@ struct WriteFileCommand: ParsableCommand {
         let url = URL(namedByPerson: path)
         let files = session.filesMakingStore
         // What killed programs have left; what cannot be removed is in nobody's way.
-        _ = try? files.removeLeftovers(in: URL(namedByPerson: TreeWalk.parent(of: path)))
+        _ = try? files.removeLeftovers(in: URL(namedByPerson: parentDirectory(of: path)))
         do {
             try files.write(
                 to: url, protection: try fileClass?.protection ?? formerClass(of: url, files),

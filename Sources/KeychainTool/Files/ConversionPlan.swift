@@ -18,7 +18,7 @@ struct ConversionPlan {
         private(set) var fileCount = 0
 
         fileprivate init(of path: String) {
-            directory = TreeWalk.parent(of: path)
+            directory = parentDirectory(of: path)
             blockSize = DiskSpace.blockSize(at: directory)
         }
 
@@ -41,12 +41,12 @@ struct ConversionPlan {
     private(set) var total = FileTotal()
     private(set) var disks: [dev_t: Disk] = [:]
 
-    init(_ direction: FileConversion.Direction) { isProtecting = direction.isProtecting }
+    init(_ direction: ConversionDirection) { isProtecting = direction.isProtecting }
 
     /// Walks the tree and looks at no content.
     ///
     /// - Parameter isToDo: Asked of each file. nil: all are.
-    init(_ walk: TreeWalk, _ direction: FileConversion.Direction, isToDo: ((String) -> Bool)? = nil) {
+    init(_ walk: TreeWalk, _ direction: ConversionDirection, isToDo: ((String) -> Bool)? = nil) {
         self.init(direction)
         walk.visit { finding in
             // Those with several names are refused.

@@ -4,7 +4,7 @@ internal import KeychainModel
 
 /// What `file protect --dry-run` and `file unprotect --dry-run` tell.
 final class ConversionRehearsal {
-    private let direction: FileConversion.Direction
+    private let direction: ConversionDirection
     private let files: ProtectedFiles
     private let walk: TreeWalk
     private(set) var failures = FileFailures()
@@ -12,7 +12,7 @@ final class ConversionRehearsal {
     private var left = 0
     private var plan: ConversionPlan
 
-    init(_ direction: FileConversion.Direction, _ files: ProtectedFiles, _ walk: TreeWalk) {
+    init(_ direction: ConversionDirection, _ files: ProtectedFiles, _ walk: TreeWalk) {
         self.direction = direction
         self.files = files
         self.walk = walk

@@ -7,15 +7,9 @@ internal import KeychainModel
 ///
 /// Cut short at any point, it can be run again: what is done already is left then.
 final class FileConversion {
-    enum Direction {
-        /// nil: the class that the directory gives.
-        case protect(FileProtection?)
-        case unprotect
-    }
-
     private(set) var report: ConversionReport
     private(set) var failures = FileFailures()
-    private let direction: Direction
+    private let direction: ConversionDirection
     private let files: ProtectedFiles
     private let walk: TreeWalk
     /// Those that are to end the program.
@@ -34,7 +28,10 @@ final class FileConversion {
     }
 
     /// - Parameter signals: Held since before there was a thread.
-    init(_ direction: Direction, _ files: ProtectedFiles, _ walk: TreeWalk, _ signals: HeldSignals, isQuiet: Bool) {
+    init(
+        _ direction: ConversionDirection, _ files: ProtectedFiles, _ walk: TreeWalk, _ signals: HeldSignals,
+        isQuiet: Bool
+    ) {
         self.direction = direction
         self.files = files
         self.walk = walk
@@ -74,7 +71,7 @@ final class FileConversion {
         report.failed = failures.count
     }
 
-    static func isToDo(_ files: ProtectedFiles, _ direction: Direction) -> (String) -> Bool {
+    static func isToDo(_ files: ProtectedFiles, _ direction: ConversionDirection) -> (String) -> Bool {
         { path in
             do throws(DataProtectionError) {
                 return try files.isProtected(URL(namedByPerson: path)) != direction.isProtecting
@@ -157,7 +154,7 @@ final class FileConversion {
             walk.paths.compactMap { path in
                 var status = stat()
                 guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-                return TreeWalk.parent(of: path)
+                return parentDirectory(of: path)
             })
     }
 
@@ -176,7 +173,7 @@ final class FileConversion {
 
     /// The old file stays until the new one is whole, and others may have written to the disk meanwhile.
     private func requireSpace(for size: UInt64, _ path: String) throws(DataProtectionError) {
-        guard let free = DiskSpace.free(at: TreeWalk.parent(of: path)) else { return }
+        guard let free = DiskSpace.free(at: parentDirectory(of: path)) else { return }
         let needed = ProtectedFiles.storedSize(ofContent: size)
         guard free < needed else { return }
         throw DataProtectionError(
@@ -184,12 +181,6 @@ final class FileConversion {
             "the disk has \(ByteCount.text(Int64(clamping: free))) free, and the file takes "
                 + "\(ByteCount.text(Int64(clamping: needed))) a second time until it is done",
             errno: ENOSPC)
-    }
-}
-
-extension FileConversion.Direction {
-    var isProtecting: Bool {
-        if case .protect = self { true } else { false }
     }
 }
 

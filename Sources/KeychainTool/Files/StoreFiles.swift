@@ -33,7 +33,7 @@ struct StoreFiles {
 
     /// - Throws: if a file lies, or would lie, in such a directory.
     func requireElsewhere(_ path: String) throws(FileFailure) {
-        if belong(in: TreeWalk.parent(of: path)) { throw Self.refusal(of: path) }
+        if belong(in: parentDirectory(of: path)) { throw Self.refusal(of: path) }
     }
 
     /// Whether a directory is that of a store or of a device key: this keychain's, or by its files another one's.

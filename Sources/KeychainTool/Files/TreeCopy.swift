@@ -79,7 +79,7 @@ final class TreeCopy {
         var source = stat()
         guard stat(path, &source) == 0, source.st_mode & S_IFMT == S_IFDIR else { return }
         var status = stat()
-        var place = stat(directory, &status) == 0 ? directory : TreeWalk.parent(of: directory)
+        var place = stat(directory, &status) == 0 ? directory : parentDirectory(of: directory)
         while stat(place, &status) == 0 {
             if status.st_ino == source.st_ino && status.st_dev == source.st_dev {
                 throw FileFailure(path, .parameter, "\(directory) is within it: copy to a directory elsewhere")

@@ -52,7 +52,7 @@ struct TreeWalk {
         // A link that somebody names is meant to be followed; one that is found is not.
         guard stat(path, &status) == 0 else { return try body(.failed(FileFailure(path, "open", errno))) }
         let isDirectory = status.st_mode & S_IFMT == S_IFDIR
-        if storeFiles.belong(in: isDirectory ? path : Self.parent(of: path)) {
+        if storeFiles.belong(in: isDirectory ? path : parentDirectory(of: path)) {
             return try body(.failed(StoreFiles.refusal(of: path)))
         }
         switch (isDirectory, directories) {
@@ -62,15 +62,6 @@ struct TreeWalk {
         case (true, .refused):
             try body(.failed(FileFailure(path, .parameter, "it is a directory; --recursive means all files below it")))
         }
-    }
-
-    /// The directory of a file, or of the one that a link leads to; of one that is not there, the one it would be in.
-    static func parent(of path: String) -> String {
-        let real = realpath(path, nil)
-        defer { free(real) }
-        let path = real.map { String(cString: $0) } ?? path
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     // MARK: Trees

@@ -1,0 +1,12 @@
+internal import DataProtection
+
+/// What becomes of files in `file protect` and `file unprotect`.
+enum ConversionDirection {
+    /// nil: the class that the directory gives.
+    case protect(FileProtection?)
+    case unprotect
+
+    var isProtecting: Bool {
+        if case .protect = self { true } else { false }
+    }
+}

@@ -1,0 +1,37 @@
+internal import Glibc
+internal import KeychainModel
+
+/// Bytes that grow, with nothing left behind where they were before.
+final class SecretBuffer {
+    private var storage: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
+
+    init() { storage = .allocate(byteCount: 16 << 10, alignment: 16) }
+
+    deinit { Self.release(storage) }
+
+    /// Space for what comes next, never empty.
+    func room() -> UnsafeMutableRawBufferPointer {
+        if count == storage.count {
+            let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: storage.count * 2, alignment: 16)
+            larger.copyMemory(from: UnsafeRawBufferPointer(storage))
+            Self.release(storage)
+            storage = larger
+        }
+        return UnsafeMutableRawBufferPointer(rebasing: storage[count...])
+    }
+
+    func advance(by length: Int) { count += length }
+
+    var last: UInt8? { count == 0 ? nil : storage[count - 1] }
+
+    /// A copy of what is there, less the given number of bytes at the end.
+    func secret(droppingLast dropped: Int = 0) -> SecretBytes {
+        SecretBytes(copying: UnsafeRawBufferPointer(rebasing: storage[..<(count - dropped)]))
+    }
+
+    private static func release(_ bytes: UnsafeMutableRawBufferPointer) {
+        explicit_bzero(bytes.baseAddress!, bytes.count)  // never empty
+        bytes.deallocate()
+    }
+}
