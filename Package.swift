@@ -182,6 +182,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
+            path: "Tests/KeychainTestSupport",
             swiftSettings: houseSettings
         ),
         .testTarget(
