@@ -204,42 +204,29 @@ let package = Package(
             name: "KeychainEngineTests",
             dependencies: [
                 "CKeychainTestSupport", "Keychain", "KeychainEngine", "KeychainCrypto", "KeychainFiles",
-                "KeychainModel", "KeychainTestSupport", "KeychainTestAgent",
+                "KeychainModel", "KeychainTestHelper", "KeychainTestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: houseSettings
         ),
         .target(name: "CKeychainTestSupport", path: "Tests/CKeychainTestSupport"),
-        .executableTarget(
-            name: "KeychainTestAgent",
-            dependencies: ["CKeychainTestSupport", "KeychainEngine", "KeychainModel", "KeychainTestSupport"],
-            path: "Tests/KeychainTestAgent",
-            swiftSettings: houseSettings
-        ),
         .target(
             name: "CKeychainFaults", path: "Tests/CKeychainFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
         .executableTarget(
-            name: "KeychainFaultProbe",
+            name: "KeychainTestHelper",
             dependencies: [
                 "CKeychainFaults", "CKeychainTestSupport", "DataProtection", "Keychain", "KeychainCrypto",
-                "KeychainEngine", "KeychainFileModel", "KeychainFiles", "KeychainModel", "KeychainTestSupport",
+                "KeychainEngine", "KeychainFileModel", "KeychainFiles", "KeychainModel", "KeychainPrompt",
+                "KeychainTestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Tests/KeychainFaultProbe",
+            path: "Tests/KeychainTestHelper",
             swiftSettings: houseSettings
         ),
         .testTarget(
             name: "KeychainFaultTests",
-            dependencies: ["KeychainFaultProbe", "KeychainTestSupport"],
-            swiftSettings: houseSettings
-        ),
-        .executableTarget(
-            name: "KeychainDaemonProbe",
-            dependencies: [
-                "Keychain", "KeychainModel", "KeychainTestSupport", .product(name: "Logging", package: "swift-log"),
-            ],
-            path: "Tests/KeychainDaemonProbe",
+            dependencies: ["KeychainTestHelper", "KeychainTestSupport"],
             swiftSettings: houseSettings
         ),
         .testTarget(
@@ -256,7 +243,7 @@ let package = Package(
             name: "DataProtectionTests",
             dependencies: [
                 "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "Keychain", "KeychainCrypto",
-                "KeychainEngine", "KeychainFaultProbe", "KeychainFileModel", "KeychainFiles", "KeychainModel",
+                "KeychainEngine", "KeychainFileModel", "KeychainFiles", "KeychainModel", "KeychainTestHelper",
                 "KeychainTestSupport",
             ],
             swiftSettings: houseSettings
@@ -282,15 +269,9 @@ let package = Package(
             dependencies: ["Security", "LocalAuthentication", "Keychain", "KeychainTestSupport"],
             swiftSettings: houseSettings
         ),
-        .executableTarget(
-            name: "KeychainPromptAgent",
-            dependencies: ["KeychainModel", "KeychainPrompt"],
-            path: "Tests/KeychainPromptAgent",
-            swiftSettings: houseSettings
-        ),
         .testTarget(
             name: "KeychainPromptTests",
-            dependencies: ["KeychainModel", "KeychainPrompt", "KeychainPromptAgent", "KeychainTestSupport"],
+            dependencies: ["KeychainModel", "KeychainPrompt", "KeychainTestHelper", "KeychainTestSupport"],
             swiftSettings: houseSettings
         ),
         .testTarget(
@@ -304,8 +285,8 @@ let package = Package(
         .testTarget(
             name: "KeychainDaemonTests",
             dependencies: [
-                "CKeychainLinux", "CKeychainTestSupport", "KeychainBus", "KeychainDaemon", "KeychainDaemonProbe",
-                "KeychainEngine", "KeychainLogin", "KeychainModel", "KeychainPlaces", "KeychainTestSupport",
+                "CKeychainLinux", "CKeychainTestSupport", "KeychainBus", "KeychainDaemon", "KeychainEngine",
+                "KeychainLogin", "KeychainModel", "KeychainPlaces", "KeychainTestHelper", "KeychainTestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: houseSettings

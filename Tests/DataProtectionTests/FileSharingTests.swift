@@ -8,54 +8,33 @@ import Testing
 
 /// One file that several programs, or several threads, read and write at the same time.
 @Suite struct FileSharingTests {
-    /// Another program: the executable KeychainFaultProbe, built beside the tests.
+    /// Another program that works on the file.
     private struct Worker {
-        private let process = Process()
-        private let input = Pipe()
-        private let output = Pipe()
+        private let process: HelperProcess
 
         /// Returns when it has the file open.
         init(_ keychain: TestKeychain, _ work: String, number: Int = 0, count: Int) throws {
-            process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-                .appendingPathComponent("KeychainFaultProbe")
-            process.arguments = ["file-worker", keychain.directory.path, work, "\(number)", "\(count)"]
-            process.standardInput = input
-            process.standardOutput = output
-            try process.run()
+            process = try HelperProcess(
+                words: ["file-worker", keychain.directory.path, work, "\(number)", "\(count)"])
             #expect(try readLine() == "begun")
         }
 
-        func readLine() throws -> String? {
-            var line = Data()
-            while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first {
-                if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
-                line.append(byte)
-            }
-            return nil
-        }
+        func readLine() throws -> String? { try process.readLine() }
 
         /// Waits for its end.
         ///
         /// - Returns: its last line.
         func finish() throws -> String? {
-            try input.fileHandleForWriting.close()
-            var last: String?
-            while let line = try readLine() { last = line }
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0)
-            return last
+            try process.endInput()
+            let (lines, status) = try process.finish()
+            #expect(status == 0)
+            return lines.last
         }
 
         /// Kills it without warning.
         ///
         /// - Returns: its last whole line.
-        func kill() throws -> String? {
-            Glibc.kill(process.processIdentifier, SIGKILL)
-            var last: String?
-            while let line = try readLine() { last = line }
-            process.waitUntilExit()
-            return last
-        }
+        func kill() throws -> String? { try process.killAfter(bytes: 0).last }
     }
 
     private func withFile(

@@ -4,9 +4,7 @@ import KeychainTestSupport
 
 /// The real `keychaind`, run as a process on directories of its own.
 final class DaemonCommand {
-    /// The build puts all products into one directory, the test program's.
-    static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent().appendingPathComponent("keychaind").path
+    static let executable = BuiltProducts.url(of: "keychaind").path
 
     let pid: pid_t
     private let log: URL

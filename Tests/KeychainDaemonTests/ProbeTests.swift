@@ -2,21 +2,12 @@ import Foundation
 import KeychainTestSupport
 import Testing
 
-/// A real daemon under load, and killed, by the executable KeychainDaemonProbe. `Scripts/torture-daemon` does it at
+/// A real daemon under load, and killed, by the executable KeychainTestHelper. `Scripts/torture-daemon` does it at
 /// length.
 @Suite(.serialized) struct ProbeTests {
-    /// What it prints, and how it ends.
-    private func probe(_ arguments: String...) throws -> (text: String, status: Int32) {
-        let process = Process()
-        process.executableURL = DaemonProcess.executable.deletingLastPathComponent()
-            .appendingPathComponent("KeychainDaemonProbe")
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        return (text, process.terminationStatus)
+    private func probe(_ words: String...) throws -> (text: String, status: Int32) {
+        let (lines, status) = try HelperProcess(words: words).finish()
+        return (lines.joined(separator: "\n"), status)
     }
 
     @Test("Under many clients, some of them hostile or killed, every answer is right and nothing acknowledged is lost")
@@ -29,7 +20,7 @@ import Testing
 
     @Test("A daemon that is killed again and again loses nothing acknowledged, and nothing is done twice")
     func kills() throws {
-        let (text, status) = try probe("kills", DaemonProcess.executable.path, "10")
+        let (text, status) = try probe("daemon-kills", DaemonProcess.executable.path, "10")
         #expect(status == 0, "\(text)")
         #expect(text.contains("kills rounds=10") && text.contains("failed=0"), "\(text)")
     }

@@ -254,7 +254,7 @@ import Testing
                         Issue.record(error)
                     }
                 })
-            #expect(outcome == "1")
+            #expect(outcome == "2")
             let agent = try AgentProcess("add", store.directory.path, "after", "1")
             #expect(try agent.finish().status == 0)
             #expect(try store.open().secret(of: "after-0") == "secret of after-0")

@@ -1,25 +1,16 @@
-import Foundation
+import KeychainTestSupport
 
-/// A run of the executable KeychainFaultProbe, built beside the tests.
+/// What the helper does to a store.
 struct FaultProbe {
     let status: Int32
     let lines: [String]
 
-    static func run(_ arguments: String...) throws -> FaultProbe {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-            .appendingPathComponent("KeychainFaultProbe")
-        process.arguments = arguments
-        process.standardOutput = output
-        try process.run()
-        let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
-        return FaultProbe(status: process.terminationStatus, lines: lines)
+    static func run(_ words: String...) throws -> FaultProbe {
+        let (lines, status) = try HelperProcess(words: words).finish()
+        return FaultProbe(status: status, lines: lines)
     }
 
-    /// Each begins with the command that repeats it.
+    /// Each begins with the words that repeat it.
     var failures: [String] { lines.filter { $0.hasPrefix("FAILED") } }
 
     /// Over all lines that have a figure of this name.

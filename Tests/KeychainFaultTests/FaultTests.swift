@@ -38,7 +38,7 @@ import Testing
 
     @Test("No operation of the probe is left out")
     func complete() throws {
-        #expect(try Set(FaultProbe.run("list").lines) == Set(Share.all.map(\.operation)))
+        #expect(try Set(FaultProbe.run("operations").lines) == Set(Share.all.map(\.operation)))
     }
 
     @Test(

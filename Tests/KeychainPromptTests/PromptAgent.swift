@@ -1,12 +1,9 @@
 import Foundation
 import Glibc
+import KeychainTestSupport
 
-/// Another process that asks: the executable KeychainPromptAgent, built beside the tests, in a session of its own.
+/// Another process that asks: the executable KeychainTestHelper, in a session of its own.
 final class PromptAgent {
-    /// The build puts all products into one directory, the test program's.
-    static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent().appendingPathComponent("KeychainPromptAgent").path
-
     let pid: pid_t
     private let input = Pipe()
     private let output = Pipe()
@@ -34,7 +31,7 @@ final class PromptAgent {
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(0x80))  // POSIX_SPAWN_SETSID
-        let command = ["/usr/bin/env"] + launcher + [Self.executable] + words
+        let command = ["/usr/bin/env"] + launcher + [HelperProcess.executable.path, "prompt"] + words
         var variables = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8"].merging(environment) { $1 }
         // Swift takes SIGQUIT for them otherwise.
         variables["SWIFT_BACKTRACE"] = "enable=no"

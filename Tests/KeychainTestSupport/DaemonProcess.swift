@@ -5,9 +5,7 @@ internal import KeychainModel
 
 /// A real `keychaind`, run as a process.
 package final class DaemonProcess {
-    /// The build puts all products into one directory, that of the program that runs.
-    package static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent().appendingPathComponent("keychaind")
+    package static let executable = BuiltProducts.url(of: "keychaind")
 
     package let socket: String
     private let program: URL

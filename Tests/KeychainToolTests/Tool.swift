@@ -20,9 +20,7 @@ struct Tool {
         var object: [String: Any] { json as? [String: Any] ?? [:] }
     }
 
-    /// The build puts all products into one directory, the test program's.
-    static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent().appendingPathComponent("keychain")
+    static let executable = BuiltProducts.url(of: "keychain")
 
     var store: URL { home.appendingPathComponent("data/keychain") }
     var deviceKey: URL { home.appendingPathComponent("state/keychain") }

@@ -1,6 +1,6 @@
 // A program that asks, for the tests that need a process of their own: with a terminal, signals, descriptors.
 //
-//   KeychainPromptAgent WHO WHAT [COUNT]
+//   prompt WHO WHAT [COUNT]
 //
 // WHO is pinentry, terminal or system; WHAT is passcode, new, show or fallback. It asks COUNT times (1) and prints what
 // became of the last question: "answer HASH", "chosen", "declined" and so on. It holds an answer until it gets a line on
@@ -12,11 +12,9 @@ import Glibc
 import KeychainModel
 import KeychainPrompt
 
-@main
-struct Agent {
-    static func main() {
-        let words = CommandLine.arguments
-        guard words.count >= 3, let prompter = prompter(words[1]) else { exit(64) }
+enum PromptAgent {
+    static func run(_ words: [String]) throws -> Never {
+        guard words.count >= 2, let prompter = prompter(words[0]) else { throw HelperFailure("prompt WHO WHAT") }
         let cancellation = Cancellation()
         let released = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -25,9 +23,9 @@ struct Agent {
             }
             exit(0)
         }
-        let count = words.count > 3 ? Int(words[3]) ?? 1 : 1
+        let count: Int = words.count > 2 ? try Arguments.number(words[2]) : 1
         let before = descriptorCount
-        for number in 1...count { run(prompter, words[2], cancellation, number == count ? released : nil) }
+        for number in 1...count { ask(prompter, words[1], cancellation, number == count ? released : nil) }
         say("descriptors \(before) \(descriptorCount)")
         var status: Int32 = 0
         if waitpid(-1, &status, WNOHANG) != -1 || errno != ECHILD { say("children") }
@@ -43,7 +41,7 @@ struct Agent {
         }
     }
 
-    private static func run(
+    private static func ask(
         _ prompter: any Prompter, _ what: String, _ cancellation: Cancellation, _ released: DispatchSemaphore?
     ) {
         do throws(PromptFailure) {
@@ -67,9 +65,6 @@ struct Agent {
         say("answer \(answer.withUnsafeBytes { $0.reduce(5381 as UInt32) { $0 &* 33 &+ UInt32($1) } })")
         released.wait()
     }
-
-    /// At once, unlike print(_:).
-    private static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
     private static var descriptorCount: Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? -1

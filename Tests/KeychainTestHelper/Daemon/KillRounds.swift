@@ -11,7 +11,7 @@ final class KillRounds: Sendable {
     private static let writers = 6
 
     private let program: String
-    private let seed: Int
+    private let seed: UInt64
     /// What became of an item that a writer added: each has a name that is used once.
     private struct Journal {
         var acknowledged: [String] = []
@@ -22,7 +22,7 @@ final class KillRounds: Sendable {
     private let journal = Mutex(Journal())
     private let isOver = Atomic(false)
 
-    init(program: String, seed: Int) {
+    init(program: String, seed: UInt64) {
         self.program = program
         self.seed = seed
     }
@@ -41,7 +41,7 @@ final class KillRounds: Sendable {
                     writers.leave()
                 }.start()
             }
-            var random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed)))
+            var random = SeededGenerator(seed: seed)
             for _ in 0..<rounds {
                 usleep(UInt32(10_000 + random.below(60_000)))
                 daemon.kill()
@@ -56,7 +56,7 @@ final class KillRounds: Sendable {
 
     private func report(_ rounds: Int, _ seconds: TimeInterval) -> Bool {
         let journal = journal.withLock { $0 }
-        for problem in journal.problems.prefix(20) { say("FAILED kills, seed \(seed): \(problem)") }
+        for problem in journal.problems.prefix(20) { say("FAILED daemon-kills, seed \(seed): \(problem)") }
         say(
             "kills rounds=\(rounds) acknowledged=\(journal.acknowledged.count) unknown=\(journal.unknown.count) "
                 + "refused=\(journal.refused.count) failed=\(journal.problems.count) "
@@ -94,7 +94,7 @@ final class KillRounds: Sendable {
         query.limit = .all
         let request = Request.find(FindRequest(query, wantsSecrets: true))
         guard case .found(let items) = try SocketCarrier(socketPath: socket).handle(request, from: .probe) else {
-            throw DaemonProbe.Failure(reason: "another reply")
+            throw HelperFailure("another reply")
         }
         var present: Set<String> = []
         journal.withLock { journal in

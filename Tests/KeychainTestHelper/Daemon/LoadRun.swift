@@ -17,7 +17,7 @@ struct LoadRun {
     let calls: Int
     /// How many further processes of clients are killed in the midst of their work.
     let kills: Int
-    let seed: Int
+    let seed: UInt64
 
     func run() throws -> Bool {
         try withTemporaryDirectory { directory in
@@ -34,10 +34,12 @@ struct LoadRun {
         let start = Date()
         let processes = try (0..<(clients + Self.clientsPerProcess - 1) / Self.clientsPerProcess).map { number in
             let threads = min(Self.clientsPerProcess, clients - number * Self.clientsPerProcess)
-            return try ClientProcess(daemon.socket, threads: threads, calls: calls, seed: seed &+ number &* 1_000)
+            return try ClientProcess(
+                daemon.socket, threads: threads, calls: calls, seed: seed &+ UInt64(number) * 1_000)
         }
         for number in 0..<kills {
-            let victim = try ClientProcess(daemon.socket, threads: 4, calls: .max, seed: seed &+ 100_000 &+ number)
+            let victim = try ClientProcess(
+                daemon.socket, threads: 4, calls: .max, seed: seed &+ 100_000 &+ UInt64(number))
             usleep(UInt32.random(in: 1_000...200_000))
             victim.kill()
         }
@@ -101,11 +103,11 @@ private final class ClientProcess {
     private let process = Process()
     private let output: URL
 
-    init(_ socket: String, threads: Int, calls: Int, seed: Int) throws {
+    init(_ socket: String, threads: Int, calls: Int, seed: UInt64) throws {
         output = FileManager.default.temporaryDirectory.appendingPathComponent("keychain-work-\(UUID().uuidString)")
         try Data().write(to: output)
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["work", socket, "\(threads)", "\(calls)", "\(UInt64(bitPattern: Int64(seed)))"]
+        process.executableURL = HelperProcess.executable
+        process.arguments = ["clients", socket, "\(threads)", "\(calls)", "\(seed)"]
         process.standardOutput = try FileHandle(forWritingTo: output)
         try process.run()
     }
@@ -120,7 +122,7 @@ private final class ClientProcess {
     func reports() throws -> [MixedWork.Report] {
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw DaemonProbe.Failure(reason: "a process of clients ended with \(process.terminationStatus)")
+            throw HelperFailure("a process of clients ended with \(process.terminationStatus)")
         }
         return try JSONDecoder().decode([MixedWork.Report].self, from: Data(contentsOf: output))
     }
@@ -188,7 +190,7 @@ private enum Nuisance: CaseIterable {
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
         }
-        guard result == 0 else { throw DaemonProbe.Failure(reason: "no connection to \(path)") }
+        guard result == 0 else { throw HelperFailure("no connection to \(path)") }
         return descriptor
     }
 }

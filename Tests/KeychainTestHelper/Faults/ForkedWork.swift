@@ -42,7 +42,7 @@ final class ForkedWork {
                     try body(self)
                     _exit(0)
                 } catch {
-                    FileHandle.standardError.write(Data("probe: \(error)\n".utf8))
+                    complain(error)
                     _exit(1)
                 }
             }

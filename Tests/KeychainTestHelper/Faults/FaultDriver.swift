@@ -106,10 +106,8 @@ final class FaultDriver {
         return problems
     }
 
-    struct Failure: Error { let reason: String }
-
     /// In a process of its own, as everything that opens a store.
-    private func inspect(_ directory: URL, _ schema: StoreSchema) throws -> Result<Inspection, Failure> {
+    private func inspect(_ directory: URL, _ schema: StoreSchema) throws -> Result<Inspection, HelperFailure> {
         let ending = shared.run { shared in
             do {
                 let inspection = try Inspection(of: directory, passcodes: ["old", "new"], schema: schema)
@@ -118,9 +116,9 @@ final class FaultDriver {
                 try shared.leave(["the store was refused: \(error)"])
             }
         }
-        guard ending == .finished else { return .failure(Failure(reason: "the inspection failed: \(ending)")) }
+        guard ending == .finished else { return .failure(HelperFailure("the inspection failed: \(ending)")) }
         if let found = try? shared.result([Inspection].self)?.first { return .success(found) }
-        return .failure(Failure(reason: try shared.result([String].self)?.first ?? "nothing was found"))
+        return .failure(HelperFailure(try shared.result([String].self)?.first ?? "nothing was found"))
     }
 
     // MARK: Stores
@@ -143,7 +141,7 @@ final class FaultDriver {
             // The unclosed one is left as a kill leaves it.
             if template == .unclosed { ckeychain_faults_die() }
         }
-        if case .failed(let reason) = ending { throw Failure(reason: "the template \(template): \(reason)") }
+        if case .failed(let reason) = ending { throw HelperFailure("the template \(template): \(reason)") }
         switch template {
         case .halfMade: try cut("create", at: directory)
         case .halfRenewed: try cut("rekey", at: directory)
@@ -160,7 +158,7 @@ final class FaultDriver {
             report: report)
         ckeychain_fault_report_clear(report)
         guard shared.run({ try work.run($0, nil) }) == .killed else {
-            throw Failure(reason: "\(name) was not cut short")
+            throw HelperFailure("\(name) was not cut short")
         }
     }
 
@@ -171,7 +169,7 @@ final class FaultDriver {
             operation: operation, isPreparation: true, fault: nil, step: 0, seed: 0, directory: directory,
             isDurable: true, report: report)
         guard shared.run({ try work.run($0, nil) }) == .killed else {
-            throw Failure(reason: "\(operation.name) cannot be prepared")
+            throw HelperFailure("\(operation.name) cannot be prepared")
         }
         return directory
     }
@@ -186,14 +184,14 @@ final class FaultDriver {
         ckeychain_fault_report_clear(report)
         guard shared.run({ try work.run($0, nil) }) == .finished, shared.progress.phase == .done,
             try shared.result([String].self) == []
-        else { throw Failure(reason: "\(operation.name) does not even work without a fault") }
+        else { throw HelperFailure("\(operation.name) does not even work without a fault") }
         let kinds = (1...ckeychain_fault_report_steps(report)).map { ckeychain_fault_report_kind(report, $0) }
         let after = try inspect(directory, operation.schema).get()
         guard before.problems.isEmpty && after.problems.isEmpty else {
-            throw Failure(reason: "\(operation.name): \(before.problems + after.problems)")
+            throw HelperFailure("\(operation.name): \(before.problems + after.problems)")
         }
         guard before.observation.isSame(as: after.observation) != operation.isVisible else {
-            throw Failure(reason: "\(operation.name): before and after cannot be told apart, or should not be")
+            throw HelperFailure("\(operation.name): before and after cannot be told apart, or should not be")
         }
         let reference = Reference(before: before.observation, after: after.observation, kinds: kinds)
         references[operation.name] = reference

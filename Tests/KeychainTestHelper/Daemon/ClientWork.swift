@@ -25,3 +25,7 @@ enum ClientWork {
         return reports.withLock { $0 }
     }
 }
+
+extension Caller {
+    static let probe = Caller(groups: ["G"])
+}

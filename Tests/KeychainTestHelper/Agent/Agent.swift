@@ -1,29 +1,25 @@
 // A second process for the tests of a store that several processes use.
 //
-//   KeychainTestAgent add DIR NAME COUNT    adds items NAME-0, NAME-1, …; prints each number once it is stored
-//   KeychainTestAgent open DIR              opens the store, making it if need be, and prints its id
-//   KeychainTestAgent passcode DIR WORK CODE   sets a passcode, changes it to itself with new keys, or removes it;
-//                                           prints a line before it begins and at every step
-//   KeychainTestAgent guess DIR CODE COUNT  tries CODE-0, CODE-1, … (CODE itself if COUNT is 1); prints what became
-//                                           of each: right, wrong, waiting
-//   KeychainTestAgent serve DIR             carries out a line of standard input after the other: add NAME, get NAME,
-//                                           unlock CODE, lock, state, open-file KEY, hold-file KEY (keeps it
-//                                           until: give-back),
-//                                           mark NUMBER [COMMAND…] (fills the vector registers with the number, carries out
-//                                           the command, and has the linker save the registers),
-//                                           depth COMMAND… (how many bytes of the stack it takes);
-//                                           prints the status or what was asked for
-//   KeychainTestAgent as UID readkey SERIAL as that user, ends with the errno of reading a key from the kernel
-//   KeychainTestAgent mixed DIR WORKER SEED CALLS LOCKED   does calls of every kind; prints what became of them. LOCKED is
-//                                           yes if somebody locks the store now and then
-//   KeychainTestAgent stall DIR COUNT       updates every item, and stops within the transaction at the COUNT-th one
-//   KeychainTestAgent hog DIR SIZE          writes an item of that many bytes again and again; prints a line for the first
-//   KeychainTestAgent needles DIR           reads needles, then carries out a step of their life for each line of
-//                                           standard input; prints what the errors in it say
-//   KeychainTestAgent fixture DIR KIND      makes a store of that kind and its manifest (Scripts/make-fixture)
-//   KeychainTestAgent fork DIR              adds an item, forks, and prints the status that an add in the child gets
-//
-// Ends with 1 and a message if anything fails.
+//   agent add DIR NAME COUNT          adds items NAME-0, NAME-1, …; prints each number once it is stored
+//   agent open DIR                    opens the store, making it if need be, and prints its id
+//   agent passcode DIR WORK CODE      sets a passcode, changes it to itself with new keys, or removes it; prints a line
+//                                     before it begins and at every step
+//   agent guess DIR CODE COUNT        tries CODE-0, CODE-1, … (CODE itself if COUNT is 1); prints what became of each:
+//                                     right, wrong, waiting
+//   agent serve DIR                   carries out a line of standard input after the other: add NAME, get NAME,
+//                                     unlock CODE, lock, state, open-file KEY, hold-file KEY (keeps it until:
+//                                     give-back), mark NUMBER [COMMAND…] (fills the vector registers with the number,
+//                                     carries out the command, and has the linker save the registers), depth COMMAND…
+//                                     (how many bytes of the stack it takes); prints the status or what was asked for
+//   agent as UID readkey SERIAL       as that user, ends with the errno of reading a key from the kernel
+//   agent mixed DIR WORKER SEED CALLS LOCKED   does calls of every kind; prints what became of them. LOCKED is yes if
+//                                     somebody locks the store now and then
+//   agent stall DIR COUNT             updates every item, and stops within the transaction at the COUNT-th one
+//   agent hog DIR SIZE                writes an item of that many bytes again and again; prints a line for the first
+//   agent needles DIR                 reads needles, then carries out a step of their life for each line of standard
+//                                     input; prints what the errors in it say
+//   agent fixture DIR KIND            makes a store of that kind and its manifest (Scripts/make-fixture)
+//   agent fork DIR                    adds an item, forks, and prints the status that an add in the child gets
 
 import CKeychainTestSupport
 import Dispatch
@@ -36,18 +32,8 @@ import Synchronization
 /// What the command `hold-file` was answered.
 private let heldFiles = Mutex<[FileKey]>([])
 
-@main
-struct Agent {
-    static func main() {
-        do {
-            try run(Array(CommandLine.arguments.dropFirst()))
-        } catch {
-            FileHandle.standardError.write(Data("agent: \(error)\n".utf8))
-            exit(1)
-        }
-    }
-
-    private static func run(_ arguments: [String]) throws {
+enum Agent {
+    static func run(_ arguments: [String]) throws {
         if arguments.count == 4, arguments[0] == "as", arguments[2] == "readkey" {
             return readKey(Int32(arguments[3]) ?? 0, asUser: UInt32(arguments[1]) ?? 0)
         }
@@ -66,13 +52,13 @@ struct Agent {
         switch (arguments[0], arguments.count) {
         case ("open", 2):
             guard case .status(let status) = try engine.handle(.status, from: caller) else { return }
-            report(status.storeID.uuidString)
+            say(status.storeID.uuidString)
         case ("passcode", 4):
             try changePasscode(arguments[2], arguments[3], engine)
         case ("guess", 4):
             try guess(arguments[2], Int(arguments[3]) ?? 0, engine)
         case ("serve", 2):
-            while let line = readLine() { report(answer(to: line.split(separator: " ").map(String.init), engine)) }
+            while let line = readLine() { say(answer(to: line.split(separator: " ").map(String.init), engine)) }
         case ("mixed", 6):
             var work = MixedWork(
                 engine, worker: arguments[2], seed: UInt64(arguments[3]) ?? 0, mayBeLocked: arguments[5] == "yes")
@@ -103,10 +89,10 @@ struct Agent {
             case "change": .change(old: .of(passcode), new: .of(passcode), rekey: true)
             default: .remove(old: .of(passcode))
             }
-        report("")
+        say("")
         var reply = try engine.handle(.passcode(request), from: .owner)
         while case .rekeyed(let progress) = reply, !progress.isFinished {
-            report(".")
+            say(".")
             reply = try engine.handle(.rekeyStep, from: .owner)
         }
     }
@@ -116,9 +102,9 @@ struct Agent {
             let guess = count == 1 ? passcode : "\(passcode)-\(number)"
             do throws(KeychainError) {
                 _ = try engine.handle(.unlock(.of(guess)), from: .owner)
-                report("right")
+                say("right")
             } catch {
-                report(error.message.hasPrefix("the passcode is wrong") ? "wrong" : "waiting")
+                say(error.message.hasPrefix("the passcode is wrong") ? "wrong" : "waiting")
             }
         }
     }
@@ -252,13 +238,13 @@ struct Agent {
         }
         var status: Int32 = 0
         waitpid(child, &status, 0)
-        report("\(status >> 8)")
+        say("\(status >> 8)")
     }
 
     private static func add(_ count: Int, named name: String, to engine: Engine) throws {
         for number in 0..<count {
             try addOne("\(name)-\(number)", to: engine)
-            report("\(number)")
+            say("\(number)")
         }
     }
 
@@ -288,7 +274,7 @@ struct Agent {
         var isFirst = true
         while true {
             _ = try engine.handle(.update(UpdateRequest(query(name), changes: changes)), from: caller)
-            if isFirst { report("begun") }
+            if isFirst { say("begun") }
             isFirst = false
         }
     }
@@ -297,19 +283,14 @@ struct Agent {
 
     private static func performNeedles(_ engine: Engine) throws {
         let work = try JSONDecoder().decode(NeedleWork.self, from: Data((readLine() ?? "").utf8))
-        report("")
+        say("")
         while let line = readLine(), let step = NeedleWork.Step(rawValue: line) {
             try report(asJSON: work.perform(step, on: engine))
         }
     }
 
     private static func report(asJSON value: some Encodable) throws {
-        report(String(decoding: try JSONEncoder().encode(value), as: UTF8.self))
-    }
-
-    /// Written at once, not when a buffer is full: the reader takes every line for a promise.
-    private static func report(_ line: String) {
-        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+        say(String(decoding: try JSONEncoder().encode(value), as: UTF8.self))
     }
 }
 
@@ -326,7 +307,7 @@ private final class StallingClock: Clock {
             return count
         }
         if asked == limit {
-            FileHandle.standardOutput.write(Data("stalled\n".utf8))
+            say("stalled")
             while true { pause() }
         }
         return SystemClock().now

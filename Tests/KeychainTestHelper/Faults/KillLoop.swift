@@ -29,7 +29,7 @@ final class KillLoop {
         self.isHonest = isHonest
         directory = base.appendingPathComponent("kills")
         self.seed = seed
-        random = SeededGenerator(state: seed)
+        random = SeededGenerator(seed: seed)
     }
 
     func run(rounds: Int) throws -> Bool {
@@ -46,7 +46,7 @@ final class KillLoop {
         }
         try takeKeysBack()
         for problem in problems {
-            say("FAILED KeychainFaultProbe kills \(rounds) --seed \(seed), in round \(round): \(problem)")
+            say("FAILED kills \(rounds) --seed \(seed), in round \(round): \(problem)")
         }
         say(
             "kills rounds=\(round) acknowledged=\(acknowledged) passcodes=\(passcodes) refused=\(refused) failed=\(problems.count) "
@@ -65,7 +65,7 @@ final class KillLoop {
             try shared.leave([hasKeyring])
         }
         guard ending == .finished, let answer = try shared.result([Bool].self) else {
-            throw FaultDriver.Failure(reason: "the store was not made: \(ending)")
+            throw HelperFailure("the store was not made: \(ending)")
         }
         usesKeyring = answer == [true]
         passcode = usesKeyring ? "code 0" : nil
@@ -74,7 +74,7 @@ final class KillLoop {
     private func takeKeysBack() throws {
         let configuration = EngineConfiguration.probe(in: directory, usesKeyring: usesKeyring)
         let ending = shared.run { _ in try Engine(configuration).withdrawKeys() }
-        guard ending == .finished else { throw FaultDriver.Failure(reason: "keys were left in the keyring: \(ending)") }
+        guard ending == .finished else { throw HelperFailure("keys were left in the keyring: \(ending)") }
     }
 
     // MARK: A round
@@ -92,12 +92,12 @@ final class KillLoop {
             let seed = random.next()
             workers.append(
                 try start { journal in
-                    try self.write(journal, named: "w\(index)", round, SeededGenerator(state: seed))
+                    try self.write(journal, named: "w\(index)", round, SeededGenerator(seed: seed))
                 })
         }
         if usesKeyring {
             let seed = random.next()
-            workers.append(try start { journal in try self.changePasscodes(journal, SeededGenerator(state: seed)) })
+            workers.append(try start { journal in try self.changePasscodes(journal, SeededGenerator(seed: seed)) })
         }
         var problems: [String] = []
         for worker in workers.sorted(by: { $0.end < $1.end }) {
@@ -302,18 +302,5 @@ private struct Journal {
     private func line(_ text: String) {
         let bytes = Array("\(text)\n".utf8)
         precondition(write(file, bytes, bytes.count) == bytes.count, "the journal is not taken")
-    }
-}
-
-/// splitmix64.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -35,7 +35,7 @@ struct FileWorker {
     private let number: Int
     private let count: Int
 
-    init(_ directory: URL, number: Int, count: Int, forReading: Bool) throws {
+    private init(_ directory: URL, number: Int, count: Int, forReading: Bool) throws {
         let engine = try Engine(.test(in: directory, clock: SystemClock()))
         let files = ProtectedFiles(connection: Connection(engine: engine, caller: Caller(groups: ["G"])))
         handle = try files.open(
@@ -44,7 +44,13 @@ struct FileWorker {
         self.count = count
     }
 
-    func run(_ work: Work) throws {
+    static func run(_ name: String, in directory: String, _ number: Int, _ count: Int) throws {
+        guard let work = Work(rawValue: name) else { throw HelperFailure("unknown work \(name)") }
+        try FileWorker(URL(fileURLWithPath: directory), number: number, count: count, forReading: work == .read)
+            .run(work)
+    }
+
+    private func run(_ work: Work) throws {
         say("begun")
         switch work {
         case .fill: try fill()
@@ -75,7 +81,7 @@ struct FileWorker {
         while poll(&input, 1, 0) == 0 || reads < count {
             let found = try handle.read(at: Self.part.offset, count: Self.part.count)
             guard let first = found.first, found.allSatisfy({ $0 == first }), found.count == Self.part.count else {
-                throw FaultDriver.Failure(reason: "a read gave parts of several versions")
+                throw HelperFailure("a read gave parts of several versions")
             }
             values.insert(first)
             reads += 1
@@ -89,7 +95,7 @@ struct FileWorker {
         for value in (former + 1)...(former + UInt64(count)) {
             try handle.write(withUnsafeBytes(of: value) { Data($0) }, at: place)
             let found = try handle.read(at: place, count: 8).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
-            guard found == value else { throw FaultDriver.Failure(reason: "\(value) was written over by \(found)") }
+            guard found == value else { throw HelperFailure("\(value) was written over by \(found)") }
             try body(value)
         }
     }
