@@ -25,6 +25,9 @@ let bindingAtStart: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-z", "-Xlinker
 /// every other build: a package with unsafe flags cannot be depended on.
 let isFuzzing = Context.environment["KEYCHAIN_FUZZ"] == "1"
 
+/// `KEYCHAIN_BENCHMARKS=1` adds the benchmark's driver (`Scripts/benchmark`), which no test needs.
+let isBenchmarking = Context.environment["KEYCHAIN_BENCHMARKS"] == "1"
+
 let package = Package(
     name: "swift-keychain",
     products: [
@@ -165,15 +168,6 @@ let package = Package(
             capability: .buildTool(),
             dependencies: ["AppleCompatibilityGenerator"]
         ),
-        .executableTarget(
-            name: "KeychainBenchmark",
-            dependencies: [
-                "DataProtection", "Keychain", "KeychainCrypto", "KeychainEngine", "KeychainModel", "Security",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Benchmarks/KeychainBenchmark",
-            swiftSettings: houseSettings
-        ),
         .target(
             name: "KeychainTestSupport",
             dependencies: [
@@ -294,6 +288,19 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+if isBenchmarking {
+    package.targets.append(
+        .executableTarget(
+            name: "KeychainBenchmark",
+            dependencies: [
+                "DataProtection", "Keychain", "KeychainCrypto", "KeychainEngine", "KeychainModel", "Security",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Benchmarks/KeychainBenchmark",
+            swiftSettings: houseSettings
+        ))
+}
 
 if isFuzzing {
     let isSanitizing = Context.environment["KEYCHAIN_FUZZ_SANITIZER"] != "none"
