@@ -2,6 +2,9 @@ internal import Glibc
 internal import KeychainModel
 
 /// A question at the terminal whose answer is not shown.
+///
+/// `TerminalPrompter` asks on behalf of other programs, which ^C and ^Z must neither end nor stop. Here they do to the
+/// command what they do to every command.
 enum TerminalPrompt {
     /// Asks on standard error and reads a line from the terminal on standard input.
     ///
