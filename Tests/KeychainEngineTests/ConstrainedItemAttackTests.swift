@@ -104,6 +104,93 @@ struct ConstrainedItemAttackTests {
         }
     }
 
+    @Test("A ticket is worth nothing to another process, though it has the same groups")
+    func ticketOfAnotherProcess() throws {
+        try withKeychain { keychain in
+            keychain.reader.enroll(1)
+            try keychain.engine.addConstrained("ann", .biometryAny)
+            keychain.reader.touch(1)
+            let ticket = try keychain.engine.verifyBiometry(for: .process(1), Cancellation()) { _ in }
+            let proof = AuthenticationProof(ticket: ticket)
+            #expect(keychain.engine.read("ann", proof, as: .process(2)) == .needed([[.biometry]]))
+            #expect(keychain.engine.read("ann", proof, as: .process(1)) == .secret("secret"))
+        }
+    }
+
+    @Test("After five fingers that did not match the reader is not asked again", arguments: KeychainHost.carriers)
+    func sixthFinger(host: KeychainHost) throws {
+        try withKeychain(host) { keychain in
+            keychain.reader.enroll(1)
+            for _ in 0..<5 {
+                keychain.reader.touch(7)
+                #expect(throws: BiometryFailure.noMatch) {
+                    try keychain.handler.verifyBiometry(for: caller, Cancellation()) { _ in }
+                }
+            }
+            keychain.reader.touch(1)
+            #expect(throws: BiometryFailure.lockedOut) {
+                try keychain.handler.verifyBiometry(for: caller, Cancellation()) { _ in }
+            }
+            #expect(keychain.reader.lookCount == 5)
+        }
+    }
+
+    @Test("Of two factors that an item asks for together, each alone leaves the other to be shown")
+    func oneOfTwoFactors() throws {
+        try withKeychain { keychain in
+            let engine = keychain.engine
+            try engine.setPasscode("1234")
+            keychain.reader.enroll(1)
+            try engine.addConstrained("ann", [.biometryAny, .and, .devicePasscode])
+            keychain.reader.touch(1)
+            let ticket = try engine.verifyBiometry(for: caller, Cancellation()) { _ in }
+            #expect(engine.read("ann", Self.passcode) == .needed([[.biometry]]))
+            #expect(engine.read("ann", AuthenticationProof(ticket: ticket)) == .needed([[.passcode]]))
+            #expect(engine.read("ann", AuthenticationProof(passcode: .of("1234"), ticket: ticket)) == .secret("secret"))
+        }
+    }
+
+    @Test("An identity with a free certificate is not found without what its key asks for", arguments: [true, false])
+    func constrainedIdentityIsFound(wantsSecrets: Bool) throws {
+        try withKeychain { keychain in
+            try keychain.engine.setPasscode("1234")
+            try keychain.engine.addIdentityWithConstrainedKey()
+            let find = Request.find(FindRequest(ItemQuery(.identity), wantsSecrets: wantsSecrets))
+            #expect(try keychain.engine.factorsNeeded(for: find) == [[.passcode]])
+            #expect(try keychain.engine.factorsNeeded(for: .authenticated(Self.passcode, find)) == nil)
+        }
+    }
+
+    @Test("An identity with a free certificate is not changed without what its key asks for")
+    func constrainedIdentityIsChanged() throws {
+        try withKeychain { keychain in
+            try keychain.engine.setPasscode("1234")
+            try keychain.engine.addIdentityWithConstrainedKey()
+            var changes = ItemChanges()
+            changes.attributes = [.label: .text("new")]
+            let update = Request.update(UpdateRequest(ItemQuery(.identity), changes: changes))
+            #expect(try keychain.engine.factorsNeeded(for: update) == [[.passcode]])
+            #expect(try keychain.engine.factorsNeeded(for: .authenticated(Self.passcode, update)) == nil)
+        }
+    }
+
+    @Test("A check finds a constrained item whose key is broken, and needs no passcode for that")
+    func brokenKeyIsReported() throws {
+        try withKeychain { keychain in
+            try keychain.addWithBrokenKey("ann")
+            #expect(try keychain.engine.findings().map(\.severity) == [.damage])
+        }
+    }
+
+    @Test("A constrained item whose key is broken gives way to a new one")
+    func brokenKeyGivesWay() throws {
+        try withKeychain { keychain in
+            try keychain.addWithBrokenKey("ann")
+            try keychain.engine.addConstrained("ann", .devicePasscode)
+            #expect(keychain.engine.read("ann", Self.passcode) == .secret("secret"))
+        }
+    }
+
     @Test("A proof goes around one request, and not around another proof", arguments: KeychainHost.carriers)
     func nestedProof(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
@@ -159,6 +246,21 @@ struct ConstrainedItemAttackTests {
 extension TestKeychain {
     /// What somebody sees of it who has the files and no key.
     fileprivate var files: ClosedStore { ClosedStore(directory: directory) }
+
+    /// Sets the passcode, and damages the wrapped key of an item behind it.
+    fileprivate func addWithBrokenKey(_ account: String) throws {
+        try engine.setPasscode("1234")
+        try engine.addConstrained(account, .devicePasscode)
+        try files.edit("UPDATE item SET secret_key = zeroblob(length(secret_key))")
+    }
+}
+
+extension Caller {
+    /// What a daemon makes of a program's connection.
+    fileprivate static func process(_ pid: Int32) -> Caller {
+        let evidence = CallerEvidence(pid: pid, uid: 0, gid: 0, groups: [], executable: nil, securityLabel: nil)
+        return Caller(groups: caller.groups, evidence: evidence)
+    }
 }
 
 /// What a request for a secret comes to.
@@ -174,6 +276,26 @@ extension RequestHandler {
         request.accessControl = try AccessControl(.whenUnlocked, flags: flags)
         _ = try handle(
             .authenticated(AuthenticationProof(applicationPassword: .of("pw")), .add(request)), from: caller)
+    }
+
+    /// A certificate, and its private key, which asks for a person.
+    fileprivate func addIdentityWithConstrainedKey() throws {
+        let hash = AttributeValue.data(Data(repeating: 7, count: 20))
+        var certificate = AddRequest(.certificate)
+        certificate.attributes = [.serialNumber: .data(Data([1])), .publicKeyHash: hash]
+        certificate.secret = .of("certificate")
+        try add(certificate)
+        var key = AddRequest(.key)
+        key.attributes = [.applicationLabel: hash, .keyClass: .number(1)]
+        key.accessControl = try AccessControl(.whenUnlocked, flags: .userPresence)
+        key.secret = .of("key")
+        try add(key)
+    }
+
+    /// What has to be shown before a request is carried out; nil: it was.
+    fileprivate func factorsNeeded(for request: Request) throws -> [Set<AuthenticationFactor>]? {
+        guard case .authenticationNeeded(let challenge) = try handle(request, from: caller) else { return nil }
+        return challenge.alternatives
     }
 
     fileprivate func read(

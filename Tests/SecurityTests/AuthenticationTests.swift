@@ -154,6 +154,16 @@ struct AuthenticationTests {
         }
     }
 
+    @Test("An item for the enrolled fingers is gone when the last of them is", arguments: KeychainHost.allCases)
+    func noneEnrolled(host: KeychainHost) throws {
+        try withKeychain(host) { keychain in
+            keychain.reader.enroll(1)
+            #expect(add(.biometryCurrentSet) == errSecSuccess)
+            keychain.reader.enroll()
+            #expect(read() == .init(errSecItemNotFound))
+        }
+    }
+
     @Test("Any finger opens an item for any finger, also one that was enrolled later", arguments: KeychainHost.allCases)
     func anyFinger(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
