@@ -133,6 +133,19 @@ struct T11AccessGroupTests {
             ])
     }
 
+    @Test("T11.7 An identity does not move to a group that is not the caller's", arguments: KeychainHost.allCases)
+    func identityStaysAmongTheCallersGroups(host: KeychainHost) throws {
+        try table(
+            host,
+            [
+                .add(Fixtures.certificate, .success),
+                .add(Fixtures.privateKey, .success),
+                .update(Fixtures.identity, inGroup("G3"), .missingEntitlement),
+                .find(Fixtures.identity.with(inGroup("G1")), .success),
+                .asCaller(["G3"], [.find(Fixtures.identity, .notFound)]),
+            ])
+    }
+
     @Test("T11.8 An item does not move onto an equal one in another group", arguments: KeychainHost.allCases)
     func moveOntoAnEqualIsRefused(host: KeychainHost) throws {
         let second = item.with([kSecAttrAccessGroup: "G2", kSecValueData: bytes("q")])

@@ -25,6 +25,16 @@ import Testing
         }
     }
 
+    @Test("The owner of the store adds nothing to the group of tokens")
+    func ownerAndTokenGroup() throws {
+        try withKeychain { keychain in
+            let error = #expect(throws: KeychainError.self) {
+                try keychain.engine.add(.password("ann", group: Caller.tokenGroup), as: .owner)
+            }
+            #expect(error?.code == .missingEntitlement)
+        }
+    }
+
     @Test("A refusal names the group asked for and those held, and no other")
     func message() throws {
         try withKeychain { keychain in
