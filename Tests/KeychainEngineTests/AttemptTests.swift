@@ -1,9 +1,10 @@
 import Foundation
 import KeychainCrypto
-import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
 import Testing
+
+@testable import KeychainEngine
 
 /// Wrong passcodes: how many may be tried, and what survives.
 @Suite struct AttemptTests {
@@ -56,6 +57,19 @@ import Testing
             #expect(try keychain.lockStatus.failedAttempts == 1)
             fail(keychain, "other")
             #expect(try keychain.lockStatus.failedAttempts == 2)
+        }
+    }
+
+    @Test("An attempt is on the disk before the passcode is tried, where a kill leaves it")
+    func countedBefore() throws {
+        try withPasscode { keychain throws in
+            let attempts = keychain.engine.keys.attempts
+            var countMeanwhile: Int?
+            _ = try attempts.attempt { () throws(KeychainError) -> (fingerprint: Data, result: Void?) in
+                countMeanwhile = try attempts.status().failures
+                return (Data(count: 32), nil)
+            }
+            #expect(countMeanwhile == 1)
         }
     }
 

@@ -215,6 +215,16 @@ let hasKeyring = KernelKeyring.ofUser != nil
         }
     }
 
+    @Test("A check before the first unlock says how many items it could not look at", arguments: KeychainHost.allCases)
+    func checkBeforeFirstUnlock(host: KeychainHost) throws {
+        try withPasscode(host) { keychain throws in
+            try keychain.handler.add(.password("ck", protection: .afterFirstUnlock))
+            try keychain.handler.add(.password("dk", protection: .always))
+            keychain.restart()
+            #expect(try keychain.handler.lockedCountInCheck() == "2 items are")
+        }
+    }
+
     @Test("A lock takes what a change of the keybag that was cut short left in the keyring")
     func leftByACrash() throws {
         try withPasscode { keychain throws in

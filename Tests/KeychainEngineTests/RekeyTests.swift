@@ -141,6 +141,67 @@ import Testing
         }
     }
 
+    @Test("A write that was begun before a renewal is not carried out under the former keys")
+    func staleWrite() throws {
+        try withKeychain { keychain in
+            let former = try keychain.engine.items()
+            try keychain.setPasscode("1234")
+            let error = #expect(throws: KeychainError.self) { try former.add(.password("late"), from: caller) }
+            #expect(error?.isStaleKeys == true)
+            #expect(try keychain.engine.databaseRows().isEmpty)
+        }
+    }
+
+    @Test("A row that comes under the former keys behind the place of a renewal is brought under the new ones")
+    func rowBehind() throws {
+        try withKeychain { keychain in
+            try fill(keychain.engine)
+            let store = ClosedStore(directory: keychain.directory)
+            _ = try keychain.engine.handle(.passcode(.set(.of("1234"))), from: caller)
+            // The renewal passes it by.
+            try store.edit("UPDATE item SET generation = 2 WHERE id = 1")
+            let reply = try keychain.engine.handle(.rekeyStep, from: caller)
+            try store.edit("UPDATE item SET generation = 1 WHERE id = 1")
+            try keychain.engine.finishRekey(after: reply)
+            #expect(try keychain.engine.generations().rows == [2])
+            try expectWhole(keychain.engine)
+        }
+    }
+
+    @Test("After a renewal the log holds no row as it was under the former keys")
+    func emptiedLog() throws {
+        try withKeychain { keychain in
+            try fill(keychain.engine, 10)
+            let log = ClosedStore(directory: keychain.directory).log
+            let former = try keychain.engine.wrappedKeys().values.map(\.metadata)
+            let before = try Data(contentsOf: log)
+            #expect(former.count == 10 && former.allSatisfy { before.range(of: $0) != nil })
+            try keychain.setPasscode("1234")
+            let after = try Data(contentsOf: log)
+            #expect(former.allSatisfy { after.range(of: $0) == nil })
+        }
+    }
+
+    @Test("A process that holds former keys drops none of the keybag's")
+    func finishWithFormerKeys() throws {
+        try withKeychain(.embeddedWithoutKeyring) { keychain in
+            let keys = keychain.engine.keys
+            try keychain.beginRekeyHoldingFormerKeys(of: [.whenUnlocked])
+            let error = #expect(throws: KeychainError.self) { try keys.finishRekey() }
+            #expect(error?.code == .interactionNotAllowed)
+            #expect(try keychain.keybag.isRekeying)
+        }
+    }
+
+    @Test("A check by a process that holds former keys counts what it can open and not look up as locked")
+    func checkWithFormerKeys() throws {
+        try withKeychain(.embeddedWithoutKeyring) { keychain in
+            try keychain.engine.add(.password("a"))
+            try keychain.beginRekeyHoldingFormerKeys(of: KeyTier.behindPasscode)
+            #expect(try keychain.engine.lockedCountInCheck() == "1 item is")
+        }
+    }
+
     @Test("What to do about an unfinished renewal is something that works, with a passcode and without")
     func advice() throws {
         try withKeychain { keychain in
@@ -211,5 +272,19 @@ import Testing
                 #expect(try keychain.keybag.keyGenerations.count == 1)
             }
         }
+    }
+}
+
+extension TestKeychain {
+    /// Begins a renewal, and leaves this process with the keys from before it, as one is that unlocked the store and was
+    /// not told.
+    fileprivate func beginRekeyHoldingFormerKeys(of tiers: [KeyTier]) throws {
+        let keys = engine.keys
+        try setPasscode("1234")
+        let former = try StoreKeys(try keys.begin())
+        _ = try engine.handle(
+            .passcode(.change(old: .of("1234"), new: .of("1234"), rekey: true)), from: .owner)
+        keys.held.hold(former, tiers: tiers, record: try #require(keys.state.read()), idleLimit: nil)
+        keys.forgetSnapshot()
     }
 }

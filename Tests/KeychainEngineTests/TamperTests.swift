@@ -79,6 +79,15 @@ import Testing
         }
     }
 
+    @Test("An item whose secret was taken away is not found by a search for its attributes either")
+    func removedSecretAttributesOnly() throws {
+        try withTwoItems { store in
+            try store.edit("UPDATE item SET secret = NULL, secret_key = NULL WHERE id = 1")
+            let found = try store.open().find(.password(limit: .all), secrets: false)
+            #expect(found.map { $0.attributes[.account] } == [.text("bob")])
+        }
+    }
+
     @Test("A secret of the same version from another branch of the row's history does not go with its metadata")
     func branchedHistory() throws {
         try withClosedStore({ try $0.add(.password("ann", secret: "first")) }) { store in
