@@ -26,7 +26,8 @@ import Testing
     @Test("With another store, file or class, another class key or any byte changed it does not open")
     func changes() throws {
         for fileClass in FileClass.allCases {
-            let whole = try example.wrapped(fileClass)
+            let whole = try wrap(fileClass)
+            #expect(try open(whole) == example.fileKey.data)
             var changed = whole
             changed.storeID = UUID()
             expectRefusal { try open(changed) }

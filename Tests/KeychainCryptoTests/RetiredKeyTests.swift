@@ -142,6 +142,20 @@ import Testing
         #expect(refusal(of: changed) == .decode)
     }
 
+    @Test("Of the two generations in the midst of a renewal no key is retired")
+    func inUse() throws {
+        let keys = try bag.unwrap(deviceKey: deviceKey)
+        try keys.addGeneration(4, hasPasscode: false, randomness: SystemRandomness())
+        var changed = bag
+        try changed.wrap(keys, deviceKey: deviceKey, passcodeKey: nil)
+        #expect(refusal(of: changed) == nil)
+        let place = try #require(changed.entries.firstIndex { $0.key.isOfFiles && $0.generation == 3 })
+        var entry = changed.entries.remove(at: place)
+        entry.wrap = .successor
+        changed.retired.append(entry)
+        #expect(refusal(of: changed) == .decode)
+    }
+
     @Test("Retired keys of another kind or another length are refused")
     func lengths() throws {
         for place in bag.retired.indices {

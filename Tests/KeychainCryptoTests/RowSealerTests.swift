@@ -49,6 +49,18 @@ import Testing
         #expect(sizes == [60, 60, 60, 92, 92])
     }
 
+    @Test("Padding with anything but zeros is refused")
+    func foreignPadding() throws {
+        let padded = plaintext.withUnsafeBytes { PaddedBytes.withPadded($0, multiple: 32) { Data($0) } }
+        #expect(try padded.withUnsafeBytes { Data(try PaddedBytes.content(of: $0)) } == plaintext)
+        for place in padded.indices.suffix(padded.count - 4 - plaintext.count) {
+            let error = #expect(throws: KeychainError.self) {
+                try padded.flipping(place).withUnsafeBytes { _ = try PaddedBytes.content(of: $0) }
+            }
+            #expect(error?.code == .decode)
+        }
+    }
+
     @Test("The same plaintext is never sealed to the same bytes")
     func freshKeys() throws {
         let (a, b) = (try seal(), try seal())
