@@ -108,7 +108,7 @@ import Testing
 
     @Test("What was found after a power cut, and is refused by a full disk, is made durable by the next write")
     func foundOnFullDisk() throws {
-        for seed in 0..<50 as Range<UInt64> {
+        for seed in 0..<Effort.seeds(10, full: 50) {
             try replay(
                 [
                     .write(1, at: 4096, count: 1, seed: 1),
@@ -122,7 +122,7 @@ import Testing
 
     @Test("A name may go back to the file that had it, if whoever replaced that died before the end")
     func nameOfReplaced() throws {
-        for seed in 0..<20 as Range<UInt64> {
+        for seed in 0..<Effort.seeds(6, full: 20) {
             try replay(
                 [
                     .kill(.replace(count: 3360, .none, seed: 1), call: 4),
@@ -143,7 +143,7 @@ import Testing
 
     @Test("What the state to go back to needs of the file is not cut off, though the present one needs less")
     func sizeOfBase() throws {
-        for seed in 0..<20 as Range<UInt64> {
+        for seed in 0..<Effort.seeds(6, full: 20) {
             try replay(
                 [
                     .write(0, at: 12288, count: 1, seed: 1),
@@ -161,7 +161,7 @@ import Testing
 
     @Test("What was found after a power cut is made durable before it is written over")
     func twoCuts() throws {
-        for seed in 0..<100 as Range<UInt64> {
+        for seed in 0..<Effort.seeds(15, full: 100) {
             try replay(
                 [
                     .replace(count: 50_000, .none, seed: 1),
@@ -196,7 +196,7 @@ import Testing
 
     @Test("Nor if the program that lets it grow is killed before its header is there")
     func discardedAndKilled() throws {
-        for seed in 0..<100 as Range<UInt64> {
+        for seed in 0..<Effort.seeds(15, full: 100) {
             for call in 0..<5 {
                 try replay(
                     [
@@ -229,7 +229,7 @@ import Testing
             let connection = Connection(engine: keychain.handler, caller: Caller(groups: ["G"]))
             let attic = directory.appendingPathComponent("attic")
             try FileManager.default.createDirectory(at: attic, withIntermediateDirectories: true)
-            for seed in 0..<60 as Range<UInt64> {
+            for seed in 0..<Effort.seeds(15, full: 60) {
                 let disk = ForgetfulDisk(attic: attic)
                 let session = disk.start()
                 let files = ProtectedFiles(connection: connection, files: session)

@@ -10,4 +10,7 @@ package enum Effort {
 
     /// The length of a loop that has no natural end.
     package static func count(_ sample: Int, full: Int) -> Int { isFull ? full : sample }
+
+    /// The same for draws by lot.
+    package static func seeds(_ sample: UInt64, full: UInt64) -> UInt64 { isFull ? full : sample }
 }
