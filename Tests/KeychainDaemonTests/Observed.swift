@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// Something that changes, for tests that wait for it.
 final class Observed<Value: Sendable>: @unchecked Sendable {  // what varies is behind the condition
@@ -44,6 +45,8 @@ final class Gate: Sendable {
 
     func open() { opened.update { $0 = true } }
 
-    /// Returns when so many wait.
-    func awaitArrival(of count: Int = 1) { waiting.wait { $0 >= count } }
+    /// Returns when so many wait. Fewer are an issue.
+    func awaitArrival(of count: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(waiting.wait { $0 >= count }, "\(waiting.value) came", sourceLocation: sourceLocation)
+    }
 }

@@ -141,7 +141,10 @@ extension Request {
         var limits = Limits()
         (limits.readsAtOnce, limits.writesAtOnce, limits.largeAtOnce, limits.passcodesAtOnce) = (1, 1, 1, 1)
         try withServer(engine, limits: limits) { server throws in
-            let busy = try [Request.find, .add(secret: .of("s")), .status, .unlock(.of("p"))].flatMap { request in
+            var all = ItemQuery(.genericPassword)
+            all.limit = .all
+            let requests: [Request] = [.find, .add(secret: .of("s")), .find(FindRequest(all, wantsSecrets: false)), .unlock(.of("p"))]
+            let busy = try requests.flatMap { request in
                 try (1...2).map { _ in
                     let client = try server.connect()
                     return (client, try client.begin(request))
