@@ -49,13 +49,22 @@ public struct ProtectedFiles: Sendable {
     /// nil: that of the current task or of the process, whichever it is at the time of a call.
     private let ownConnection: Connection?
     let files: any FileSystem
-    let randomness: any Randomness
+    private let hidden: Hidden
     private let now: @Sendable () -> ContinuousClock.Instant
     let bootID: UUID
     /// log2 of the chunk size of files that are made.
     let chunkBits: UInt8
 
+    /// What has a type that clients do not see: as a property of the structure itself, it would be left out where they
+    /// compute the structure's size (docs/decisions/008).
+    private final class Hidden: Sendable {
+        let randomness: any Randomness
+
+        init(randomness: any Randomness) { self.randomness = randomness }
+    }
+
     var keys: FileKeys { FileKeys(connection: ownConnection ?? .current) }
+    var randomness: any Randomness { hidden.randomness }
 
     /// Files under the keychain that this process uses: see `KeychainConfiguration.processDefault`.
     public init() { self.init(nil, SystemFiles(), SystemRandomness()) }
@@ -72,7 +81,7 @@ public struct ProtectedFiles: Sendable {
     ) {
         ownConnection = connection
         self.files = files
-        self.randomness = randomness
+        hidden = Hidden(randomness: randomness)
         self.now = now
         self.bootID = bootID
         self.chunkBits = chunkBits

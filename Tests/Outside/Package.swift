@@ -1,0 +1,48 @@
+// swift-tools-version: 6.2
+// This package as its users see it: from a package of their own. Scripts/check-outside writes the sources that are missing
+// here, builds everything and runs it.
+
+import PackageDescription
+
+let security = Target.Dependency.product(name: "Security", package: "swift-keychain")
+let localAuthentication = Target.Dependency.product(name: "LocalAuthentication", package: "swift-keychain")
+let keychain = Target.Dependency.product(name: "Keychain", package: "swift-keychain")
+let dataProtection = Target.Dependency.product(name: "DataProtection", package: "swift-keychain")
+
+let settings: [SwiftSetting] =
+    [.enableUpcomingFeature("MemberImportVisibility")]
+    + (Context.environment["KEYCHAIN_STRICT"] == "1" ? [.treatAllWarnings(as: .error)] : [])
+
+let package = Package(
+    name: "Outside",
+    dependencies: [.package(name: "swift-keychain", path: "../..")],
+    targets: [
+        // What the programs below print, and how they fail.
+        .target(name: "Report", swiftSettings: settings),
+
+        // One program for each module. Together they use everything public, once.
+        .executableTarget(name: "SecurityCalls", dependencies: [security, "Report"], swiftSettings: settings),
+        .executableTarget(
+            name: "LocalAuthenticationCalls", dependencies: [localAuthentication, keychain, security, "Report"],
+            swiftSettings: settings),
+        .executableTarget(name: "KeychainCalls", dependencies: [keychain, "Report"], swiftSettings: settings),
+        .executableTarget(
+            name: "DataProtectionCalls", dependencies: [dataProtection, keychain, "Report"], swiftSettings: settings),
+
+        // The Swift code of the documents: one function for each snippet.
+        .executableTarget(
+            name: "Snippets", dependencies: [dataProtection, keychain, localAuthentication, security],
+            path: ".build/made/Snippets", swiftSettings: settings),
+
+        // The size of every public type, as this package's compiler sees it and as the library does.
+        .target(name: "Layout", swiftSettings: settings),
+        .executableTarget(
+            name: "Layouts",
+            dependencies: ["BrokenLayout", "Layout", dataProtection, keychain, localAuthentication, security],
+            path: ".build/made/Layouts", swiftSettings: settings),
+        // A library with the mistake that Layouts has to find. Its warning is the compiler's word for that mistake.
+        .target(name: "BrokenLayout", dependencies: ["HiddenField"]),
+        .target(name: "HiddenField", swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)
