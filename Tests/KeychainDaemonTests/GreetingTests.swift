@@ -66,6 +66,22 @@ import Testing
         }
     }
 
+    @Test("A hello of one byte more than it may have ends the connection", arguments: [0, 1])
+    func length(excess: Int) throws {
+        let hello = ClientMessage.hello(ClientHello(groups: [String(repeating: "G", count: 100)], authority: .groups))
+        var limits = Limits()
+        limits.helloBytes = try hello.frame().message.count - excess
+        try withServer(FakeEngine(), limits: limits) { server throws in
+            let client = try TestClient(server.path)
+            try client.send(hello)
+            switch try client.receive() {
+            case .welcome: #expect(excess == 0)
+            case .goodbye(let goodbye): #expect(excess == 1 && goodbye.reason == .malformed)
+            case let other: Issue.record("another answer: \(other)")
+            }
+        }
+    }
+
     @Test("Who says nothing is cut off")
     func silence() throws {
         var limits = Limits()

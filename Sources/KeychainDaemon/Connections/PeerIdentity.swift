@@ -55,12 +55,19 @@ struct PeerIdentity: Sendable {
         _ pid: Int32, of socket: Int32, _ accepted: Double
     ) throws(ConnectionEnd) -> OpenDescriptor {
         var descriptor: Int32 = -1
-        var failure = ckeychain_peer_descriptor(socket, &descriptor)
+        let failure = ckeychain_peer_descriptor(socket, &descriptor)
         if failure == 0 { return OpenDescriptor(descriptor) }
         guard failure == ENOPROTOOPT else { throw failure.meansEnded ? .gone : .refused("it cannot be held", failure) }
-        // Before Linux 6.5. That the number came to mean another process between its connecting and this moment shows if
-        // that process is younger than the connection; what happened while the connection waited to be accepted does not.
-        failure = ckeychain_open_process(pid, &descriptor)
+        return try hold(pid, startedBefore: accepted)
+    }
+
+    /// The way before Linux 6.5. That the number came to mean another process between its connecting and this moment shows
+    /// if that process is younger than the connection; what happened while the connection waited to be accepted does not.
+    ///
+    /// - Parameter accepted: When the connection was accepted, by the clock of ``ProcessStart``.
+    static func hold(_ pid: Int32, startedBefore accepted: Double) throws(ConnectionEnd) -> OpenDescriptor {
+        var descriptor: Int32 = -1
+        let failure = ckeychain_open_process(pid, &descriptor)
         guard failure == 0 else { throw failure.meansEnded ? .gone : .refused("it cannot be held", failure) }
         let held = OpenDescriptor(descriptor)
         guard let start = ProcessStart.time(of: pid), start <= accepted else { throw .gone }
