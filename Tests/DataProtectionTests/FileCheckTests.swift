@@ -221,6 +221,16 @@ import Testing
         }
     }
 
+    @Test("A copy of the header counts in its own place alone", arguments: [0, 1])
+    func copyInOtherPlace(number: Int) throws {
+        try withFile(300) { file throws in
+            let places = FileFormat.slotOffsets.map { $0..<($0 + FileFormat.slotByteCount) }
+            let page = file.stored.replacing(places[number], by: file.stored[places[1 - number]]).prefix(Self.page)
+            #expect(FileHeader.intactCopies(in: page) == [number == 1, number == 0])
+            #expect(try !FileHeader.inFirstPage(page).areBothWhole)
+        }
+    }
+
     @Test("Without both copies of the header all is lost")
     func noCopy() throws {
         try withFile(300) { file throws in

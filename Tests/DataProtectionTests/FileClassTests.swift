@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Keychain
+import KeychainFiles
 import KeychainModel
 import KeychainTestSupport
 import Testing
@@ -254,6 +255,19 @@ import Testing
             try check()
             try files.unprotect(url)
             try check()
+        }
+    }
+
+    @Test("A file that cannot be given to its owner loses the right to run as that owner", arguments: [true, false])
+    func setUserID(canBeGiven: Bool) throws {
+        try withProtectedFiles { _, directory throws in
+            var status = stat()
+            status.st_uid = geteuid() + 1
+            status.st_mode = S_IFREG | 0o6755
+            let new = try Replacement(of: directory.appendingPathComponent("file").path, mode: 0o600, SystemFiles())
+            try new.takeModeAndOwner(of: status, mustKeepOwner: false) { _, _, _ in canBeGiven ? 0 : -1 }
+            #expect(fstat(new.descriptor, &status) == 0)
+            #expect(status.st_mode & 0o7777 == (canBeGiven ? 0o6755 : 0o755))
         }
     }
 

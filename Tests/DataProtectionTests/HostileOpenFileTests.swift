@@ -80,4 +80,49 @@ import Testing
             }
         }
     }
+
+    // MARK: What was sealed for something else
+
+    /// Why a file of two chunks is refused whose entries are changed after the chunks were sealed.
+    private func refusal(ofChanged change: (inout [FileEntry]) -> Void) throws -> DataProtectionError.Code? {
+        var refusal: DataProtectionError.Code?
+        try withMade { made, files, url throws in
+            let whole = content(2 * Self.chunk)
+            var entries = [
+                try made.add(whole.prefix(Self.chunk), index: 0), try made.add(whole.suffix(Self.chunk), index: 1),
+            ]
+            change(&entries)
+            made.put(made.header(root: try made.addNode(entries), length: 2 * Self.chunk))
+            try made.bytes.write(to: url)
+            do throws(DataProtectionError) { _ = try files.read(from: url) } catch { refusal = error.code }
+        }
+        return refusal
+    }
+
+    @Test("A file whose entries are as its chunks were sealed is read")
+    func unchanged() throws {
+        #expect(try refusal { _ in } == nil)
+    }
+
+    @Test("Two chunks of a file that have changed places with their entries are refused")
+    func exchangedChunks() throws {
+        #expect(try refusal { $0.swapAt(0, 1) } == .tampered)
+    }
+
+    @Test("An older chunk that is given out as what a later write has left is refused")
+    func olderChunk() throws {
+        #expect(try refusal { $0[0].writeCount = $0[1].writeCount } == .tampered)
+    }
+
+    @Test("A chunk of content that has the form of a table is refused as one")
+    func chunkAsTable() throws {
+        try withMade { made, files, url throws in
+            let entries = try (0..<2).map { try made.add(content(Self.chunk), index: UInt64($0)) }
+            let chunk = try made.add(HandmadeFile.encoded(entries), level: 0, index: 0)
+            made.put(made.header(root: chunk, length: 2 * Self.chunk))
+            try made.bytes.write(to: url)
+            let error = #expect(throws: DataProtectionError.self) { try files.read(from: url) }
+            #expect(error?.code == .tampered)
+        }
+    }
 }

@@ -259,6 +259,26 @@ import Testing
         }
     }
 
+    @Test("After its first sync a new file has its name on the disk")
+    func nameOfNew() throws {
+        try withProtectedFiles { _, directory, keychain throws in
+            let connection = Connection(engine: keychain.handler, caller: Caller(groups: ["G"]))
+            let attic = directory.appendingPathComponent("attic")
+            try FileManager.default.createDirectory(at: attic, withIntermediateDirectories: true)
+            for seed in 0..<20 as Range<UInt64> {
+                let disk = ForgetfulDisk(attic: attic)
+                let files = ProtectedFiles(connection: connection, files: disk.start())
+                let url = directory.appendingPathComponent("new \(seed)")
+                let handle = try files.open(url, for: .writing, options: .create)
+                try handle.write(content(9000), at: 0)
+                try handle.sync()
+                disk.powerCut(seed: seed)
+                let later = ProtectedFiles(connection: connection, files: disk.start(), bootID: UUID())
+                #expect(try later.read(from: url) == content(9000))
+            }
+        }
+    }
+
     @Test("The disk forgets what was not forced to it, and keeps what was")
     func control() throws {
         try withProtectedFiles { _, directory throws in

@@ -123,13 +123,17 @@ struct Replacement: ~Copyable {
 extension Replacement {
     /// Gives the new file the mode and the owner of the one that it replaces.
     ///
-    /// - Parameter mustKeepOwner: Otherwise the new file is this user's where it cannot be given away, as with every
-    ///   program that replaces a file by a new one.
-    func takeModeAndOwner(of status: stat, mustKeepOwner: Bool) throws(DataProtectionError) {
+    /// - Parameters:
+    ///   - mustKeepOwner: Otherwise the new file is this user's where it cannot be given away, as with every program that
+    ///     replaces a file by a new one.
+    ///   - giveTo: Gives the open file to a user and a group, as fchown(2).
+    func takeModeAndOwner(
+        of status: stat, mustKeepOwner: Bool, giveTo: (Int32, uid_t, gid_t) -> Int32 = fchown
+    ) throws(DataProtectionError) {
         var own = stat()
         guard fstat(descriptor, &own) == 0 else { throw .system("write", path) }
         let isOwn = own.st_uid == status.st_uid && own.st_gid == status.st_gid
-        let isGiven = isOwn || fchown(descriptor, status.st_uid, status.st_gid) == 0
+        let isGiven = isOwn || giveTo(descriptor, status.st_uid, status.st_gid) == 0
         guard isGiven || !mustKeepOwner else {
             throw DataProtectionError(
                 .unsupportedFile, path, "it belongs to another user or group, which this user cannot give files to")
