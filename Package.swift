@@ -264,6 +264,10 @@ let package = Package(
             swiftSettings: houseSettings
         ),
         .testTarget(
+            name: "AppleCompatibilityTests", dependencies: ["AppleCompatibilityGenerator"],
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
             name: "KeychainPromptTests",
             dependencies: ["KeychainModel", "KeychainPrompt", "KeychainTestHelper", "KeychainTestSupport"],
             swiftSettings: houseSettings
