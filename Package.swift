@@ -22,8 +22,9 @@ let houseSettings: [SwiftSetting] =
 let bindingAtStart: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"], .when(platforms: [.linux]))]
 
 /// `KEYCHAIN_FUZZ=1` adds the fuzz entries, and coverage to the targets they reach (`Scripts/fuzz`). Kept out of
-/// every other build: a package with unsafe flags cannot be depended on.
-let isFuzzing = Context.environment["KEYCHAIN_FUZZ"] == "1"
+/// every other build: a package with unsafe flags cannot be depended on. `KEYCHAIN_FUZZ=replay` adds the entries alone, which
+/// then only take inputs that there are.
+let fuzzing = Context.environment["KEYCHAIN_FUZZ"]
 
 /// `KEYCHAIN_BENCHMARKS=1` adds the benchmark's driver (`Scripts/benchmark`), which no test needs.
 let isBenchmarking = Context.environment["KEYCHAIN_BENCHMARKS"] == "1"
@@ -306,11 +307,16 @@ if isBenchmarking {
         ))
 }
 
-if isFuzzing {
-    let isSanitizing = Context.environment["KEYCHAIN_FUZZ_SANITIZER"] != "none"
+if fuzzing == "1" || fuzzing == "replay" {
+    let isReplaying = fuzzing == "replay"
+    let isSanitizing = !isReplaying && Context.environment["KEYCHAIN_FUZZ_SANITIZER"] != "none"
     let sanitizers = isSanitizing ? "fuzzer,address" : "fuzzer"
-    let coverage: [SwiftSetting] = [.unsafeFlags(["-sanitize=\(sanitizers)"])]
-    package.targets.append(.target(name: "CFuzzer", path: "Fuzzing/CFuzzer"))
+    let coverage: [SwiftSetting] = isReplaying ? [] : [.unsafeFlags(["-sanitize=\(sanitizers)"])]
+    let fuzzer: [LinkerSetting] = isReplaying ? [] : [.unsafeFlags(["-sanitize=\(sanitizers)", "-use-ld=lld"])]
+    package.targets.append(
+        .target(
+            name: "CFuzzer", path: "Fuzzing/CFuzzer",
+            cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
     let reached: Set = ["KeychainModel", "KeychainCrypto", "KeychainEngine", "Keychain", "Security"]
     for target in package.targets {
         if reached.contains(target.name) { target.swiftSettings = (target.swiftSettings ?? []) + coverage }
@@ -335,6 +341,6 @@ if isFuzzing {
             .executableTarget(
                 name: name, dependencies: dependencies, path: "Fuzzing/\(name)",
                 swiftSettings: houseSettings + coverage,
-                linkerSettings: [.unsafeFlags(["-sanitize=\(sanitizers)", "-use-ld=lld"])]))
+                linkerSettings: fuzzer))
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import KeychainTestSupport
 import Testing
 
-/// A real daemon under load, and killed, by the executable KeychainTestHelper. `Scripts/torture-daemon` does it at
+/// A real daemon under load, and killed, by the executable KeychainTestHelper. `Scripts/torture daemon` does it at
 /// length.
 @Suite(.serialized) struct ProbeTests {
     private func probe(_ words: String...) throws -> (text: String, status: Int32) {

@@ -29,6 +29,11 @@ let package = Package(
         .executableTarget(
             name: "DataProtectionCalls", dependencies: [dataProtection, keychain, "Report"], swiftSettings: settings),
 
+        // Code that only imports Foundation: every member that the plugin adds to it.
+        .executableTarget(
+            name: "FoundationMembers", dependencies: [dataProtection, security], swiftSettings: settings,
+            plugins: [.plugin(name: "AppleCompatibility", package: "swift-keychain")]),
+
         // The Swift code of the documents: one function for each snippet.
         .executableTarget(
             name: "Snippets", dependencies: [dataProtection, keychain, localAuthentication, security],
