@@ -276,7 +276,7 @@ let package = Package(
         .testTarget(
             name: "KeychainToolTests",
             dependencies: [
-                "KeychainTool", "DataProtection", "Keychain", "KeychainBus", "KeychainCrypto", "KeychainLogin",
+                "KeychainTool", "DataProtection", "Keychain", "KeychainBus", "KeychainEngine", "KeychainLogin",
                 "KeychainModel", "KeychainTestSupport",
             ],
             swiftSettings: houseSettings

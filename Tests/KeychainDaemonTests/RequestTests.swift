@@ -143,7 +143,9 @@ extension Request {
         try withServer(engine, limits: limits) { server throws in
             var all = ItemQuery(.genericPassword)
             all.limit = .all
-            let requests: [Request] = [.find, .add(secret: .of("s")), .find(FindRequest(all, wantsSecrets: false)), .unlock(.of("p"))]
+            let requests: [Request] = [
+                .find, .add(secret: .of("s")), .find(FindRequest(all, wantsSecrets: false)), .unlock(.of("p")),
+            ]
             let busy = try requests.flatMap { request in
                 try (1...2).map { _ in
                     let client = try server.connect()

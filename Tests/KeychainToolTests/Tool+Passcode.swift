@@ -1,4 +1,6 @@
 import Foundation
+import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 extension Tool {
@@ -24,6 +26,14 @@ extension Tool {
     @discardableResult
     func setPasscode(_ passcode: String = Self.passcode) throws -> Outcome {
         try run("passcode", "set", input: Self.lines(passcode, passcode))
+    }
+
+    /// As the command does, but so that to check it takes microseconds and not a third of a second: the keychain itself says
+    /// what checking takes.
+    func setCheapPasscode() throws {
+        var configuration = EngineConfiguration(storeDirectory: store, deviceKeyDirectory: deviceKey)
+        configuration.passcodeCost = 4
+        try Engine(configuration).setPasscode(Self.passcode)
     }
 
     @discardableResult
@@ -65,7 +75,7 @@ extension Tool {
 func withPasscode(_ body: (Tool) throws -> Void) throws {
     try withTool { (tool) throws in
         defer { tool.dropKeys() }
-        #expect(try tool.setPasscode().status == 0)
+        try tool.setCheapPasscode()
         try body(tool)
     }
 }
