@@ -67,7 +67,15 @@ int ckeychain_keyring_read(int32_t serial, void *payload, size_t capacity, size_
 }
 
 int ckeychain_keyring_remove(int32_t serial) {
-    return control(KEYCTL_INVALIDATE, (unsigned long)(long)serial, 0, 0, 0) < 0 ? errno : 0;
+    unsigned long key = (unsigned long)(long)serial;
+    // Unlinked before it is invalidated: for a key that the kernel takes out of the keyring by itself it goes on counting
+    // four bytes against the user's quota of 20,000, until the next start of the system.
+    int is_unlinked = control(KEYCTL_UNLINK, key, special(KEY_SPEC_USER_KEYRING), 0, 0) == 0;
+    // Somebody may have linked it elsewhere.
+    if (control(KEYCTL_INVALIDATE, key, 0, 0, 0) == 0) {
+        return 0;
+    }
+    return is_unlinked && (errno == ENOKEY || errno == EKEYREVOKED) ? 0 : errno;
 }
 
 int ckeychain_keyring_list(int32_t *serials, size_t capacity, size_t *count) {

@@ -46,8 +46,8 @@ import Testing
         let tag = UInt8(number << 3 | 2)
         let values =
             number == 6
-            ? field(6, Data(repeating: 0, count: 1 << 19))
-            : (0..<19).reduce(Data([tag, 0])) { values, _ in values + values }
+            ? field(6, Data(repeating: 0, count: 1 << 20))
+            : (0..<20).reduce(Data([tag, 0])) { values, _ in values + values }
         // ClientMessage.id, ClientMessage.add, Add.attributes
         let message = Data([8, 1]) + field(4, field(2, values))
         let flaw = #expect(throws: WireFlaw.self) { try ClientMessage(message: message, tail: nil) }

@@ -1,0 +1,35 @@
+import Foundation
+import KeychainTestSupport
+import Testing
+
+@testable import KeychainEngine
+
+/// The kernel's keyring of this user, as it is behind every unlock.
+@Suite(.enabled(if: hasKeyring)) struct KernelKeyringTests {
+    @Test("Keys that come and go leave nothing of the user's quota used up")
+    func quota() throws {
+        let keyring = try #require(KernelKeyring.ofUser)
+        let rounds = 2_000
+        let before = try usedBytes()
+        for round in 0..<rounds {
+            // Of another name each, as stores have: the next one of the same name would take the place of the last.
+            let name = "keychain-test:\(getpid()):\(round)"
+            try keyring.put(Data("sealed".utf8), as: name, lifetime: nil)
+            keyring.removeAll { $0 == name }
+            #expect(keyring.find(name) == nil)
+        }
+        // The kernel gives the keys' memory back when it has time; what it forgets is four bytes for each. Other tests have
+        // keys there, too.
+        let end = ContinuousClock.now + .seconds(60)
+        while try usedBytes() - before >= rounds * 2, ContinuousClock.now < end { usleep(50_000) }
+        #expect(try usedBytes() - before < rounds * 2)
+    }
+
+    /// Of this user's quota, from /proc/key-users (proc_key-users(5)).
+    private func usedBytes() throws -> Int {
+        let table = try String(contentsOfFile: "/proc/key-users", encoding: .utf8)
+        let line = table.split(separator: "\n").first { $0.drop { $0 == " " }.hasPrefix("\(geteuid()):") }
+        let bytes = try #require(line?.split(separator: " ").last?.split(separator: "/").first)
+        return try #require(Int(bytes))
+    }
+}
