@@ -69,21 +69,20 @@ static __attribute__((noinline)) void erase_registers(void) {
 
 // A look-up uses 35 KiB and a renewal of keys 44 on x86-64 with AVX-512; twice that unoptimised.
 #ifdef DEBUG
-#define ERASED_STACK (128 * 1024)
+const size_t ckeychain_call_stack = 128 * 1024;
 #else
-#define ERASED_STACK (56 * 1024)
+const size_t ckeychain_call_stack = 56 * 1024;
 #endif
+const size_t ckeychain_cipher_stack = 16 * 1024;
 
-const size_t ckeychain_erased_stack = ERASED_STACK;
-
-static __attribute__((noinline)) void erase_stack(void) {
-    unsigned char frame[ERASED_STACK];
-    explicit_bzero(frame, sizeof frame);
+static __attribute__((noinline)) void erase_stack(size_t count) {
+    unsigned char frame[count];
+    explicit_bzero(frame, count);
 }
 
-void ckeychain_erase_traces(void) {
+void ckeychain_erase_traces(size_t stack) {
     // In this order: the dynamic linker saves the registers on the stack when a function is called for the first time,
     // explicit_bzero among them.
     erase_registers();
-    erase_stack();
+    erase_stack(stack);
 }

@@ -65,6 +65,27 @@ import Testing
         }
     }
 
+    @Test(
+        "A program that has written, read and closed a file has its key no more, in no register nor on the stack",
+        .enabled(if: hasKeyring))
+    func closedFile() throws {
+        try withClient(usesKeyring: true) { keychain, client, _, _ throws in
+            let text = try client.ask("use-file \(keychain.directory.appending(path: "file").path)")
+            let wrapped = try #require(WrappedFileKey(text: text), "\(text)")
+            let key = try keychain.engine.fileKey(.open(wrapped)).key.copyData()
+            let material = try KeyMaterial { $0.copyBytes(from: key) }
+            let content = material.withDerived("file content 1", KeyContext(wrapped.fileID).adding(UInt64(0))) {
+                Data($0)
+            }
+            let needles = ["file key": key, "content key": content]
+            let scanner = MemoryScanner(process: client.identifier)
+            #expect(try scanner.hits(of: needles) == [])
+            // The control: a key that is held is found.
+            #expect(try client.ask("hold-file \(text)") == "0")
+            #expect(try scanner.hits(of: needles) == ["file key"])
+        }
+    }
+
     @Test("A process that holds the keys by itself loses them at the lock, and never keeps those of files")
     func processThatHoldsKeys() throws {
         try withClient(usesKeyring: false) { keychain, client, needles, files throws in

@@ -21,14 +21,16 @@ int ckeychain_map_secret_pages(size_t count, void *_Nullable *_Nonnull pages);
 /// Erases and unmaps what `ckeychain_map_pages` returned.
 void ckeychain_release_pages(void *_Nonnull pages, size_t count);
 
-/// How much of the stack below its caller `ckeychain_erase_traces` overwrites: more than any call of the engine uses, with
-/// what the dynamic linker saves (`MemoryTests`).
-extern const size_t ckeychain_erased_stack;
+/// More of the stack than any call of the engine uses, with what the dynamic linker saves (`MemoryTests`).
+extern const size_t ckeychain_call_stack;
 
-/// Clears every vector register, where the cipher and memcpy(3) leave keys, and overwrites this thread's stack below the
-/// caller, where functions that have returned left them. The registers come first: the dynamic linker saves them on the
+/// More of the stack than the cipher's own functions use.
+extern const size_t ckeychain_cipher_stack;
+
+/// Clears every vector register, where the cipher and memcpy(3) leave keys, and overwrites so much of this thread's stack
+/// below the caller, where functions that have returned left them. The registers come first: the dynamic linker saves them on the
 /// stack of the next function that is called for the first time.
-void ckeychain_erase_traces(void);
+void ckeychain_erase_traces(size_t stack);
 
 /// Fills `bytes` from the kernel's generator (getrandom(2)); returns 0 or an errno value.
 int ckeychain_random(void *_Nonnull bytes, size_t count);

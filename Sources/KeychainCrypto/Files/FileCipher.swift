@@ -41,6 +41,7 @@ package struct FileCipher: Sendable {
     package func withContentKey<R, E: Error>(
         for writeCount: UInt64, _ body: (ContentCipher) throws(E) -> R
     ) throws(E) -> R {
+        defer { KeyTraces.eraseOfCipher() }
         let epoch = writeCount >> FileFormat.epochBits
         return try keys.withKey(of: epoch) { key throws(E) in
             var result: Result<R, E>?

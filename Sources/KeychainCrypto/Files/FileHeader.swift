@@ -75,6 +75,7 @@ package struct UnverifiedFileHeader: Sendable, Hashable {
     ///
     /// - Throws: `.tampered`.
     package func verified(fileKey: KeyMaterial) throws(FileFormatError) -> FileHeader {
+        defer { KeyTraces.eraseOfCipher() }
         let tag = FileHeader.tag(of: bytes.prefix(FileHeader.tagOffset), fileKey: fileKey, fileID: claimed.key.fileID)
         guard Keybag.isEqual(tag, bytes[FileHeader.tagOffset..<FileHeader.checksumOffset]) else {
             throw .tampered("its header was changed")
@@ -101,6 +102,7 @@ extension FileHeader {
 
     /// The 512 bytes of one of the two slots.
     package func encoded(fileKey: KeyMaterial, slot: Int) -> Data {
+        defer { KeyTraces.eraseOfCipher() }
         var bytes = Data(count: FileFormat.slotByteCount)
         bytes.withUnsafeMutableBytes { bytes in
             encode(into: bytes, slot)

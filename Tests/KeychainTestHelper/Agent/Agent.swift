@@ -8,7 +8,8 @@
 //                                     right, wrong, waiting
 //   agent serve DIR                   carries out a line of standard input after the other: add NAME, get NAME,
 //                                     unlock CODE, lock, state, open-file KEY, hold-file KEY (keeps it until:
-//                                     give-back), mark NUMBER [COMMAND…] (fills the vector registers with the number,
+//                                     give-back), use-file PATH (writes, reads and closes it; prints its wrapped key),
+//                                     mark NUMBER [COMMAND…] (fills the vector registers with the number,
 //                                     carries out the command, and has the linker save the registers), depth COMMAND…
 //                                     (how many bytes of the stack it takes); prints the status or what was asked for
 //   agent as UID readkey SERIAL       as that user, ends with the errno of reading a key from the kernel
@@ -22,8 +23,11 @@
 //   agent fork DIR                    adds an item, forks, and prints the status that an add in the child gets
 
 import CKeychainTestSupport
+import DataProtection
 import Dispatch
 import Foundation
+import Keychain
+import KeychainCrypto
 import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
@@ -155,6 +159,8 @@ enum Agent {
                 else { return "?" }
                 heldFiles.withLock { $0.append(key) }
                 return "0"
+            case ("use-file", 2):
+                return useFile(words[1], engine)
             case ("give-back", 1):
                 heldFiles.withLock { $0 = [] }
                 return "0"
@@ -182,6 +188,21 @@ enum Agent {
         var query = ItemQuery(.genericPassword)
         query.attributes = [.account: .text(account)]
         return query
+    }
+
+    private static func useFile(_ path: String, _ engine: Engine) -> String {
+        do {
+            let files = ProtectedFiles(connection: Connection(engine: engine, caller: caller))
+            let url = URL(filePath: path)
+            try files.write(Data("first".utf8), to: url, protection: .complete)
+            let handle = try files.open(url, for: .writing)
+            try handle.write(Data(repeating: 7, count: 100_000), at: 5)
+            guard try handle.read(at: 0, count: 200_000).count == 100_005 else { return "another content" }
+            try handle.close()
+            return try FileHeader.newest(in: try Data(contentsOf: url).prefix(4096)).claimed.key.text
+        } catch {
+            return "\(error)"
+        }
     }
 
     /// Returns when the registers were saved. The thread stands still from then on, so that it writes over nothing.
