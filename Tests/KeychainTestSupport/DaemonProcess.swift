@@ -84,7 +84,8 @@ package final class DaemonProcess {
     /// What the kernel says of its size.
     package struct Size {
         package var residentKilobytes = 0
-        package var descriptors = 0
+        /// nil: only root is told of a daemon's, which nobody else may look into.
+        package var descriptors: Int?
         package var threads = 0
     }
 
@@ -99,7 +100,9 @@ package final class DaemonProcess {
                 if fields[0] == "VmRSS:" { size.residentKilobytes = number }
                 if fields[0] == "Threads:" { size.threads = number }
             }
-            size.descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(identifier)/fd").count
+            if geteuid() == 0 {
+                size.descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(identifier)/fd").count
+            }
             return size
         }
     }

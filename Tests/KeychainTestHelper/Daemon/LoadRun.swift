@@ -8,10 +8,6 @@ import KeychainTestSupport
 struct LoadRun {
     /// A daemon takes 64 connections from one process.
     private static let clientsPerProcess = 20
-    /// What it keeps for the next calls, however many there were: eight readers of the database and a writer, of up to
-    /// three descriptors each.
-    private static let keptDescriptors = 32
-
     let program: String
     let clients: Int
     let calls: Int
@@ -51,9 +47,9 @@ struct LoadRun {
         let count = reports.reduce(0) { $0 + $1.count }
         if count != clients * calls { problems.append("\(count) answers to \(clients * calls) calls") }
         for nuisance in nuisances { close(nuisance) }
-        let after = try settled(daemon, descriptors: before.descriptors)
-        if after.descriptors > before.descriptors + Self.keptDescriptors {
-            problems.append("\(after.descriptors) descriptors, \(before.descriptors) before")
+        let after = try settled(daemon, since: before)
+        if after.hasMoreDescriptors(than: before) {
+            problems.append("\(after.descriptorText) descriptors, \(before.descriptorText) before")
         }
         if after.threads > before.threads + 4 { problems.append("\(after.threads) threads, \(before.threads) before") }
         if daemon.stop() != 0 { problems.append("the daemon did not end with 0") }
@@ -62,7 +58,7 @@ struct LoadRun {
         say(
             "load clients=\(clients) calls=\(count) killed=\(kills) seconds=\(text(seconds)) longest=\(text(longest)) "
                 + "resident=\(before.residentKilobytes)..\(after.residentKilobytes)kB "
-                + "descriptors=\(before.descriptors)..\(after.descriptors) threads=\(before.threads)..\(after.threads) "
+                + "descriptors=\(before.descriptorText)..\(after.descriptorText) threads=\(before.threads)..\(after.threads) "
                 + "failed=\(problems.count)")
         return problems.isEmpty
     }
@@ -88,10 +84,10 @@ struct LoadRun {
     }
 
     /// Its size when it has noticed that its clients are gone.
-    private func settled(_ daemon: DaemonProcess, descriptors: Int) throws -> DaemonProcess.Size {
+    private func settled(_ daemon: DaemonProcess, since before: DaemonProcess.Size) throws -> DaemonProcess.Size {
         for _ in 0..<200 {
             let size = try daemon.size
-            if size.descriptors <= descriptors + Self.keptDescriptors { return size }
+            if !size.hasMoreDescriptors(than: before) { return size }
             usleep(20_000)
         }
         return try daemon.size
@@ -193,4 +189,17 @@ private enum Nuisance: CaseIterable {
         guard result == 0 else { throw HelperFailure("no connection to \(path)") }
         return descriptor
     }
+}
+
+extension DaemonProcess.Size {
+    /// What a daemon keeps for the next calls, however many there were: eight readers of the database and a writer, of up to
+    /// three descriptors each.
+    private static let keptDescriptors = 32
+
+    fileprivate func hasMoreDescriptors(than before: Self) -> Bool {
+        guard let descriptors, let former = before.descriptors else { return false }
+        return descriptors > former + Self.keptDescriptors
+    }
+
+    fileprivate var descriptorText: String { descriptors.map(String.init) ?? "?" }
 }
