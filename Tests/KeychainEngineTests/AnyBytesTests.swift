@@ -147,7 +147,9 @@ import Testing
         }
     }
 
-    @Test("A label of a megabyte comes back and is searched for", arguments: [1 << 20, 5 << 20], KeychainHost.carriers)
+    @Test(
+        "A label of a megabyte comes back and is searched for",
+        arguments: Effort.isFull ? [1 << 20, 5 << 20] : [1 << 20], KeychainHost.carriers)
     func largeLabel(size: Int, host: KeychainHost) throws {
         var source = AnyBytes()
         let bytes = source.generator.bytes(size)

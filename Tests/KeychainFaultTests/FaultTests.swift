@@ -13,10 +13,12 @@ import Testing
         var testDescription: String { operation }
 
         static let all = shares([
-            3: ["add", "checkpoint", "passcode-change", "policy", "wrong-passcode", "unlock", "lock"],
-            7: ["update", "delete", "recover", "upgrade", "upgrade-after-crash", "passcode-remove", "resume-creation"],
-            17: ["update-many", "delete-many", "create", "resume-renewal"],
-            31: ["first-passcode", "rekey"],
+            7: ["add", "checkpoint", "passcode-change", "policy", "wrong-passcode", "unlock", "lock"],
+            17: [
+                "update", "delete", "recover", "upgrade", "upgrade-after-crash", "passcode-remove", "resume-creation",
+            ],
+            31: ["update-many", "delete-many", "create", "resume-renewal"],
+            61: ["first-passcode", "rekey"],
         ])
 
         private static func shares(_ table: [Int: [String]]) -> [Share] {
