@@ -19,7 +19,14 @@ struct KernelKeyring: Sendable {
             let start = bytes.baseAddress!
             if let serial = find(name), ckeychain_keyring_update(serial, start, bytes.count, seconds) == 0 { return 0 }
             var serial: Int32 = 0
-            return ckeychain_keyring_put(name, start, bytes.count, seconds, &serial)
+            var failure: Int32 = 0
+            // Removed keys count against the quota until the kernel has time for them: 50 ms at most, after thousands of them.
+            for attempt in 0..<100 {
+                if attempt > 0 { usleep(10_000) }
+                failure = ckeychain_keyring_put(name, start, bytes.count, seconds, &serial)
+                if failure != EDQUOT { break }
+            }
+            return failure
         }
         guard failure == 0 else {
             let advice = failure == EDQUOT ? ": its quota is used up (see /proc/key-users)" : ""
