@@ -1,7 +1,7 @@
 internal import CKeychainLinux
 
-/// What operations with keys leave where nobody looks after it. Keys are handled in buffers that are erased, but the cipher's
-/// own frames and registers, and the compiler's copies, are not among them.
+/// Copies of keys in registers and on the stack. The buffers that hold keys are erased by their owners; the cipher's own
+/// frames and registers, and the compiler's copies, have no owner.
 package enum KeyTraces {
     /// Clears the registers and overwrites the stack below the caller, as far as a call of the engine uses it.
     package static func erase() { ckeychain_erase_traces(ckeychain_call_stack) }
