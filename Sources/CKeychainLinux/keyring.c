@@ -19,23 +19,40 @@ int ckeychain_keyring_check(void) {
     return control(KEYCTL_GET_KEYRING_ID, special(KEY_SPEC_USER_KEYRING), 1, 0, 0) < 0 ? errno : 0;
 }
 
+struct put {
+    const char *name;
+    const void *payload;
+    size_t count;
+    unsigned seconds;
+    int failure;
+};
+
 // Made in the thread's own keyring, since a key's mode can be set only by who possesses it, and not every session
 // possesses the user's keyring. Linking it there then replaces one of the same name.
-int ckeychain_keyring_put(const char *name, const void *payload, size_t count, unsigned seconds, int32_t *serial) {
-    long key = syscall(SYS_add_key, "user", name, payload, count, KEY_SPEC_THREAD_KEYRING);
-    if (key < 0) {
-        return errno;
+static void *put(void *argument) {
+    struct put *put = argument;
+    long serial = syscall(SYS_add_key, "user", put->name, put->payload, put->count, KEY_SPEC_THREAD_KEYRING);
+    if (serial < 0) {
+        put->failure = errno;
+        return NULL;
     }
-    int failure = 0;
-    if (control(KEYCTL_SETPERM, (unsigned long)key, OWNER_ONLY, 0, 0) < 0 ||
-        (seconds != 0 && control(KEYCTL_SET_TIMEOUT, (unsigned long)key, seconds, 0, 0) < 0) ||
-        control(KEYCTL_LINK, (unsigned long)key, special(KEY_SPEC_USER_KEYRING), 0, 0) < 0) {
-        failure = errno;
-        (void)control(KEYCTL_INVALIDATE, (unsigned long)key, 0, 0, 0);
+    unsigned long key = (unsigned long)serial;
+    if (control(KEYCTL_SETPERM, key, OWNER_ONLY, 0, 0) < 0 ||
+        (put->seconds != 0 && control(KEYCTL_SET_TIMEOUT, key, put->seconds, 0, 0) < 0) ||
+        control(KEYCTL_LINK, key, special(KEY_SPEC_USER_KEYRING), 0, 0) < 0) {
+        put->failure = errno;
+        (void)control(KEYCTL_INVALIDATE, key, 0, 0, 0);
     }
-    (void)control(KEYCTL_UNLINK, (unsigned long)key, special(KEY_SPEC_THREAD_KEYRING), 0, 0);
-    *serial = (int32_t)key;
-    return failure;
+    (void)control(KEYCTL_UNLINK, key, special(KEY_SPEC_THREAD_KEYRING), 0, 0);
+    return NULL;
+}
+
+// On a thread that ends with it: a thread that has a keyring keeps it, each thread that it starts gets one too, and each
+// file that it opens holds it. All of them count against the user's quota of 200 keys.
+int ckeychain_keyring_put(const char *name, const void *payload, size_t count, unsigned seconds) {
+    struct put call = {.name = name, .payload = payload, .count = count, .seconds = seconds};
+    int failure = ckeychain_run_thread(put, &call);
+    return failure != 0 ? failure : call.failure;
 }
 
 int ckeychain_keyring_update(int32_t serial, const void *payload, size_t count, unsigned seconds) {

@@ -24,6 +24,28 @@ static void *run(void *argument) {
     return NULL;
 }
 
+// A thread inherits the mask of the one that makes it: signals are for the threads that wait for them.
+static int create(pthread_t *thread, size_t stack, int state, void *(*routine)(void *), void *argument) {
+    pthread_attr_t attributes;
+    int failure = pthread_attr_init(&attributes);
+    if (failure != 0) {
+        return failure;
+    }
+    failure = pthread_attr_setstacksize(&attributes, stack);
+    if (failure == 0) {
+        failure = pthread_attr_setdetachstate(&attributes, state);
+    }
+    if (failure == 0) {
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        failure = pthread_create(thread, &attributes, routine, argument);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    pthread_attr_destroy(&attributes);
+    return failure;
+}
+
 int ckeychain_start_thread(const char *name, size_t stack, void (*body)(void *), void *context) {
     struct start *start = malloc(sizeof *start);
     if (start == NULL) {
@@ -31,28 +53,18 @@ int ckeychain_start_thread(const char *name, size_t stack, void (*body)(void *),
     }
     *start = (struct start){.body = body, .context = context};
     strncpy(start->name, name, sizeof start->name - 1);
-    pthread_attr_t attributes;
-    int failure = pthread_attr_init(&attributes);
-    if (failure == 0) {
-        failure = pthread_attr_setstacksize(&attributes, stack);
-        if (failure == 0) {
-            failure = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-        }
-        if (failure == 0) {
-            // The new thread inherits the mask: signals are for the threads that wait for them.
-            sigset_t all, before;
-            sigfillset(&all);
-            pthread_sigmask(SIG_SETMASK, &all, &before);
-            pthread_t thread;
-            failure = pthread_create(&thread, &attributes, run, start);
-            pthread_sigmask(SIG_SETMASK, &before, NULL);
-        }
-        pthread_attr_destroy(&attributes);
-    }
+    pthread_t thread;
+    int failure = create(&thread, stack, PTHREAD_CREATE_DETACHED, run, start);
     if (failure != 0) {
         free(start);
     }
     return failure;
+}
+
+int ckeychain_run_thread(void *(*routine)(void *), void *argument) {
+    pthread_t thread;
+    int failure = create(&thread, 64 * 1024, PTHREAD_CREATE_JOINABLE, routine, argument);
+    return failure != 0 ? failure : pthread_join(thread, NULL);
 }
 
 int ckeychain_open_event(int *descriptor) {

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import KeychainTestSupport
 import Testing
@@ -25,6 +26,29 @@ import Testing
         #expect(try usedBytes() < before + Self.allowance)
     }
 
+    @Test("A program that has put a key there starts threads that cost nothing of the quota")
+    func threads() async throws {
+        let keyring = try #require(KernelKeyring.ofUser)
+        let name = "keychain-test:\(getpid()):threads"
+        let count = 150
+        let before = try use().keys
+        let added = await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    returning: Result {
+                        try keyring.put(Data("sealed".utf8), as: name, lifetime: nil)
+                        let end = DispatchSemaphore(value: 0)
+                        for _ in 0..<count { Thread.detachNewThread { end.wait() } }
+                        defer { for _ in 0..<count { end.signal() } }
+                        return try use().keys - before
+                    })
+            }
+        }
+        keyring.removeAll { $0 == name }
+        // The rest is for keys of other tests.
+        #expect(try added.get() < count / 2)
+    }
+
     /// What keys of other tests may take meanwhile.
     private static let allowance = 4_000
 
@@ -33,11 +57,14 @@ import Testing
         while try usedBytes() >= limit, ContinuousClock.now < end { usleep(10_000) }
     }
 
+    private func usedBytes() throws -> Int { try use().bytes }
+
     /// Of this user's quota, from /proc/key-users (proc_key-users(5)).
-    private func usedBytes() throws -> Int {
+    private func use() throws -> (keys: Int, bytes: Int) {
         let table = try String(contentsOfFile: "/proc/key-users", encoding: .utf8)
         let line = table.split(separator: "\n").first { $0.drop { $0 == " " }.hasPrefix("\(geteuid()):") }
-        let bytes = try #require(line?.split(separator: " ").last?.split(separator: "/").first)
-        return try #require(Int(bytes))
+        let used = try #require(line).split(separator: " ").suffix(2).compactMap { Int($0.split(separator: "/")[0]) }
+        try #require(used.count == 2)
+        return (used[0], used[1])
     }
 }

@@ -42,8 +42,7 @@ int ckeychain_keyring_check(void);
 
 /// Puts a key of type "user" into the keyring, in place of one of that name. Every process of the user, in whatever
 /// session, may read, replace and remove it; no other user may. `seconds` of 0 mean that it does not expire.
-int ckeychain_keyring_put(const char *_Nonnull name, const void *_Nonnull payload, size_t count, unsigned seconds,
-                          int32_t *_Nonnull serial);
+int ckeychain_keyring_put(const char *_Nonnull name, const void *_Nonnull payload, size_t count, unsigned seconds);
 
 /// Gives a key that is there other content and another term, in one step for whoever reads it.
 int ckeychain_keyring_update(int32_t serial, const void *_Nonnull payload, size_t count, unsigned seconds);
@@ -140,6 +139,9 @@ int ckeychain_connect(const char *_Nonnull path, int *_Nonnull descriptor);
 /// at most 15 bytes.
 int ckeychain_start_thread(const char *_Nonnull name, size_t stack, void (*_Nonnull body)(void *_Nullable context),
                            void *_Nullable context);
+
+/// Calls `routine` on a thread of its own that takes no signals, and waits for its end.
+int ckeychain_run_thread(void *_Nullable (*_Nonnull routine)(void *_Nullable), void *_Nullable argument);
 
 /// Opens a descriptor that is readable from one call of `ckeychain_set_event` to the next of `ckeychain_clear_event`
 /// (eventfd(2)). The caller closes it.

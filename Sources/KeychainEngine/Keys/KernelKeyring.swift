@@ -18,12 +18,11 @@ struct KernelKeyring: Sendable {
             // Never empty: sealed keys have a tag at least.
             let start = bytes.baseAddress!
             if let serial = find(name), ckeychain_keyring_update(serial, start, bytes.count, seconds) == 0 { return 0 }
-            var serial: Int32 = 0
             var failure: Int32 = 0
-            // Removed keys count against the quota until the kernel has time for them: 50 ms at most, after thousands of them.
+            // Removed keys count against the quota until the kernel has time for them: 50 ms, after thousands of them.
             for attempt in 0..<100 {
                 if attempt > 0 { usleep(10_000) }
-                failure = ckeychain_keyring_put(name, start, bytes.count, seconds, &serial)
+                failure = ckeychain_keyring_put(name, start, bytes.count, seconds)
                 if failure != EDQUOT { break }
             }
             return failure
