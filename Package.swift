@@ -13,9 +13,11 @@ let houseSettings: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
-    + (strict
-        // The one warning that is meant: see docs/decisions/008-the-engine-stays-out-of-sight.md.
-        ? [.treatAllWarnings(as: .error), .treatWarning("ImplementationOnlyDeprecated", as: .warning)] : [])
+    + (strict ? [.treatAllWarnings(as: .error)] : [])
+
+/// For targets within reach of a client's compiler, which call C by declared symbols
+/// (docs/decisions/026-c-by-declared-symbols.md).
+let callingC = houseSettings + [.enableExperimentalFeature("Extern")]
 
 /// Everything is bound at the start: a function that is bound when it is first called has the registers saved on the stack
 /// then. For executables alone, since nobody could depend on a package whose libraries have unsafe flags.
@@ -26,17 +28,22 @@ let bindingAtStart: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-z", "-Xlinker
 /// then only take inputs that there are.
 let fuzzing = Context.environment["KEYCHAIN_FUZZ"]
 
+/// `KEYCHAIN_DOORS=0` leaves out the modules with Apple's names. They stay in a build directory for ever, and whatever is built
+/// there later finds them; so our own checks build beside them only what is about them.
+let hasDoors = Context.environment["KEYCHAIN_DOORS"] != "0"
+
 /// `KEYCHAIN_BENCHMARKS=1` adds the benchmark's driver (`Scripts/benchmark`), which no test needs.
 let isBenchmarking = Context.environment["KEYCHAIN_BENCHMARKS"] == "1"
 
 let package = Package(
     name: "swift-keychain",
     products: [
-        .library(name: "Security", targets: ["Security"]),
-        .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
-        .library(name: "Keychain", targets: ["Keychain"]),
-        .library(name: "DataProtection", targets: ["DataProtection"]),
-        .executable(name: "keychain", targets: ["KeychainTool"]),
+        .library(name: "KeychainSecurity", targets: ["KeychainSecurity", "KeychainEmbedded"]),
+        .library(
+            name: "KeychainLocalAuthentication", targets: ["KeychainLocalAuthentication", "KeychainEmbedded"]),
+        .library(name: "SwiftKeychain", targets: ["SwiftKeychain", "KeychainEmbedded"]),
+        .library(name: "DataProtection", targets: ["DataProtection", "KeychainEmbedded"]),
+        .executable(name: "keychainctl", targets: ["KeychainTool"]),
         .executable(name: "keychaind", targets: ["KeychainDaemonMain"]),
         .plugin(name: "AppleCompatibility", targets: ["AppleCompatibility"]),
     ],
@@ -51,25 +58,26 @@ let package = Package(
     targets: [
         .target(name: "CKeychainLinux"),
         .target(name: "CKeychainBus"),
+        .target(name: "CKeychainCrypto", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
+        .target(name: "KeychainSystem", dependencies: ["CKeychainLinux"], swiftSettings: callingC),
         .target(
             name: "KeychainModel",
-            dependencies: ["CKeychainLinux", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
+            dependencies: ["KeychainSystem", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
             swiftSettings: houseSettings
         ),
         .target(
             name: "KeychainCrypto",
             dependencies: [
-                "CKeychainLinux", "KeychainModel",
+                "CKeychainCrypto", "KeychainModel", "KeychainSystem",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
-            swiftSettings: houseSettings
+            swiftSettings: callingC
         ),
-        .target(name: "KeychainFiles", dependencies: ["CKeychainLinux"], swiftSettings: houseSettings),
         .target(
             name: "KeychainEngine",
             dependencies: [
-                "CKeychainLinux", "KeychainCrypto", "KeychainFiles", "KeychainModel",
+                "CKeychainLinux", "KeychainCrypto", "KeychainSystem", "KeychainModel",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -78,34 +86,38 @@ let package = Package(
         ),
         .target(
             name: "KeychainPlaces",
-            dependencies: ["CKeychainLinux", "KeychainModel"],
+            dependencies: ["KeychainModel", "KeychainSystem"],
+            swiftSettings: houseSettings
+        ),
+        // Nothing imports it: SwiftKeychain finds it by the name of its one function. Each product, and each program and test
+        // of this package, has it beside what it imports.
+        .target(
+            name: "KeychainEmbedded",
+            dependencies: ["KeychainBiometry", "KeychainEngine", "KeychainModel", "KeychainPrompt"],
             swiftSettings: houseSettings
         ),
         .target(
-            name: "Keychain",
-            dependencies: [
-                "CKeychainLinux", "KeychainBiometry", "KeychainEngine", "KeychainModel", "KeychainPlaces",
-                "KeychainPrompt",
-            ],
-            swiftSettings: houseSettings
+            name: "SwiftKeychain",
+            dependencies: ["KeychainCrypto", "KeychainModel", "KeychainPlaces", "KeychainSystem"],
+            swiftSettings: callingC
         ),
         .target(
-            name: "Security",
+            name: "KeychainSecurity",
             dependencies: [
-                "Keychain", "KeychainModel",
+                "SwiftKeychain", "KeychainModel",
                 .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
             swiftSettings: houseSettings
         ),
         .target(
-            name: "LocalAuthentication",
-            dependencies: ["Keychain", "KeychainModel", "Security"],
+            name: "KeychainLocalAuthentication",
+            dependencies: ["SwiftKeychain", "KeychainModel", "KeychainSecurity"],
             swiftSettings: houseSettings
         ),
         .target(
             name: "DataProtection",
             dependencies: [
-                "CKeychainLinux", "Keychain", "KeychainCrypto", "KeychainFiles", "KeychainModel",
+                "KeychainCrypto", "KeychainModel", "KeychainSystem", "SwiftKeychain",
             ],
             swiftSettings: houseSettings
         ),
@@ -117,7 +129,7 @@ let package = Package(
         .target(
             name: "KeychainBiometry",
             dependencies: [
-                "CKeychainLinux", "KeychainBus", "KeychainModel", .product(name: "Crypto", package: "swift-crypto"),
+                "CKeychainLinux", "KeychainBus", "KeychainCrypto", "KeychainModel",
             ],
             swiftSettings: houseSettings
         ),
@@ -155,8 +167,8 @@ let package = Package(
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
-                "CKeychainBus", "CKeychainLinux", "DataProtection", "Keychain", "KeychainBus", "KeychainCrypto",
-                "KeychainLogin", "KeychainModel", "KeychainPlaces",
+                "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCrypto", "KeychainEmbedded",
+                "KeychainLogin", "KeychainModel", "KeychainPlaces", "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -172,8 +184,9 @@ let package = Package(
         .target(
             name: "KeychainTestSupport",
             dependencies: [
-                "CKeychainLinux", "Keychain", "KeychainBus", "KeychainCrypto", "KeychainDaemon", "KeychainLogin",
-                "KeychainEngine", "KeychainModel",
+                "CKeychainLinux", "KeychainBus", "KeychainCrypto", "KeychainDaemon", "KeychainEmbedded",
+                "KeychainEngine",
+                "KeychainLogin", "KeychainModel", "SwiftKeychain",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -198,8 +211,8 @@ let package = Package(
         .testTarget(
             name: "KeychainEngineTests",
             dependencies: [
-                "CKeychainTestSupport", "Keychain", "KeychainEngine", "KeychainCrypto", "KeychainFiles",
-                "KeychainModel", "KeychainTestHelper", "KeychainTestSupport",
+                "CKeychainLinux", "CKeychainTestSupport", "KeychainCrypto", "KeychainEngine",
+                "KeychainModel", "KeychainSystem", "KeychainTestHelper", "KeychainTestSupport", "SwiftKeychain",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -211,9 +224,9 @@ let package = Package(
         .executableTarget(
             name: "KeychainTestHelper",
             dependencies: [
-                "CKeychainFaults", "CKeychainTestSupport", "DataProtection", "Keychain", "KeychainCrypto",
-                "KeychainEngine", "KeychainFileModel", "KeychainFiles", "KeychainModel", "KeychainPrompt",
-                "KeychainTestSupport",
+                "CKeychainFaults", "CKeychainTestSupport", "DataProtection", "KeychainCrypto", "KeychainEmbedded",
+                "KeychainEngine", "KeychainFileModel", "KeychainModel", "KeychainPrompt", "KeychainSystem",
+                "KeychainTestSupport", "SwiftKeychain",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/KeychainTestHelper",
@@ -230,15 +243,15 @@ let package = Package(
             swiftSettings: houseSettings
         ),
         .testTarget(
-            name: "KeychainTests",
-            dependencies: ["Keychain", "KeychainModel", "KeychainPlaces", "KeychainTestSupport"],
+            name: "SwiftKeychainTests",
+            dependencies: ["SwiftKeychain", "KeychainModel", "KeychainPlaces", "KeychainTestSupport"],
             swiftSettings: houseSettings
         ),
         .testTarget(
             name: "DataProtectionTests",
             dependencies: [
-                "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "Keychain", "KeychainCrypto",
-                "KeychainEngine", "KeychainFileModel", "KeychainFiles", "KeychainModel", "KeychainTestHelper",
+                "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "SwiftKeychain", "KeychainCrypto",
+                "KeychainEngine", "KeychainFileModel", "KeychainSystem", "KeychainModel", "KeychainTestHelper",
                 "KeychainTestSupport",
             ],
             swiftSettings: houseSettings
@@ -246,22 +259,23 @@ let package = Package(
         .target(
             name: "KeychainFileModel",
             dependencies: [
-                "DataProtection", "Keychain", "KeychainCrypto", "KeychainFiles", "KeychainModel", "KeychainTestSupport",
+                "DataProtection", "KeychainCrypto", "KeychainModel", "KeychainSystem", "KeychainTestSupport",
+                "SwiftKeychain",
             ],
             path: "Tests/KeychainFileModel",
             swiftSettings: houseSettings
         ),
         .testTarget(
-            name: "SecurityTests",
+            name: "KeychainSecurityTests",
             dependencies: [
-                "Security", "LocalAuthentication", "Keychain", "KeychainBiometry", "KeychainEngine", "KeychainModel",
-                "KeychainPrompt", "KeychainTestSupport",
+                "KeychainBiometry", "KeychainEngine", "KeychainLocalAuthentication", "KeychainModel", "KeychainPrompt",
+                "KeychainSecurity", "KeychainTestSupport", "SwiftKeychain",
             ],
             swiftSettings: houseSettings
         ),
         .testTarget(
             name: "ConformanceTests",
-            dependencies: ["Security", "LocalAuthentication", "Keychain", "KeychainTestSupport"],
+            dependencies: ["KeychainLocalAuthentication", "KeychainSecurity", "KeychainTestSupport", "SwiftKeychain"],
             swiftSettings: houseSettings
         ),
         .testTarget(
@@ -276,7 +290,7 @@ let package = Package(
         .testTarget(
             name: "KeychainToolTests",
             dependencies: [
-                "KeychainTool", "DataProtection", "Keychain", "KeychainBus", "KeychainEngine", "KeychainLogin",
+                "KeychainTool", "DataProtection", "SwiftKeychain", "KeychainBus", "KeychainEngine", "KeychainLogin",
                 "KeychainModel", "KeychainTestSupport",
             ],
             swiftSettings: houseSettings
@@ -294,12 +308,22 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Leaves: nothing of this package depends on them (docs/decisions/027-three-doors.md).
+if hasDoors {
+    for name in ["Security", "LocalAuthentication"] {
+        package.products.append(.library(name: name, targets: [name, "KeychainEmbedded"]))
+        package.targets.append(
+            .target(name: name, dependencies: [.byName(name: "Keychain\(name)")], swiftSettings: houseSettings))
+    }
+}
+
 if isBenchmarking {
     package.targets.append(
         .executableTarget(
             name: "KeychainBenchmark",
             dependencies: [
-                "DataProtection", "Keychain", "KeychainCrypto", "KeychainEngine", "KeychainModel", "Security",
+                "DataProtection", "KeychainCrypto", "KeychainEmbedded", "KeychainEngine", "KeychainModel",
+                "KeychainSecurity", "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/KeychainBenchmark",
@@ -317,7 +341,7 @@ if fuzzing == "1" || fuzzing == "replay" {
         .target(
             name: "CFuzzer", path: "Fuzzing/CFuzzer",
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
-    let reached: Set = ["KeychainModel", "KeychainCrypto", "KeychainEngine", "Keychain", "Security"]
+    let reached: Set = ["KeychainModel", "KeychainCrypto", "KeychainEngine", "SwiftKeychain", "KeychainSecurity"]
     for target in package.targets {
         if reached.contains(target.name) { target.swiftSettings = (target.swiftSettings ?? []) + coverage }
         if target.name == "CKeychainLinux" && isSanitizing {
@@ -325,8 +349,8 @@ if fuzzing == "1" || fuzzing == "replay" {
         }
     }
     for (name, dependencies) in [
-        ("FuzzStoredBytes", ["CFuzzer", "Keychain", "KeychainCrypto", "KeychainModel"]),
-        ("FuzzDictionary", ["CFuzzer", "Security", "KeychainModel"]),
+        ("FuzzStoredBytes", ["CFuzzer", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "SwiftKeychain"]),
+        ("FuzzDictionary", ["CFuzzer", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         ("FuzzWire", ["CFuzzer", "KeychainModel"]),
         (
             "FuzzStoredRows",

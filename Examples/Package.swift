@@ -3,14 +3,28 @@
 
 import PackageDescription
 
-/// On Apple's platforms the system has these modules, so there the targets go without ours.
-let onLinux = TargetDependencyCondition.when(platforms: [.linux])
-let security = Target.Dependency.product(name: "Security", package: "swift-keychain", condition: onLinux)
-let localAuthentication = Target.Dependency.product(
-    name: "LocalAuthentication", package: "swift-keychain", condition: onLinux)
-let dataProtection = Target.Dependency.product(
-    name: "DataProtection", package: "swift-keychain", condition: onLinux)
-let appleCompatibility = Target.PluginUsage.plugin(name: "AppleCompatibility", package: "swift-keychain")
+// On Apple's platforms the system has these modules, so there the targets go without ours.
+#if os(Linux)
+    /// For code that imports only Foundation, with the plugin.
+    let keychainSecurity: [Target.Dependency] = [.product(name: "KeychainSecurity", package: "swift-keychain")]
+    /// For code that imports Security, under the alias that keeps the name away from all others.
+    let security: [Target.Dependency] = [
+        .product(name: "Security", package: "swift-keychain", moduleAliases: ["Security": "LinuxSecurity"])
+    ]
+    let localAuthentication: [Target.Dependency] = [
+        .product(
+            name: "LocalAuthentication", package: "swift-keychain",
+            moduleAliases: ["LocalAuthentication": "LinuxLocalAuthentication"])
+    ]
+    let dataProtection: [Target.Dependency] = [.product(name: "DataProtection", package: "swift-keychain")]
+    let appleCompatibility: [Target.PluginUsage] = [.plugin(name: "AppleCompatibility", package: "swift-keychain")]
+#else
+    let keychainSecurity: [Target.Dependency] = []
+    let security: [Target.Dependency] = []
+    let localAuthentication: [Target.Dependency] = []
+    let dataProtection: [Target.Dependency] = []
+    let appleCompatibility: [Target.PluginUsage] = []
+#endif
 
 let settings: [SwiftSetting] =
     Context.environment["KEYCHAIN_STRICT"] == "1" ? [.treatAllWarnings(as: .error)] : []
@@ -29,43 +43,42 @@ let package = Package(
         // Imports Foundation only: the plugin adds what Apple's Foundation brings along.
         .executableTarget(
             name: "TokenManager",
-            dependencies: [security, "Story"],
+            dependencies: keychainSecurity + ["Story"],
             swiftSettings: settings,
-            plugins: [appleCompatibility]
+            plugins: appleCompatibility
         ),
         // Imports Security, so it needs no plugin.
         .executableTarget(
             name: "ItemClasses",
-            dependencies: [security, "Story"],
+            dependencies: security + ["Story"],
             swiftSettings: settings
         ),
         // The plugin embeds the entitlements. They are excluded because SwiftPM has no rule for such files.
         .executableTarget(
             name: "SharedGroup",
-            dependencies: [security, "Story"],
+            dependencies: keychainSecurity + ["Story"],
             exclude: ["SharedGroup.entitlements"],
             swiftSettings: settings,
-            plugins: [appleCompatibility]
+            plugins: appleCompatibility
         ),
         .executableTarget(
             name: "BiometricItem",
-            dependencies: [localAuthentication, security, "Story"],
+            dependencies: localAuthentication + security + ["Story"],
             swiftSettings: settings
         ),
-        // A package that asks canImport(Security), as jwt-kit's swift-certificates does, may have been compiled
-        // with this Security. So each program that contains such a package lists the product.
+        // swift-certificates, which jwt-kit uses, asks canImport(Security): the alias keeps it from finding one.
         .executableTarget(
             name: "SignedToken",
-            dependencies: [.product(name: "JWTKit", package: "jwt-kit"), dataProtection, security, "Story"],
+            dependencies: [.product(name: "JWTKit", package: "jwt-kit"), "Story"] + dataProtection + security,
             swiftSettings: settings
         ),
         // A library under the plugin, with entitlements for every program that has none of its own.
         .target(
             name: "LibraryClient",
-            dependencies: [security],
+            dependencies: keychainSecurity,
             exclude: ["LibraryClient.entitlements"],
             swiftSettings: settings,
-            plugins: [appleCompatibility]
+            plugins: appleCompatibility
         ),
         .executableTarget(
             name: "LibraryClientTool",
@@ -75,16 +88,16 @@ let package = Package(
         // Every way of calling the keychain that tutorials show. Most of them date from Swift 5.
         .executableTarget(
             name: "TutorialShapes",
-            dependencies: [localAuthentication, security, "Story"],
+            dependencies: keychainSecurity + localAuthentication + ["Story"],
             swiftSettings: settings + [.swiftLanguageMode(.v5)],
-            plugins: [appleCompatibility]
+            plugins: appleCompatibility
         ),
         // With the product, the plugin makes Foundation's own calls protect files. Isolated as Xcode's templates are.
         .executableTarget(
             name: "PrivateNotes",
-            dependencies: [dataProtection, "Story"],
+            dependencies: dataProtection + ["Story"],
             swiftSettings: settings + [.defaultIsolation(MainActor.self)],
-            plugins: [appleCompatibility]
+            plugins: appleCompatibility
         ),
         // What the same calls do without.
         .executableTarget(name: "PlainNotes", dependencies: ["Story"], swiftSettings: settings),

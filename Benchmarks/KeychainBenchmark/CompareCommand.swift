@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
-internal import Security
+internal import KeychainSecurity
 
 /// Our side of `compare-gnome-keyring`: what a program pays that calls `Security`, on whatever host the environment
 /// names. The same work, names and output as GnomeKeyring/libsecret-benchmark.c.

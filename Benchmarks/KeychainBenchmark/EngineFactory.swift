@@ -3,7 +3,7 @@ internal import KeychainEngine
 
 /// The one place that knows how an engine is made.
 ///
-/// The device key lies where the command `keychain` looks for it when `KEYCHAIN_HOME` is `directory` and
+/// The device key lies where the command `keychainctl` looks for it when `KEYCHAIN_HOME` is `directory` and
 /// `XDG_STATE_HOME` is its folder `state` (see `ProcessBenchmark`).
 ///
 /// - Parameter passcodeCost: What new passcodes cost, if not as much as in production.

@@ -44,7 +44,7 @@ struct ProcessBenchmark {
 
     private func commandMemory() throws -> [Row] {
         guard let race = programs.race, let keychain = programs.keychain else {
-            tell("SKIPPED: memory of `keychain get` (needs --race and --keychain)")
+            tell("SKIPPED: memory of `keychainctl get` (needs --race and --keychain)")
             return []
         }
         let item = SampleItem.stored(layout.items / 2, of: layout.items)
@@ -59,16 +59,16 @@ struct ProcessBenchmark {
             throw BenchmarkError("\(race) printed no figures")
         }
         return [
-            row("resident memory, `keychain get`", figures.largest, goal: Self.memoryGoal),
+            row("resident memory, `keychainctl get`", figures.largest, goal: Self.memoryGoal),
             Row(
-                work: "whole process: `keychain get`", items: layout.items, unit: .microseconds, floor: nil,
+                work: "whole process: `keychainctl get`", items: layout.items, unit: .microseconds, floor: nil,
                 engine: figures.time, measure: .value),
         ]
     }
 
     private func againstSecretTool() throws -> [Row] {
         guard let race = programs.race, let keychain = programs.keychain, let script = programs.compareSecretTool else {
-            tell("SKIPPED: `keychain get` against `secret-tool` (needs --race, --keychain, --compare-secret-tool)")
+            tell("SKIPPED: `keychainctl get` against `secret-tool` (needs --race, --keychain, --compare-secret-tool)")
             return []
         }
         let skipped: Int32 = 77
@@ -79,7 +79,7 @@ struct ProcessBenchmark {
         guard results.count == 2 else { throw BenchmarkError("\(script) did not print two lines") }
         return [
             Row(
-                work: "whole process: `keychain get` against `secret-tool lookup` (as floor)", items: 1,
+                work: "whole process: `keychainctl get` against `secret-tool lookup` (as floor)", items: 1,
                 unit: .microseconds, floor: results[1].time, engine: results[0].time, measure: .ratio, goal: 1)
         ]
     }

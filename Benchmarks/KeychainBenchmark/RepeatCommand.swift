@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainEngine
 
 /// One kind of work and nothing else: for a profiler to look at.

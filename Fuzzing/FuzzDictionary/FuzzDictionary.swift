@@ -2,7 +2,7 @@ import CFuzzer
 import Foundation
 import KeychainModel
 
-@testable import Security
+@testable import KeychainSecurity
 
 /// The parser of the dictionaries that programs hand to `SecItem` functions, which may hold anything.
 ///

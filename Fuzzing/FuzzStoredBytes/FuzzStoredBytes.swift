@@ -2,7 +2,7 @@ import CFuzzer
 import Foundation
 import KeychainModel
 
-@testable import Keychain
+@testable import SwiftKeychain
 @testable import KeychainCrypto
 
 /// Every decoder of bytes that lie on a disk or in a program's image. The first byte chooses one, the rest is its

@@ -15,12 +15,12 @@ struct AppleCompatibility: BuildToolPlugin {
         let modules = importedModules(for: target)
         #if os(Linux)
             // Elsewhere the client's condition has removed the dependency, and Apple's module takes its place.
-            guard modules.contains("Security") || modules.contains(fileModule) else {
+            guard modules.contains("KeychainSecurity") || modules.contains(fileModule) else {
                 Diagnostics.error(
                     """
-                    \(target.name): AppleCompatibility needs the product Security among the target's dependencies, or \
+                    \(target.name): AppleCompatibility needs the product KeychainSecurity among the target's dependencies, or \
                     \(fileModule) for protected files: \
-                    .product(name: "Security", package: "swift-keychain", condition: .when(platforms: [.linux]))
+                    .product(name: "KeychainSecurity", package: "swift-keychain", condition: .when(platforms: [.linux]))
                     """
                 )
                 return []
@@ -64,7 +64,7 @@ struct AppleCompatibility: BuildToolPlugin {
     /// The modules that the generated file re-exports: only what the target is sure to be built after.
     private func importedModules(for target: SwiftSourceModuleTarget) -> [String] {
         let available = target.recursiveTargetDependencies.compactMap { ($0 as? any SourceModuleTarget)?.moduleName }
-        return ["Security", "LocalAuthentication", fileModule].filter(available.contains)
+        return ["KeychainSecurity", "KeychainLocalAuthentication", fileModule].filter(available.contains)
     }
 
     /// The name of a source file that asks Foundation for protection. Comments and texts count too: a warning is all that

@@ -28,6 +28,15 @@ int ckeychain_peer(int socket, ckeychain_process *peer) {
     return 0;
 }
 
+int ckeychain_peer_user(int socket, uint32_t *user) {
+    ckeychain_process peer;
+    int failure = ckeychain_peer(socket, &peer);
+    if (failure == 0) {
+        *user = peer.uid;
+    }
+    return failure;
+}
+
 int ckeychain_peer_descriptor(int socket, int *descriptor) {
     socklen_t size = sizeof *descriptor;
     return getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, descriptor, &size) == 0 ? 0 : errno;

@@ -1,7 +1,6 @@
-@_implementationOnly import CKeychainLinux
 package import Foundation
 internal import Glibc
-internal import KeychainFiles
+internal import KeychainSystem
 
 /// Small files that are encrypted or decrypted together, so that they wait for the disk together.
 ///

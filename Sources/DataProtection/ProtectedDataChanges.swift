@@ -1,4 +1,4 @@
-internal import Keychain
+internal import SwiftKeychain
 
 /// What happens to files of classes A and B, ``FileProtection/complete`` and ``FileProtection/completeUnlessOpen``.
 public enum ProtectedDataChange: Sendable, Hashable, CaseIterable {

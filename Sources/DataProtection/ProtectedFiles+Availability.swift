@@ -1,5 +1,5 @@
 public import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 
 extension ProtectedFiles {
@@ -24,7 +24,7 @@ extension ProtectedFiles {
     /// begun by then has ten seconds more to end. Files that are used in that time put nothing off.
     ///
     /// There is no notice before a lock that cannot wait: sleep, hibernation, shutdown, the end of the session,
-    /// `keychain lock --now` and `KeychainLock.lock(immediately: true)`; nor when the keys leave by themselves, because
+    /// `keychainctl lock --now` and `KeychainLock.lock(immediately: true)`; nor when the keys leave by themselves, because
     /// whoever watched the session was killed. Of these one is told when they have happened. Before an idle limit ends
     /// there is notice, a quarter of the limit if it has less than twelve seconds. Where the store's directory cannot be
     /// written, nobody can ask for notice either.

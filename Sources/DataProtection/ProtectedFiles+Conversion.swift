@@ -1,7 +1,7 @@
 public import Foundation
 internal import Glibc
-@_implementationOnly import KeychainCrypto
-internal import KeychainFiles
+internal import KeychainCrypto
+internal import KeychainSystem
 internal import KeychainModel
 
 extension ProtectedFiles {

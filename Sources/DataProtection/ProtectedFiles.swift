@@ -1,9 +1,8 @@
-@_implementationOnly import CKeychainLinux
 public import Foundation
 internal import Glibc
-@_implementationOnly import KeychainCrypto
-public import Keychain
-package import KeychainFiles
+internal import KeychainCrypto
+public import SwiftKeychain
+package import KeychainSystem
 internal import KeychainModel
 
 /// Files that are encrypted on the disk, each with a class that says when it opens.
@@ -49,22 +48,13 @@ public struct ProtectedFiles: Sendable {
     /// nil: that of the current task or of the process, whichever it is at the time of a call.
     private let ownConnection: Connection?
     let files: any FileSystem
-    private let hidden: Hidden
+    let randomness: any Randomness
     private let now: @Sendable () -> ContinuousClock.Instant
     let bootID: UUID
     /// log2 of the chunk size of files that are made.
     let chunkBits: UInt8
 
-    /// What has a type that clients do not see: as a property of the structure itself, it would be left out where they
-    /// compute the structure's size (docs/decisions/008).
-    private final class Hidden: Sendable {
-        let randomness: any Randomness
-
-        init(randomness: any Randomness) { self.randomness = randomness }
-    }
-
     var keys: FileKeys { FileKeys(connection: ownConnection ?? .current) }
-    var randomness: any Randomness { hidden.randomness }
 
     /// Files under the keychain that this process uses: see `KeychainConfiguration.processDefault`.
     public init() { self.init(nil, SystemFiles(), SystemRandomness()) }
@@ -81,7 +71,7 @@ public struct ProtectedFiles: Sendable {
     ) {
         ownConnection = connection
         self.files = files
-        hidden = Hidden(randomness: randomness)
+        self.randomness = randomness
         self.now = now
         self.bootID = bootID
         self.chunkBits = chunkBits

@@ -1,3 +1,4 @@
+internal import KeychainCrypto
 internal import Foundation
 internal import Glibc
 internal import KeychainModel

@@ -47,7 +47,7 @@ struct ConstrainedKeyWrap {
             throw KeychainError(
                 .authenticationFailed,
                 message: "the item's access control asks for the passcode, and none is set: set one with "
-                    + "'keychain passcode set'")
+                    + "'keychainctl passcode set'")
         }
         try withErasedBytes(2 * X25519.byteCount) { bytes throws(KeychainError) in
             let pair = UnsafeMutableRawBufferPointer(rebasing: bytes[..<X25519.byteCount])

@@ -1,4 +1,4 @@
-internal import CKeychainLinux
+internal import KeychainSystem
 package import Foundation
 package import KeychainModel
 internal import SwiftProtobuf

@@ -1,4 +1,4 @@
-internal import CKeychainLinux
+internal import KeychainSystem
 internal import KeychainModel
 
 /// Plaintext with its true length hidden: four bytes of length (little-endian), the bytes, then zeros.

@@ -1,4 +1,4 @@
-internal import CKeychainLinux
+internal import KeychainSystem
 package import KeychainModel
 
 /// Where random bytes come from; a parameter, so that tests can repeat themselves.

@@ -4,7 +4,6 @@ internal import KeychainCrypto
 internal import KeychainEngine
 internal import KeychainBus
 package import KeychainModel
-package import KeychainPlaces
 package import Logging
 
 /// `keychaind --user`: serves the store of one user from the start of the process to its end.

@@ -17,7 +17,7 @@ struct KeychainDaemonCommand: ParsableCommand {
             (keychaind.socket). It serves the programs of its own user alone. Unlocked keys are in its memory only, so \
             that its end locks the keychain.
 
-            A store belongs either to the daemon or to the programs themselves: 'keychain migrate' hands it over.
+            A store belongs either to the daemon or to the programs themselves: 'keychainctl migrate' hands it over.
 
             SIGTERM, SIGINT and SIGHUP end it once the requests under way are done, with exit status 0. Otherwise the \
             exit status is the low byte of Apple's OSStatus: 53 if there is no store to serve or the socket is taken; \

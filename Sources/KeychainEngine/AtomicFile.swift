@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainFiles
+internal import KeychainSystem
 internal import KeychainModel
 
 /// A small file that is there whole or not at all. Every write of ours outside the database that has to last goes

@@ -1,7 +1,7 @@
 package import Foundation
 internal import Glibc
 package import KeychainCrypto
-package import KeychainFiles
+package import KeychainSystem
 package import KeychainModel
 
 /// What an engine is told by its host.

@@ -43,7 +43,7 @@ extension KeychainError {
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             self.init(
                 .notAvailable,
-                message: "the keychain's database is damaged; nothing was changed, run 'keychain doctor'\(detail)",
+                message: "the keychain's database is damaged; nothing was changed, run 'keychainctl doctor'\(detail)",
                 cause: cause)
             tellsOfDamage = true
         default:

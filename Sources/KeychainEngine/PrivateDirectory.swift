@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainFiles
+internal import KeychainSystem
 internal import KeychainModel
 
 /// Directories of ours belong to their user and nobody else.

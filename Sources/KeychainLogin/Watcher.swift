@@ -119,7 +119,7 @@ package final class Watcher {
         case .lockRequested: lock(.withGrace, because: "the session is to be locked")
         case .locked: lock(.withGrace, because: "the session is locked")
         case .unlockRequested:
-            log.event("the session is unlocked; a locked keychain stays locked until 'keychain unlock' opens it")
+            log.event("the session is unlocked; a locked keychain stays locked until 'keychainctl unlock' opens it")
         case .goingToSleep: giveWay(because: "the system is about to sleep")
         case .shuttingDown: giveWay(because: "the system is about to shut down")
         case .awake: resume(because: "the system is awake")

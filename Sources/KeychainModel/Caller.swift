@@ -4,7 +4,7 @@ package struct Caller: Sendable {
     package enum Authority: Sendable, Hashable {
         /// Holds exactly the groups listed.
         case groups
-        /// Owns the store: reads, changes and deletes in every group. The `keychain` command, embedded.
+        /// Owns the store: reads, changes and deletes in every group. The `keychainctl` command, embedded.
         case owner
     }
 

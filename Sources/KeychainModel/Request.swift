@@ -98,7 +98,7 @@ package struct ItemChanges: Sendable {
     package init() {}
 }
 
-/// What `keychain status` tells.
+/// What `keychainctl status` tells.
 package struct StoreStatus: Sendable {
     package var storePath: String
     package var storeID: UUID
@@ -147,7 +147,7 @@ package struct RepairReport: Sendable, Hashable {
     }
 }
 
-/// Something `keychain doctor` found wrong.
+/// Something `keychainctl doctor` found wrong.
 package struct StoreFinding: Sendable, Hashable {
     package enum Severity: String, Sendable, Hashable { case note, warning, damage }
     package var severity: Severity
@@ -167,6 +167,6 @@ package struct StoreFinding: Sendable, Hashable {
 
     /// What a repair would do, for the advice of every finding that it mends.
     package static let repairAdvice =
-        "put keychain.db back from a backup, or stop the programs that use the keychain and run 'keychain doctor "
+        "put keychain.db back from a backup, or stop the programs that use the keychain and run 'keychainctl doctor "
         + "--repair': it saves what can be read and keeps the damaged store beside it"
 }

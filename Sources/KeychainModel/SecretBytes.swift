@@ -1,4 +1,4 @@
-@_implementationOnly import CKeychainLinux
+internal import KeychainSystem
 package import Foundation
 
 /// A secret on its way through the system: one owner of the memory, erased when the last reference goes.

@@ -1,4 +1,4 @@
-@_implementationOnly import CKeychainLinux
+internal import KeychainSystem
 package import Foundation
 package import KeychainModel
 

@@ -1,4 +1,4 @@
-@_implementationOnly import CKeychainLinux
+internal import CKeychainLinux
 internal import Foundation
 
 /// What prompters find around them, and how long they wait.

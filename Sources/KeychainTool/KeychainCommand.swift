@@ -1,11 +1,11 @@
 internal import ArgumentParser
 internal import Logging
 
-/// The command `keychain`.
+/// The command `keychainctl`.
 @main
 struct KeychainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keychain",
+        commandName: "keychainctl",
         abstract: "Keep, find and mend the secrets of this user's keychain.",
         discussion: """
             Secrets come from standard input, byte for byte, or from a prompt; never from arguments.

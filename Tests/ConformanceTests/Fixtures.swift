@@ -1,5 +1,5 @@
 import Foundation
-import Security
+import KeychainSecurity
 
 /// Items of every class, each with a secret of its own.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import Security
+import KeychainSecurity
 import Testing
 
 /// A dictionary as a caller writes it.

@@ -1,6 +1,6 @@
 import Foundation
 import KeychainTestSupport
-import Security
+import KeychainSecurity
 import Testing
 
 /// C.7 to C.10: the match keys beyond the limit.

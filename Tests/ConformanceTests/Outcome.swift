@@ -1,5 +1,5 @@
 import Foundation
-import Security
+import KeychainSecurity
 import Testing
 
 /// What a call must answer: a status, and a result of a certain shape.

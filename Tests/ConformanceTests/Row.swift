@@ -1,6 +1,6 @@
 import Foundation
 import KeychainTestSupport
-import Security
+import KeychainSecurity
 import Testing
 
 /// One row of a conformance table: a call, and what the reference says it answers.

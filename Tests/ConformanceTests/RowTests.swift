@@ -1,6 +1,6 @@
 import Foundation
 import KeychainTestSupport
-import Security
+import KeychainSecurity
 import Testing
 
 /// The tables themselves: a row that lets a wrong answer pass would make every case worthless.

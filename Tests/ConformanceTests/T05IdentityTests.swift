@@ -1,6 +1,6 @@
 import Foundation
 import KeychainTestSupport
-import Security
+import KeychainSecurity
 import Testing
 
 /// T5: an identity is a certificate joined with the private key it belongs to, here by attributes alone.

@@ -1,6 +1,6 @@
 import Foundation
 import KeychainTestSupport
-import Security
+import KeychainSecurity
 import Testing
 
 /// T9: a name for one item that outlives its attributes.

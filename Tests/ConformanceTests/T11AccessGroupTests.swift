@@ -1,6 +1,6 @@
 import Foundation
 import KeychainTestSupport
-import Security
+import KeychainSecurity
 import Testing
 
 /// T11: who sees which item.

@@ -1,6 +1,6 @@
 import Foundation
 import KeychainTestSupport
-import Security
+import KeychainSecurity
 import Testing
 
 /// T14: items marked for synchronization are apart from the others.
@@ -63,19 +63,21 @@ struct T14SynchronizableTests {
             ])
     }
 
-    @Test("C.4 An item of this device alone is not synchronizable", arguments: KeychainHost.allCases)
-    func thisDeviceOnlyIsNotSynchronizable(host: KeychainHost) throws {
+    @Test(
+        "C.4 An item of this device alone may be synchronizable, and is found as such",
+        arguments: KeychainHost.allCases)
+    func thisDeviceOnly(host: KeychainHost) throws {
         let bound = Fixtures.everyProtection.filter { ($0 as String).hasSuffix("u") }
         let rows = bound.flatMap { protection -> [Row] in
             [
-                .add(item.with([kSecAttrAccessible: protection]), .parameter),
-                .find(query(kSecAttrSynchronizableAny), .notFound),
-                .add(item, .success),
-                .update(query(true), [kSecAttrAccessible: protection], .parameter),
+                .add(item.with([kSecAttrAccessible: protection]), .success),
+                .find(query(true), .success),
+                .find(query(false), .notFound),
                 .delete(query(true), .success),
-                .add(item.with([kSecAttrAccessible: protection, kSecAttrSynchronizable: false]), .success),
-                .update(query(nil), [kSecAttrSynchronizable: true], .parameter),
-                .delete(query(nil), .success),
+                .add(item, .success),
+                .update(query(true), [kSecAttrAccessible: protection], .success),
+                .find(query(true), .success),
+                .delete(query(true), .success),
             ]
         }
         try table(host, rows)

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import KeychainFiles
+import KeychainSystem
 import Synchronization
 
 /// A disk on which some call fails, and which notes what it is asked to do.

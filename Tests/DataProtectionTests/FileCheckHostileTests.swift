@@ -1,5 +1,5 @@
 import Foundation
-import KeychainFiles
+import KeychainSystem
 import KeychainModel
 import KeychainTestSupport
 import Testing

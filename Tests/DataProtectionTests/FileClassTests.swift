@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
-import Keychain
-import KeychainFiles
+import SwiftKeychain
+import KeychainSystem
 import KeychainModel
 import KeychainTestSupport
 import Testing

@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
-import Keychain
+import SwiftKeychain
 import KeychainCrypto
 import KeychainEngine
-import KeychainFiles
+import KeychainSystem
 import KeychainModel
 import KeychainTestSupport
 import Synchronization

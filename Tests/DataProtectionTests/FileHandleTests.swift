@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Keychain
+import SwiftKeychain
 import KeychainTestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import Keychain
+import SwiftKeychain
 import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
@@ -237,7 +237,7 @@ import Testing
             #expect((reading.underlying as? POSIXError)?.code == .EPERM)
             let writing = try #require(error?.cocoaError(.writing))
             #expect(writing.code == .fileWriteNoPermission && writing.code.rawValue == 513)
-            #expect(error?.description.contains("keychain unlock") == true, "it says what to do")
+            #expect(error?.description.contains("keychainctl unlock") == true, "it says what to do")
         }
     }
 

@@ -1,6 +1,6 @@
 import DataProtection
 import Foundation
-import Keychain
+import SwiftKeychain
 import KeychainFileModel
 import KeychainModel
 import KeychainTestSupport

@@ -1,7 +1,7 @@
 import DataProtection
 import Foundation
 import Glibc
-import Keychain
+import SwiftKeychain
 import KeychainModel
 import KeychainTestSupport
 import Testing

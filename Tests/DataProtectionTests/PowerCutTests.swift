@@ -1,7 +1,7 @@
 import DataProtection
 import Foundation
 import Glibc
-import Keychain
+import SwiftKeychain
 import KeychainFileModel
 import KeychainModel
 import KeychainTestSupport

@@ -1,6 +1,6 @@
 import DataProtection
 import Foundation
-import Keychain
+import SwiftKeychain
 import KeychainTestSupport
 import Testing
 

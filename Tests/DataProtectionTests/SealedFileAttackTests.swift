@@ -1,6 +1,6 @@
 import Foundation
-import Keychain
-import KeychainFiles
+import SwiftKeychain
+import KeychainSystem
 import KeychainModel
 import KeychainTestSupport
 import Testing

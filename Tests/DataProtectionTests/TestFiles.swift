@@ -1,8 +1,8 @@
 import DataProtection
 import Foundation
-import Keychain
+import SwiftKeychain
 import KeychainEngine
-import KeychainFiles
+import KeychainSystem
 import KeychainModel
 import KeychainTestSupport
 

@@ -1,6 +1,6 @@
 import CKeychainTestSupport
 import Foundation
-import Keychain
+import SwiftKeychain
 import KeychainModel
 import KeychainTestSupport
 import Testing

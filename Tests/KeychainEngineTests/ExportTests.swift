@@ -39,6 +39,9 @@ import Testing
             for protection in Protection.allCases {
                 try engine.add(.password(protection.rawValue, protection: protection))
             }
+            var synchronizable = AddRequest.password("synchronizable", protection: .whenUnlockedThisDeviceOnly)
+            synchronizable.synchronizable = true
+            try engine.add(synchronizable)
             var constrained = AddRequest.password("asks")
             constrained.accessControl = try AccessControl(.whenUnlocked, flags: .userPresence)
             try engine.add(constrained)
@@ -48,7 +51,7 @@ import Testing
             let export = try engine.exportAll()
             #expect(Set(export.items.map(\.accessControl.protection)) == [.whenUnlocked, .afterFirstUnlock, .always])
             #expect(export.items.count == 3)
-            #expect(export.leftOut.thisDeviceOnly == 4)
+            #expect(export.leftOut.thisDeviceOnly == 5)
             #expect(export.leftOut.constrained == 1)
             #expect(export.leftOut.ofTokens == 1)
             #expect(export.leftOut.unreadable == 0)

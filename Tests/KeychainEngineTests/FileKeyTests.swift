@@ -56,7 +56,7 @@ import Testing
             #expect(
                 !isAllowed && error.code == .interactionNotAllowed, "\(comment): \(error)",
                 sourceLocation: sourceLocation)
-            #expect(error.message.contains("keychain unlock"), comment, sourceLocation: sourceLocation)
+            #expect(error.message.contains("keychainctl unlock"), comment, sourceLocation: sourceLocation)
             return nil
         }
     }

@@ -1,6 +1,6 @@
 import Foundation
 import KeychainCrypto
-import KeychainFiles
+import KeychainSystem
 import KeychainModel
 import KeychainTestSupport
 import Testing
@@ -28,7 +28,7 @@ import Testing
     func thereAndBack() throws {
         try withTemporaryDirectory { directory in
             try Engine(configuration(directory, .embedded)).add(.password("a"))
-            expectRefusal("keychain migrate --to user", otherHost: false) {
+            expectRefusal("keychainctl migrate --to user", otherHost: false) {
                 _ = try Engine(configuration(directory, .user))
             }
             try handover(directory).giveToDaemon()
@@ -44,7 +44,7 @@ import Testing
             expectRefusal("given back", otherHost: true) { try daemon.setPasscode("1234") }
             let embedded = try Engine(configuration(directory, .embedded))
             #expect(try embedded.secret(of: "b") == "secret")
-            expectRefusal("keychain migrate", otherHost: false) { _ = try Engine(configuration(directory, .user)) }
+            expectRefusal("keychainctl migrate", otherHost: false) { _ = try Engine(configuration(directory, .user)) }
         }
     }
 

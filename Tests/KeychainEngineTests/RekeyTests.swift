@@ -207,11 +207,11 @@ import Testing
         try withKeychain { keychain in
             try fill(keychain.engine)
             _ = try keychain.engine.handle(.passcode(.set(.of("1234"))), from: caller)
-            #expect(try keychain.engine.findings().contains { $0.advice.contains("'keychain unlock'") })
+            #expect(try keychain.engine.findings().contains { $0.advice.contains("'keychainctl unlock'") })
             // As after a kill between the removal of the passcode and what follows it.
             try keychain.engine.keys.removePasscode(.of("1234"))
             #expect(try keychain.engine.lockStatus().isRekeying)
-            #expect(try keychain.engine.findings().contains { $0.advice.contains("'keychain passcode set'") })
+            #expect(try keychain.engine.findings().contains { $0.advice.contains("'keychainctl passcode set'") })
             try keychain.setPasscode("5678")
             #expect(try keychain.engine.findings().isEmpty)
             try expectWhole(keychain.engine)

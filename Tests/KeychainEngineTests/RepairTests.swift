@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainEngine
 
-/// What `keychain doctor --repair` saves of a damaged store.
+/// What `keychainctl doctor --repair` saves of a damaged store.
 @Suite struct RepairTests {
     private static let names = (1...30).map { "item-\($0)" }
 

@@ -1,5 +1,5 @@
 package import Foundation
-package import Keychain
+package import SwiftKeychain
 internal import KeychainCrypto
 internal import KeychainModel
 

@@ -1,6 +1,6 @@
 internal import DataProtection
 package import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 package import KeychainTestSupport
 

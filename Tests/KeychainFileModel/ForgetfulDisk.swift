@@ -1,6 +1,6 @@
 package import Foundation
 internal import Glibc
-internal import KeychainFiles
+internal import KeychainSystem
 internal import KeychainTestSupport
 internal import Synchronization
 

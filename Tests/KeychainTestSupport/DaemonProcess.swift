@@ -1,6 +1,6 @@
 package import Foundation
 internal import Glibc
-package import Keychain
+package import SwiftKeychain
 internal import KeychainModel
 
 /// A real `keychaind`, run as a process.

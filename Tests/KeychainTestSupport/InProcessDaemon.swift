@@ -1,6 +1,6 @@
 internal import CKeychainLinux
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainDaemon
 internal import KeychainBus
 internal import KeychainModel

@@ -91,7 +91,7 @@ extension NeedleWork {
         var inconsistent = duplicate
         inconsistent.attributes[.account] = value("absent account")
         inconsistent.synchronizable = true
-        inconsistent.accessControl = AccessControl(.whenUnlockedThisDeviceOnly)
+        inconsistent.accessControl = try AccessControl(.whenUnlocked, flags: .userPresence)
         var other = password
         other.attributes[.account] = value("second account")
         _ = try engine.handle(.add(other), from: caller)

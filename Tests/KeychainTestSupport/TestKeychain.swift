@@ -1,5 +1,5 @@
 package import Foundation
-internal import Keychain
+internal import SwiftKeychain
 package import KeychainEngine
 package import KeychainModel
 

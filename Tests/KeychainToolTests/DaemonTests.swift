@@ -1,5 +1,5 @@
 import Foundation
-import Keychain
+import SwiftKeychain
 import KeychainModel
 import KeychainTestSupport
 import Testing

@@ -37,7 +37,7 @@ import Testing
             let outcome = try tool.shell("$K \(arguments)")
             #expect(outcome.status == 44)
             #expect(outcome.text == (arguments.contains("--json") ? "[]\n" : ""))
-            #expect(outcome.errors.hasPrefix("keychain: "))
+            #expect(outcome.errors.hasPrefix("keychainctl: "))
             #expect(!FileManager.default.fileExists(atPath: tool.store.path))
         }
     }

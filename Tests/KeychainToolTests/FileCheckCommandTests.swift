@@ -131,8 +131,8 @@ import Testing
             #expect(try tool.run("lock").status == 0)
             let outcome = try tool.run("file", "fsck", "--recursive", tool.path("tree"))
             #expect(outcome.status == 36)
-            #expect(outcome.errors.hasPrefix("keychain: \(tool.path("tree/a")): not checked: "))
-            #expect(outcome.errors.contains("keychain unlock"))
+            #expect(outcome.errors.hasPrefix("keychainctl: \(tool.path("tree/a")): not checked: "))
+            #expect(outcome.errors.contains("keychainctl unlock"))
             #expect(outcome.text == "1 protected file checked: intact; 1 could not be checked\n")
         }
     }

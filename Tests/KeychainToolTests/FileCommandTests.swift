@@ -186,8 +186,8 @@ import Testing
                 (["write", missing + "/f"], 220, "No such file"),
                 (["protect", directory], 206, "--recursive"), (["unprotect", directory], 206, "--recursive"),
                 (["cat", directory], 206, "it is a directory"), (["write", directory], 206, "it is a directory"),
-                (["cat", plain], 206, "'keychain file protect'"),
-                (["class", "--set", "complete", plain], 206, "'keychain file protect'"),
+                (["cat", plain], 206, "'keychainctl file protect'"),
+                (["class", "--set", "complete", plain], 206, "'keychainctl file protect'"),
                 (["class", "--remove", plain], 206, "no directory"),
                 (["protect", pipe], 206, "it is a pipe"), (["cat", pipe], 206, "it is a pipe"),
                 (["write", pipe], 206, "it is a pipe"), (["info", pipe], 206, "it is a pipe"),
@@ -197,7 +197,7 @@ import Testing
                 let outcome = try tool.run(words: ["file"] + one.words)
                 #expect(outcome.status == one.status, "\(one.words): \(outcome.errors)")
                 #expect(outcome.errors.contains(one.says), "\(one.words): \(outcome.errors)")
-                #expect(outcome.errors.contains("keychain: /"), "\(one.words): \(outcome.errors)")
+                #expect(outcome.errors.contains("keychainctl: /"), "\(one.words): \(outcome.errors)")
             }
             #expect(try String(contentsOfFile: plain, encoding: .utf8) == "content")
         }

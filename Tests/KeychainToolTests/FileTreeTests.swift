@@ -260,7 +260,7 @@ import Testing
             let outcome = try tool.run("file", "cat", path)
             #expect(outcome.status == 36)
             #expect(outcome.output.isEmpty)
-            #expect(outcome.errors.contains("keychain unlock"))
+            #expect(outcome.errors.contains("keychainctl unlock"))
         }
         let info = try tool.run("file", "info", "--json", a).objects.first
         #expect(info?["opens"] as? Bool == false && info?["refusal"] as? String == "locked")

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LinkingTests {
     @Test(
         "The programs bind every function at their start, so that no later call has the registers saved on the stack",
-        arguments: ["keychain", "keychaind"])
+        arguments: ["keychainctl", "keychaind"])
     func bindsAtStart(program: String) throws {
         #expect(try dynamicSection(of: program).contains("BIND_NOW"))
     }

@@ -34,7 +34,7 @@ import Testing
             #expect(lock["failedAttempts"] as? Int == 0)
             #expect(lock["secondsUntilNextAttempt"] as? Int == 0)
             #expect(lock["rekeying"] as? Bool == false)
-            #expect(try tool.run("status").text.contains("keychain watch"))
+            #expect(try tool.run("status").text.contains("keychainctl watch"))
 
             try tool.run("lock")
             #expect(try tool.lockStatus["state"] as? String == "locked")
@@ -160,7 +160,7 @@ import Testing
             let session = try TerminalSession(tool, "unlock")
             try session.answer("Passcode: ", Tool.passcode)
             #expect(try session.end() == 0)
-            #expect(session.transcript.contains("keychain watch"))
+            #expect(session.transcript.contains("keychainctl watch"))
             #expect(!session.transcript.contains(Tool.passcode))
             #expect(try tool.lockStatus["state"] as? String == "unlocked")
         }

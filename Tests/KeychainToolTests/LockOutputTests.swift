@@ -75,7 +75,7 @@ import Testing
         for part in [
             "locked: what is accessible", "guess the passcode", "refuses its keyring", "goes to sleep",
             "10 minutes without use", "ten wrong passcodes", "6 wrong passcodes", "1 minute 30 seconds",
-            "next 'keychain unlock'",
+            "next 'keychainctl unlock'",
         ] {
             #expect(text.contains(part), "\(part)")
         }

@@ -33,7 +33,7 @@ import Testing
             try tool.add("a")
             let outcome = try tool.run("passcode", "set", input: input)
             #expect(outcome.status == status)
-            #expect(outcome.errors.hasPrefix("keychain: "))
+            #expect(outcome.errors.hasPrefix("keychainctl: "))
             #expect(!outcome.errors.contains("another") && !outcome.errors.contains("xxx"))
             #expect(try !tool.hasPasscode)
             #expect(try tool.run("get", "generic").text == "secret")
@@ -164,7 +164,7 @@ import Testing
             let outcome = try tool.shell("printf '%s\\n' \(lines.joined(separator: " ")) | $K \(command)")
             #expect(outcome.status == 84, "\(command)")
             #expect(outcome.text.isEmpty)
-            #expect(outcome.errors.contains("'keychain passcode set'"))
+            #expect(outcome.errors.contains("'keychainctl passcode set'"))
         }
     }
 
@@ -218,7 +218,7 @@ import Testing
             #expect(set.echoes)
             #expect(set.transcript.contains("Renewing keys"))
             #expect(set.transcript.contains("100%"))
-            #expect(set.transcript.contains("keychain watch"))
+            #expect(set.transcript.contains("keychainctl watch"))
             #expect(!set.transcript.contains(Tool.passcode))
             #expect(try tool.hasPasscode)
 

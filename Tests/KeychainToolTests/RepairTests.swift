@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `keychain doctor --repair`, as a person uses it.
+/// `keychainctl doctor --repair`, as a person uses it.
 struct RepairTests {
     private func damage(_ tool: Tool) throws {
         var bytes = try Data(contentsOf: tool.database)

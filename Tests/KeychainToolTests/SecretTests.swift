@@ -32,7 +32,7 @@ import Testing
         try withTool { (tool) throws in
             let outcome = try tool.shell("head -c 67108865 /dev/zero | $K add generic --service s --account a")
             #expect(outcome.status == 42)
-            #expect(outcome.errors.hasPrefix("keychain: "))
+            #expect(outcome.errors.hasPrefix("keychainctl: "))
             #expect(!FileManager.default.fileExists(atPath: tool.store.path))
         }
     }
@@ -44,7 +44,7 @@ import Testing
             let outcome = try tool.run("get", "generic", "--service", "s")
             #expect(outcome.status == 1)
             #expect(outcome.output.isEmpty)
-            #expect(outcome.errors == "keychain: the generic password has no secret: it was added without one\n")
+            #expect(outcome.errors == "keychainctl: the generic password has no secret: it was added without one\n")
         }
     }
 

@@ -1,5 +1,5 @@
 import Foundation
-import Keychain
+import SwiftKeychain
 import KeychainModel
 import KeychainTestSupport
 
@@ -20,7 +20,7 @@ struct Tool {
         var object: [String: Any] { json as? [String: Any] ?? [:] }
     }
 
-    static let executable = BuiltProducts.url(of: "keychain")
+    static let executable = BuiltProducts.url(of: "keychainctl")
 
     var store: URL { home.appendingPathComponent("data/keychain") }
     var deviceKey: URL { home.appendingPathComponent("state/keychain") }

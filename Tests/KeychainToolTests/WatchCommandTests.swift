@@ -65,7 +65,7 @@ private final class NotificationSocket {
                 try watch.errors.skip(to: "there is nothing to lock: there is no keychain")
                 try watch.errors.skip(to: "watching the sessions of this user")
                 #expect(try watch.end(with: number) == 0)
-                #expect(try watch.errors.remaining() == "keychain: asked to end\n")
+                #expect(try watch.errors.remaining() == "keychainctl: asked to end\n")
                 #expect(!FileManager.default.fileExists(atPath: tool.store.path))
             }
         }

@@ -85,7 +85,7 @@ private struct RunningWatcher {
     }
 
     private static let unlocked =
-        "say: the session is unlocked; a locked keychain stays locked until 'keychain unlock' opens it"
+        "say: the session is unlocked; a locked keychain stays locked until 'keychainctl unlock' opens it"
 }
 
 /// Runs `body` with a logind that has a session of this user, c1, and a watcher.

@@ -4,9 +4,16 @@
 
 import PackageDescription
 
-let security = Target.Dependency.product(name: "Security", package: "swift-keychain")
-let localAuthentication = Target.Dependency.product(name: "LocalAuthentication", package: "swift-keychain")
-let keychain = Target.Dependency.product(name: "Keychain", package: "swift-keychain")
+// Under the aliases that the documents name, so that the doors are used as users should.
+let security = Target.Dependency.product(
+    name: "Security", package: "swift-keychain", moduleAliases: ["Security": "LinuxSecurity"])
+let localAuthentication = Target.Dependency.product(
+    name: "LocalAuthentication", package: "swift-keychain",
+    moduleAliases: ["LocalAuthentication": "LinuxLocalAuthentication"])
+let keychainSecurity = Target.Dependency.product(name: "KeychainSecurity", package: "swift-keychain")
+let keychainLocalAuthentication = Target.Dependency.product(
+    name: "KeychainLocalAuthentication", package: "swift-keychain")
+let keychain = Target.Dependency.product(name: "SwiftKeychain", package: "swift-keychain")
 let dataProtection = Target.Dependency.product(name: "DataProtection", package: "swift-keychain")
 
 let settings: [SwiftSetting] =
@@ -21,17 +28,18 @@ let package = Package(
         .target(name: "Report", swiftSettings: settings),
 
         // One program for each module. Together they use everything public, once.
-        .executableTarget(name: "SecurityCalls", dependencies: [security, "Report"], swiftSettings: settings),
         .executableTarget(
-            name: "LocalAuthenticationCalls", dependencies: [localAuthentication, keychain, security, "Report"],
-            swiftSettings: settings),
-        .executableTarget(name: "KeychainCalls", dependencies: [keychain, "Report"], swiftSettings: settings),
+            name: "KeychainSecurityCalls", dependencies: [security, "Report"], swiftSettings: settings),
+        .executableTarget(
+            name: "KeychainLocalAuthenticationCalls",
+            dependencies: [localAuthentication, keychain, security, "Report"], swiftSettings: settings),
+        .executableTarget(name: "SwiftKeychainCalls", dependencies: [keychain, "Report"], swiftSettings: settings),
         .executableTarget(
             name: "DataProtectionCalls", dependencies: [dataProtection, keychain, "Report"], swiftSettings: settings),
 
         // Code that only imports Foundation: every member that the plugin adds to it.
         .executableTarget(
-            name: "FoundationMembers", dependencies: [dataProtection, security], swiftSettings: settings,
+            name: "FoundationMembers", dependencies: [dataProtection, keychainSecurity], swiftSettings: settings,
             plugins: [.plugin(name: "AppleCompatibility", package: "swift-keychain")]),
 
         // The Swift code of the documents: one function for each snippet.
@@ -43,7 +51,9 @@ let package = Package(
         .target(name: "Layout", swiftSettings: settings),
         .executableTarget(
             name: "Layouts",
-            dependencies: ["BrokenLayout", "Layout", dataProtection, keychain, localAuthentication, security],
+            dependencies: [
+                "BrokenLayout", "Layout", dataProtection, keychain, keychainLocalAuthentication, keychainSecurity,
+            ],
             path: ".build/made/Layouts", swiftSettings: settings),
         // A library with the mistake that Layouts has to find. Its warning is the compiler's word for that mistake.
         .target(name: "BrokenLayout", dependencies: ["HiddenField"]),

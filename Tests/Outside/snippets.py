@@ -109,7 +109,7 @@ def program(found):
         f'case "{one.name}": try {"await " if "await " in one.code else ""}{one.identifier}()\n' for one in found
     )
     return (
-        "import Keychain\n\nlet name = CommandLine.arguments[1]\nswitch name {\n" + cases
+        "import SwiftKeychain\n\nlet name = CommandLine.arguments[1]\nswitch name {\n" + cases
         + 'default: fatalError("there is no snippet \\(name)")\n}\n'
         "let lock = KeychainLock(KeychainConfiguration())\nif try lock.hasPasscode { try lock.lock(immediately: true) }\n"
     )

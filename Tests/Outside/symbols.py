@@ -15,6 +15,7 @@ import sys
 
 # Names that no program has to use, and why.
 NOT_USED = {
+    "NSString._toCustomAnyHashable()": "the standard library calls it",
     "LAError.Code.~=(_:_:)": "an operator has no name; `catch LAError.passcodeNotSet` uses it",
 }
 

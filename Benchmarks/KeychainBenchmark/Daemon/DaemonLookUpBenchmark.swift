@@ -1,4 +1,4 @@
-internal import Keychain
+internal import SwiftKeychain
 
 /// One client that looks secrets up, random ones of all, in turn with one that sends as many bytes there and back.
 struct DaemonLookUpBenchmark {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 
 /// A `keychaind` on a filled store, for as long as this is held.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 
 /// A store that was filled and the programs that are measured on it.
 struct DaemonSetup {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import DataProtection
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 
 /// Protected files against plain ones, age and gocryptfs.
 struct FilesCommand: ParsableCommand {

@@ -22,10 +22,10 @@ int ckeychain_map_secret_pages(size_t count, void *_Nullable *_Nonnull pages);
 void ckeychain_release_pages(void *_Nonnull pages, size_t count);
 
 /// More of the stack than any call of the engine uses, with what the dynamic linker saves (`MemoryTests`).
-extern const size_t ckeychain_call_stack;
+size_t ckeychain_call_stack(void);
 
 /// More of the stack than the cipher's own functions use.
-extern const size_t ckeychain_cipher_stack;
+size_t ckeychain_cipher_stack(void);
 
 /// Clears every vector register, where the cipher and memcpy(3) leave keys, and overwrites so much of this thread's stack
 /// below the caller, where functions that have returned left them. The registers come first: the dynamic linker saves them on the
@@ -172,6 +172,9 @@ typedef struct {
 /// The process at the other end of a socket: the one that connected it, as it was then, or the one that began to listen.
 /// Its pid is 0 if it cannot be seen from here.
 int ckeychain_peer(int socket, ckeychain_process *_Nonnull peer);
+
+/// The user whose rights it has.
+int ckeychain_peer_user(int socket, uint32_t *_Nonnull user);
 
 /// Opens a descriptor of the process that connected a socket (pidfd_open(2)): ENOPROTOOPT before Linux 6.5, ESRCH or
 /// EINVAL if it has ended. The caller closes it.

@@ -1,5 +1,5 @@
 public import Foundation
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 package import KeychainModel
 
 /// The class keys of one keychain's files, taken from a backup key file with its passphrase.
@@ -9,7 +9,7 @@ package import KeychainModel
 /// try files.restore(url, with: key)
 /// ```
 ///
-/// `keychain file backup-key` makes such a file, while the keychain is unlocked. It opens every protected file of that
+/// `keychainctl file backup-key` makes such a file, while the keychain is unlocked. It opens every protected file of that
 /// keychain, those that are made later under the same keys too, and needs neither its passcode nor its device key.
 public struct FileBackupKey: Sendable {
     private let content: Content

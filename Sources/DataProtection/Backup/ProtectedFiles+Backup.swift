@@ -1,6 +1,6 @@
 public import Foundation
 internal import Glibc
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 
 extension ProtectedFiles {
     /// Copies a protected file as it is, encrypted, in any state of the lock: no key is needed for it.

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import KeychainFiles
+internal import KeychainSystem
 
 /// Directories for copies of files.
 extension ProtectedFiles {

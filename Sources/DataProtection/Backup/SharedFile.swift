@@ -1,6 +1,6 @@
-@_implementationOnly import CKeychainLinux
+internal import KeychainSystem
 internal import Glibc
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 
 /// A protected file that nobody who keeps to docs/file-format.md ("Several programs") writes to while this exists.
 struct SharedFile: ~Copyable {

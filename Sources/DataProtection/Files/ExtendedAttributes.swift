@@ -1,4 +1,4 @@
-@_implementationOnly import CKeychainLinux
+internal import KeychainSystem
 internal import Foundation
 internal import Glibc
 

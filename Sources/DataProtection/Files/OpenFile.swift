@@ -1,7 +1,7 @@
-@_implementationOnly import CKeychainLinux
+internal import KeychainSystem
 internal import Foundation
 internal import Glibc
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 
 /// A regular file that is open, with what it was like at that moment.
 struct OpenFile: ~Copyable {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainFiles
+internal import KeychainSystem
 
 /// A new file that takes the place of another one, whole or not at all.
 ///

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import KeychainFiles
+internal import KeychainSystem
 
 extension UnsafeMutableRawBufferPointer {
     /// Reads from a place in a file until this is full, or the file ends.

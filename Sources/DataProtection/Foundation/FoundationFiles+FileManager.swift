@@ -1,6 +1,6 @@
 public import Foundation
 internal import Glibc
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 
 extension FoundationFiles {
     // MARK: Files

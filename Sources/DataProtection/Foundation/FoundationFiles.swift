@@ -1,5 +1,5 @@
 public import Foundation
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 
 /// What Foundation's functions do with files on Apple's platforms, and on Linux do not.
 ///

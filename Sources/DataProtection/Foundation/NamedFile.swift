@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
-@_implementationOnly import KeychainCrypto
-internal import KeychainFiles
+internal import KeychainCrypto
+internal import KeychainSystem
 
 /// What one of Foundation's functions was told to read or write, which need not exist.
 struct NamedFile {

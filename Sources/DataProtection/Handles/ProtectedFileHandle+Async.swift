@@ -1,5 +1,5 @@
 public import Foundation
-internal import Keychain
+internal import SwiftKeychain
 
 /// For tasks: each call blocks a thread of its own kind, never one of those that run tasks. It is carried out also if the
 /// task is cancelled meanwhile.

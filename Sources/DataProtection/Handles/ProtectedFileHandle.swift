@@ -1,8 +1,7 @@
-@_implementationOnly import CKeychainLinux
 public import Foundation
 internal import Glibc
-@_implementationOnly import KeychainCrypto
-internal import KeychainFiles
+internal import KeychainCrypto
+internal import KeychainSystem
 internal import KeychainModel
 internal import Synchronization
 

@@ -1,4 +1,4 @@
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 internal import KeychainModel
 
 /// Puts what a check has found into words.

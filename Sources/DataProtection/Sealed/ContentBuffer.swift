@@ -1,4 +1,4 @@
-@_implementationOnly import CKeychainLinux
+internal import KeychainSystem
 internal import Synchronization
 
 /// Memory for content on its way, erased on release.

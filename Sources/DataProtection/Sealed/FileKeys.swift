@@ -1,5 +1,5 @@
-internal import Keychain
-@_implementationOnly import KeychainCrypto
+internal import SwiftKeychain
+internal import KeychainCrypto
 internal import KeychainModel
 
 /// Turns headers into file keys, by asking the keychain.

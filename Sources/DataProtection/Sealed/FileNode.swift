@@ -1,4 +1,4 @@
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 internal import Synchronization
 
 /// Where a node, or a chunk (level 0), is in the tree of a file.

@@ -1,4 +1,4 @@
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 
 extension FileTree {
     /// The bytes of content that are at a place or below it.

@@ -1,5 +1,5 @@
 internal import Foundation
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 
 /// What a protected file is at one moment: the header that counts, and what a write has to leave alone.
 final class FileVersion: Sendable {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 internal import KeychainModel
 
 /// A header that its key has vouched for.

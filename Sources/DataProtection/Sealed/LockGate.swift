@@ -1,4 +1,4 @@
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 internal import Synchronization
 
@@ -40,6 +40,7 @@ final class LockGate: Sendable {
     func require(_ path: String) throws(DataProtectionError) {
         guard !isOpen() else { return }
         throw DataProtectionError(
-            .locked, path, "the keychain is locked: the file can be used again when it is unlocked ('keychain unlock')")
+            .locked, path,
+            "the keychain is locked: the file can be used again when it is unlocked ('keychainctl unlock')")
     }
 }

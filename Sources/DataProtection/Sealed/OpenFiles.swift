@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Keychain
+internal import SwiftKeychain
 internal import Synchronization
 
 /// The protected files that are open under one keychain: when that is locked, the keys of class A leave this process,

@@ -1,4 +1,4 @@
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 
 /// Which pages of a file something has its place on, in one bit for each, as far as there is anything.
 struct PageClaims {

@@ -1,4 +1,4 @@
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 
 /// Which pages of a file that is changed in place can be written.
 ///

@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Foundation
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 internal import KeychainModel
 internal import Synchronization
 

@@ -1,4 +1,4 @@
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 
 extension ProtectedFiles {
     /// How many bytes a protected file has whose content has so many, if it is written whole.

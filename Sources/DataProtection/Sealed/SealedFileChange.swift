@@ -1,6 +1,6 @@
 internal import Foundation
-@_implementationOnly import KeychainCrypto
-internal import KeychainFiles
+internal import KeychainCrypto
+internal import KeychainSystem
 internal import KeychainModel
 
 /// One change of a file in place: new chunks, the nodes above them, and the header that makes them count

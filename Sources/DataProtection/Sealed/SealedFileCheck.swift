@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 internal import KeychainModel
 
 /// Opens everything that one header of a file refers to, and notes what does not.

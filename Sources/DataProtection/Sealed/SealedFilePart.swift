@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 internal import KeychainModel
 
 /// Is given the content of a file in its order, in a salvage.

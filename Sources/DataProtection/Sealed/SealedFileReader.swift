@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-@_implementationOnly import KeychainCrypto
+internal import KeychainCrypto
 internal import KeychainModel
 
 /// Reads the content of a protected file, any part of it, from several threads at once.

@@ -1,6 +1,6 @@
 internal import Foundation
-@_implementationOnly import KeychainCrypto
-internal import KeychainFiles
+internal import KeychainCrypto
+internal import KeychainSystem
 internal import KeychainModel
 
 /// Writes a protected file from its beginning to its end (docs/file-format.md, "Writing a whole file").

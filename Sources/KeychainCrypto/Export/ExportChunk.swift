@@ -1,4 +1,4 @@
-internal import CKeychainLinux
+internal import KeychainSystem
 internal import KeychainModel
 
 /// Memory for one chunk of an export, open and sealed, and the count of those that went through it.

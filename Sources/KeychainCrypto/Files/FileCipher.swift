@@ -1,5 +1,4 @@
-internal import CCryptoBoringSSL
-internal import CKeychainLinux
+internal import KeychainSystem
 package import Foundation
 package import KeychainModel
 internal import Synchronization
@@ -45,9 +44,7 @@ package struct FileCipher: Sendable {
         let epoch = writeCount >> FileFormat.epochBits
         return try keys.withKey(of: epoch) { key throws(E) in
             var result: Result<R, E>?
-            withUnsafeTemporaryAllocation(of: EVP_AEAD_CTX.self, capacity: 1) { memory in
-                let state = memory.baseAddress!  // never empty
-                defer { ckeychain_erase(state, MemoryLayout<EVP_AEAD_CTX>.size) }
+            LibraryState.with(byteCount: LibraryState.cipher) { state in
                 let isReady = CCryptoBoringSSL_EVP_AEAD_CTX_init(
                     state, CCryptoBoringSSL_EVP_aead_aes_256_gcm(), key.octets, key.count, AESGCM.tagByteCount, nil)
                 precondition(isReady == 1, "a key of 32 bytes is always one")
@@ -93,7 +90,7 @@ private final class ContentKeys: Sendable {
 
 /// One content key of one file. To be used only within the closure that it was given to, by several threads if need be.
 package struct ContentCipher: @unchecked Sendable {  // sealing and opening only read the state
-    fileprivate let state: UnsafeMutablePointer<EVP_AEAD_CTX>
+    fileprivate let state: UnsafeRawPointer
     fileprivate let fileID: UUID
     fileprivate let epoch: UInt64
 

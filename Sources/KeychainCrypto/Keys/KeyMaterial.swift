@@ -1,4 +1,4 @@
-internal import CKeychainLinux
+internal import KeychainSystem
 package import KeychainModel
 
 /// A 256-bit key that stays around: in memory of its own, out of core dumps and, where the system allows, out of swap.

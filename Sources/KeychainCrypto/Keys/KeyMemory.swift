@@ -1,4 +1,4 @@
-internal import CKeychainLinux
+internal import KeychainSystem
 internal import KeychainModel
 internal import Synchronization
 

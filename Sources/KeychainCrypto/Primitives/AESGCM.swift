@@ -1,5 +1,4 @@
-internal import CCryptoBoringSSL
-internal import CKeychainLinux
+internal import KeychainSystem
 
 /// AES-256-GCM (NIST SP 800-38D) that leaves no key behind: its state is on the stack and erased.
 ///
@@ -45,12 +44,10 @@ enum AESGCM {
     }
 
     private static func withContext(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeMutablePointer<EVP_AEAD_CTX>) -> Bool
+        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawPointer) -> Bool
     ) -> Bool {
         guard key.count == 32 else { return false }
-        return withUnsafeTemporaryAllocation(of: EVP_AEAD_CTX.self, capacity: 1) { memory in
-            let context = memory.baseAddress!  // never empty
-            defer { ckeychain_erase(context, MemoryLayout<EVP_AEAD_CTX>.size) }
+        return LibraryState.with(byteCount: LibraryState.cipher) { context in
             guard
                 CCryptoBoringSSL_EVP_AEAD_CTX_init(
                     context, CCryptoBoringSSL_EVP_aead_aes_256_gcm(), key.octets, key.count, tagByteCount, nil) == 1

@@ -1,5 +1,4 @@
-internal import CCryptoBoringSSL
-internal import CKeychainLinux
+internal import KeychainSystem
 
 /// AES-256 key wrap (RFC 3394), of 256-bit keys nearly everywhere, in memory that the caller owns and erases.
 ///
@@ -41,11 +40,8 @@ enum AESKeyWrap {
 
     private static func isWrappable(_ count: Int) -> Bool { count >= 16 && count % 8 == 0 }
 
-    private static func withSchedule(_ body: (UnsafeMutablePointer<AES_KEY>) -> Bool) -> Bool {
-        withUnsafeTemporaryAllocation(of: AES_KEY.self, capacity: 1) { schedule in
-            defer { ckeychain_erase(schedule.baseAddress, MemoryLayout<AES_KEY>.size) }
-            return body(schedule.baseAddress!)  // never empty
-        }
+    private static func withSchedule(_ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
+        LibraryState.with(byteCount: LibraryState.schedule, body)
     }
 }
 

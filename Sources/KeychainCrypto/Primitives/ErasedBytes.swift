@@ -1,4 +1,4 @@
-internal import CKeychainLinux
+internal import KeychainSystem
 internal import KeychainModel
 
 /// Calls `body` with memory that is erased afterwards.

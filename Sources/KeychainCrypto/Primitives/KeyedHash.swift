@@ -1,4 +1,4 @@
-internal import CKeychainLinux
+internal import KeychainSystem
 
 /// HMAC-SHA-256 (RFC 2104) whose key never reaches the heap.
 ///

@@ -1,5 +1,3 @@
-internal import CCryptoBoringSSL
-
 /// A running SHA-256 (FIPS 180-4) that lives where it is declared.
 ///
 /// swift-crypto's own keeps its state in an object on the heap, and a copy of it is another one: an index token needs
@@ -8,7 +6,7 @@ struct SHA256State {
     static let byteCount = 32
     static let blockSize = 64
 
-    /// The library's state. Words rather than its type, which modules above this one cannot see.
+    /// The library's state, `SHA256_CTX`.
     private var words = InlineArray<14, UInt64>(repeating: 0)
 
     init() {
@@ -28,11 +26,8 @@ struct SHA256State {
         }
     }
 
-    private mutating func withState(_ body: (UnsafeMutablePointer<SHA256_CTX>) -> Void) {
-        precondition(MemoryLayout<SHA256_CTX>.size <= MemoryLayout<InlineArray<14, UInt64>>.size)
-        withUnsafeMutableBytes(of: &words) { bytes in
-            bytes.withMemoryRebound(to: SHA256_CTX.self) { body($0.baseAddress!) }  // never empty
-        }
+    private mutating func withState(_ body: (UnsafeMutableRawPointer) -> Void) {
+        withUnsafeMutableBytes(of: &words) { body($0.baseAddress!) }  // never empty
     }
 
     static func hash(_ bytes: UnsafeRawBufferPointer, into digest: UnsafeMutableRawBufferPointer) {

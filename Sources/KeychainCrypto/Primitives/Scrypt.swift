@@ -1,5 +1,3 @@
-internal import CCryptoBoringSSL
-
 /// scrypt (RFC 7914), with its result in memory that the caller owns.
 enum Scrypt {
     /// - Parameters:

@@ -1,5 +1,4 @@
-internal import CCryptoBoringSSL
-internal import CKeychainLinux
+internal import KeychainSystem
 
 /// Diffie-Hellman on Curve25519 (RFC 7748), with its results in memory that the caller owns.
 enum X25519 {

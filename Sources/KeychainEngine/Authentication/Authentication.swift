@@ -121,7 +121,7 @@ final class Authentication {
             }
         }
         if factors.contains(.passcode) && !hasPasscode {
-            reasons.append("no passcode is set ('keychain passcode set')")
+            reasons.append("no passcode is set ('keychainctl passcode set')")
         }
         return KeychainError(
             .authenticationFailed,

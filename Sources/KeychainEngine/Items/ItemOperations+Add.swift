@@ -78,10 +78,6 @@ extension OpenedRow {
     }
 
     fileprivate func requireConsistent() throws(KeychainError) {
-        if metadata.synchronizable && accessControl.protection.isThisDeviceOnly {
-            throw KeychainError(
-                .parameter, message: "an item that never leaves this device cannot be synchronizable")
-        }
         if metadata.synchronizable && accessControl.isConstrained {
             throw KeychainError(
                 .parameter, message: "an item whose access control asks for authentication cannot be synchronizable")

@@ -26,8 +26,8 @@ extension ItemOperations {
                 StoreFinding(
                     .warning, "a renewal of all keys is not finished",
                     advice: keys.snapshot.bag.passcode == nil
-                        ? "run 'keychain passcode set', which goes on with it first"
-                        : "run 'keychain unlock', which goes on with it"))
+                        ? "run 'keychainctl passcode set', which goes on with it first"
+                        : "run 'keychainctl unlock', which goes on with it"))
         }
         if keys.snapshot.memoryKind == .ordinary {
             findings.append(
@@ -120,7 +120,7 @@ private struct RowReport {
             findings.append(
                 StoreFinding(
                     .note, "\(locked) \(locked == 1 ? "item is" : "items are") locked and could not be looked at",
-                    advice: "run 'keychain unlock', and then this again"))
+                    advice: "run 'keychainctl unlock', and then this again"))
         }
         if invalidated > 0 {
             findings.append(
@@ -136,7 +136,7 @@ private struct RowReport {
                     .warning,
                     "\(orphaned.listed) not open without a passcode, and none is set: "
                         + "left by a removal of the passcode that was cut short, or edited",
-                    advice: "they are left out of every answer, and 'keychain passcode set' removes them; "
+                    advice: "they are left out of every answer, and 'keychainctl passcode set' removes them; "
                         + "put keychain.db back from a backup if nobody removed a passcode"))
         }
         if !misplaced.isEmpty {
@@ -150,7 +150,7 @@ private struct RowReport {
                 StoreFinding(
                     .warning, "the index has \(strayEntries) entries without a row: rows were removed by other means",
                     advice:
-                        "if items are missing put keychain.db back from a backup; 'keychain doctor --repair' tidies up",
+                        "if items are missing put keychain.db back from a backup; 'keychainctl doctor --repair' tidies up",
                     isRepairable: true))
         }
         return findings

@@ -6,7 +6,7 @@ internal import Logging
 extension ItemOperations {
     /// Calls `body` with each item that a query means, until it returns false.
     ///
-    /// A row that does not open is left out, as Apple's keychain does, but it is kept: `keychain doctor` reports it.
+    /// A row that does not open is left out, as Apple's keychain does, but it is kept: `keychainctl doctor` reports it.
     func forEachMatch(
         of query: ItemQuery, in scope: GroupScope, on connection: StoreConnection, wantsSecrets: Bool,
         _ body: (OpenedRow) throws -> Bool

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainFiles
+internal import KeychainSystem
 internal import KeychainModel
 
 /// Where the device key comes from: a file or a credential today; a TPM would be another.
@@ -24,7 +24,7 @@ extension EngineConfiguration {
 
 /// The device key as a file: 32 random bytes, readable by its owner alone.
 ///
-/// It does not protect against a thief of the whole home directory, who has this file too; `keychain status`
+/// It does not protect against a thief of the whole home directory, who has this file too; `keychainctl status`
 /// says so.
 struct DeviceKeyFile: DeviceKeyProvider {
     let url: URL

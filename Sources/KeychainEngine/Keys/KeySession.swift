@@ -59,7 +59,7 @@ final class KeySession {
             throw KeychainError(
                 .authenticationFailed,
                 message: "no passcode is set, and a \"when passcode set\" item needs one: choose another "
-                    + "accessibility, or set one with 'keychain passcode set'")
+                    + "accessibility, or set one with 'keychainctl passcode set'")
         }
         return try withClassKey(protection, generation: generation, body)
     }
@@ -112,8 +112,8 @@ final class KeySession {
         KeychainError(
             .interactionNotAllowed,
             message: tier == .whenUnlocked && snapshot.afterFirstUnlock != nil
-                ? "the keychain is locked; run 'keychain unlock'"
-                : "the keychain was not unlocked since the system started; run 'keychain unlock'")
+                ? "the keychain is locked; run 'keychainctl unlock'"
+                : "the keychain was not unlocked since the system started; run 'keychainctl unlock'")
     }
 }
 

@@ -134,7 +134,7 @@ extension KeyStore {
         guard bag.passcode != nil else {
             throw KeychainError(
                 .noPasscode,
-                message: "no passcode is set, so this keychain is never locked: 'keychain passcode set' sets one")
+                message: "no passcode is set, so this keychain is never locked: 'keychainctl passcode set' sets one")
         }
         return bag
     }

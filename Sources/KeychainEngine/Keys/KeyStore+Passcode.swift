@@ -232,7 +232,8 @@ extension KeychainError {
 
     static var rekeyUnfinished: KeychainError {
         KeychainError(
-            .notAvailable, message: "an earlier renewal of all keys is not finished; 'keychain unlock' goes on with it")
+            .notAvailable,
+            message: "an earlier renewal of all keys is not finished; 'keychainctl unlock' goes on with it")
     }
 }
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainFiles
+internal import KeychainSystem
 internal import KeychainModel
 
 /// The file `keybag` of a store.
@@ -36,7 +36,7 @@ struct KeybagFile: Sendable {
             return try body()
         } catch  where error.code == .decode {
             throw KeychainError(
-                .notAvailable, message: "\(error.message). Nothing was changed; run 'keychain doctor'", cause: error)
+                .notAvailable, message: "\(error.message). Nothing was changed; run 'keychainctl doctor'", cause: error)
         }
     }
 

@@ -1,7 +1,7 @@
 internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
-internal import KeychainFiles
+internal import KeychainSystem
 internal import KeychainModel
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainFiles
+internal import KeychainSystem
 internal import KeychainModel
 
 /// The file `daemon.lock`, which a daemon has locked for as long as it has the store: no two of them may. The kernel

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainFiles
+internal import KeychainSystem
 internal import KeychainModel
 
 /// The file `host` in a store's directory: which daemon the store belongs to (docs/store-format.md). A store without it
@@ -63,7 +63,7 @@ extension KeychainError {
             message:
                 "the keychain in \(directory.path) belongs to this user's keychaind, and only through it can it be "
                 + "used: start it with 'systemctl --user start keychaind.socket' or 'keychaind --user', or take the "
-                + "keychain back with 'keychain migrate --to embedded'")
+                + "keychain back with 'keychainctl migrate --to embedded'")
         error.tellsOfOtherHost = true
         return error
     }
@@ -73,7 +73,7 @@ extension KeychainError {
         KeychainError(
             .notAvailable,
             message: "the keychain in \(directory.path) belongs to the programs that use it: hand it to keychaind with "
-                + "'keychain migrate --to user'. Nothing was changed")
+                + "'keychainctl migrate --to user'. Nothing was changed")
     }
 
     static func wasGivenUp(_ directory: URL) -> KeychainError {

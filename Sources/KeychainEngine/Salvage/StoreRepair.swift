@@ -2,7 +2,7 @@ internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainFiles
+internal import KeychainSystem
 package import KeychainModel
 internal import Logging
 

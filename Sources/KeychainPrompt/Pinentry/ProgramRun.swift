@@ -1,4 +1,4 @@
-@_implementationOnly import CKeychainLinux
+internal import CKeychainLinux
 internal import Glibc
 
 /// A program that was started with one end of a socket as its standard input and output.

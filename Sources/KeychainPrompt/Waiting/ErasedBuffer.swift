@@ -1,4 +1,4 @@
-@_implementationOnly import CKeychainLinux
+internal import CKeychainLinux
 internal import KeychainModel
 
 /// A fixed number of bytes on their way to being a secret. They never move to other memory and are erased at the end.

@@ -1,4 +1,4 @@
-@_implementationOnly import CKeychainLinux
+internal import CKeychainLinux
 internal import Glibc
 internal import KeychainModel
 

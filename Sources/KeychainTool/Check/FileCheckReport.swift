@@ -108,9 +108,9 @@ extension ProtectedFileCheck.Finding.Kind {
         case .nodeForm, .place, .beyondLength, .pageCount:
             "Only a program with the file's key makes such a file, by a mistake or on purpose. Read it and write it anew."
         case .interrupted: nil
-        case .classChange: "Set the class once more: 'keychain file class --set'."
+        case .classChange: "Set the class once more: 'keychainctl file class --set'."
         case .formerState:
-            "Set the class once more, which makes the present state durable: 'keychain file class --set'."
+            "Set the class once more, which makes the present state durable: 'keychainctl file class --set'."
         }
     }
 }

@@ -1,17 +1,17 @@
 internal import ArgumentParser
-internal import Keychain
+internal import SwiftKeychain
 
 struct BackupFileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy protected files as they are, encrypted, also while locked.",
         discussion: """
             Each file and tree is copied under its last name into the directory of --to, with modes, times and extended \
-            attributes. Plain files are left out. No key is needed, and none is copied: 'keychain file backup-key', once \
-            while unlocked, makes what 'keychain file restore' needs. Run again, it copies what has changed. Nothing is \
+            attributes. Plain files are left out. No key is needed, and none is copied: 'keychainctl file backup-key', once \
+            while unlocked, makes what 'keychainctl file restore' needs. Run again, it copies what has changed. Nothing is \
             deleted there.
 
             Example:
-              keychain file backup ~/Documents --to /media/backup
+              keychainctl file backup ~/Documents --to /media/backup
             """)
 
     @OptionGroup var store: StoreOptions

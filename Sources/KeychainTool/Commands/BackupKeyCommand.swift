@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Glibc
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainCrypto
 internal import KeychainModel
 
@@ -12,11 +12,11 @@ struct BackupKeyCommand: ParsableCommand {
         discussion: """
             The passphrase comes twice the same from standard input, one a line, or from prompts. The keychain has to be \
             unlocked. Whoever has this file and its passphrase reads every protected file of this keychain, also those \
-            that are made later. Make a new one after 'keychain passcode set' and 'keychain passcode change --rekey', \
+            that are made later. Make a new one after 'keychainctl passcode set' and 'keychainctl passcode change --rekey', \
             which renew the keys.
 
             Example:
-              keychain file backup-key --output files.key
+              keychainctl file backup-key --output files.key
             """)
 
     @OptionGroup var store: StoreOptions

@@ -10,7 +10,7 @@ struct CatFileCommand: ParsableCommand {
             after what is before it was written: look at the exit status. It ends with the first file that fails.
 
             Example:
-              keychain file cat notes.txt | less
+              keychainctl file cat notes.txt | less
             """)
 
     @OptionGroup var store: StoreOptions

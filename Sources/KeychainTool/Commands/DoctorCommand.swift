@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 internal import KeychainPlaces
 
@@ -111,7 +111,7 @@ struct Diagnosis {
     private static var locked: StoreFinding {
         StoreFinding(
             .note, "the keychain is locked, so its items were not looked at",
-            advice: "run 'keychain unlock' and then 'keychain doctor' again")
+            advice: "run 'keychainctl unlock' and then 'keychainctl doctor' again")
     }
 
     private static func unusable(_ error: KeychainError, _ host: ChosenHost) -> StoreFinding {
@@ -123,8 +123,8 @@ struct Diagnosis {
         }
         return StoreFinding(
             .damage, "the keychain cannot be used (status \(error.code.status)): \(error.message)",
-            advice: "nothing was changed. Mend what the message names and run 'keychain doctor' again; if the database "
-                + "itself is damaged, 'keychain doctor --repair' saves what can be read" + advice,
+            advice: "nothing was changed. Mend what the message names and run 'keychainctl doctor' again; if the "
+                + "database itself is damaged, 'keychainctl doctor --repair' saves what can be read" + advice,
             isRepairable: isRepairable)
     }
 

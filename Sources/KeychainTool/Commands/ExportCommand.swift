@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainCrypto
 internal import KeychainModel
 
@@ -10,7 +10,7 @@ struct ExportCommand: ParsableCommand {
         discussion: """
             The passphrase comes twice the same from standard input, one a line, or from prompts. Left out are items \
             that never leave this device, and items that ask for authentication. The file appears only when it is \
-            whole; 'keychain import' reads it.
+            whole; 'keychainctl import' reads it.
             """)
 
     @OptionGroup var store: StoreOptions
@@ -66,7 +66,7 @@ struct ExportCommand: ParsableCommand {
         if summary.leftOut.unreadable > 0 {
             Console.complain(
                 "\(counted(summary.leftOut.unreadable, "item")) could not be exported: damaged, or with a date or "
-                    + "group that no export can hold; 'keychain doctor' tells of damage")
+                    + "group that no export can hold; 'keychainctl doctor' tells of damage")
         }
     }
 }

@@ -14,8 +14,8 @@ struct FileCheckCommand: ParsableCommand {
             zeros where it does not open; what those ranges are is said. The damaged file stays as it is.
 
             Examples:
-              keychain file fsck --recursive ~/Documents
-              keychain file fsck --salvage ~/saved notes.txt
+              keychainctl file fsck --recursive ~/Documents
+              keychainctl file fsck --salvage ~/saved notes.txt
             """)
 
     @OptionGroup var store: StoreOptions

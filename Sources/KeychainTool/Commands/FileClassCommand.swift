@@ -8,13 +8,13 @@ struct FileClassCommand: ParsableCommand {
         discussion: """
             Without an option it prints a line for each file: its class, a space, and the file; - is a plain file, or a \
             directory that gives no class. A change takes a moment, however large the file is, and puts it under the \
-            newest keys, also if the class is the same. Plain files are refused: 'keychain file protect' encrypts them.
+            newest keys, also if the class is the same. Plain files are refused: 'keychainctl file protect' encrypts them.
 
             Examples:
-              keychain file class notes.txt
-              keychain file class --set complete notes.txt
-              keychain file class --set complete --recursive ~/Documents
-              keychain file class --remove ~/Documents
+              keychainctl file class notes.txt
+              keychainctl file class --set complete notes.txt
+              keychainctl file class --set complete --recursive ~/Documents
+              keychainctl file class --remove ~/Documents
             """)
 
     @OptionGroup var store: StoreOptions
@@ -80,7 +80,7 @@ struct FileClassCommand: ParsableCommand {
         if remove {
             guard isDirectory else {
                 throw DataProtectionError(
-                    .invalidOption, path, "it is no directory; 'keychain file unprotect' decrypts files")
+                    .invalidOption, path, "it is no directory; 'keychainctl file unprotect' decrypts files")
             }
             try files.removeProtection(ofDirectory: url)
             return nil

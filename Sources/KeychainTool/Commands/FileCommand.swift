@@ -13,10 +13,10 @@ struct FileCommand: ParsableCommand {
             Without a passcode the keychain is never locked, and all of them open at any time.
 
             Examples:
-              keychain file protect --class complete notes.txt
-              keychain file cat notes.txt | less
-              tar c letters | keychain file write --class complete letters.tar
-              keychain file class --set complete --recursive ~/Documents
+              keychainctl file protect --class complete notes.txt
+              keychainctl file cat notes.txt | less
+              tar c letters | keychainctl file write --class complete letters.tar
+              keychainctl file class --set complete --recursive ~/Documents
             """,
         subcommands: [
             ProtectFileCommand.self, UnprotectFileCommand.self, FileClassCommand.self, CatFileCommand.self,

@@ -9,7 +9,7 @@ struct FileInfoCommand: ParsableCommand {
             Content is not looked at. What a file's header says is certain only if the file opens.
 
             Example:
-              keychain file info notes.txt
+              keychainctl file info notes.txt
             """)
 
     @OptionGroup var store: StoreOptions

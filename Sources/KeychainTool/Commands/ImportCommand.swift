@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainCrypto
 internal import KeychainModel
 
@@ -13,7 +13,7 @@ struct ImportCommand: ParsableCommand {
             """)
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: "The file that 'keychain export' wrote.", completion: .file())
+    @Argument(help: "The file that 'keychainctl export' wrote.", completion: .file())
     var file: String
     @Flag(help: "Say what would be done, and change nothing.") var dryRun = false
     @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 internal import KeychainPlaces
 

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 
 struct PasscodeCommand: ParsableCommand {
@@ -19,7 +19,7 @@ struct SetPasscodeCommand: ParsableCommand {
         commandName: "set", abstract: "Set the first passcode, twice the same on standard input.",
         discussion: """
             All keys are made anew, which takes longer the more items there are. If that is interrupted, the \
-            passcode is set, and the next 'keychain unlock' does the rest.
+            passcode is set, and the next 'keychainctl unlock' does the rest.
             """)
 
     @OptionGroup var store: StoreOptions

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import DataProtection
-internal import Keychain
+internal import SwiftKeychain
 
 /// What the two directions have in common.
 struct ConversionOptions: ParsableArguments {
@@ -49,8 +49,8 @@ struct ProtectFileCommand: ParsableCommand {
             links are refused.
 
             Examples:
-              keychain file protect --class complete notes.txt
-              keychain file protect --recursive ~/Documents
+              keychainctl file protect --class complete notes.txt
+              keychainctl file protect --recursive ~/Documents
             """)
 
     @OptionGroup var options: ConversionOptions
@@ -69,10 +69,10 @@ struct UnprotectFileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unprotect", abstract: "Decrypt protected files, in the place where they are.",
         discussion: """
-            The reverse of 'keychain file protect': plain files are left, and it may be interrupted and run again.
+            The reverse of 'keychainctl file protect': plain files are left, and it may be interrupted and run again.
 
             Example:
-              keychain file unprotect --recursive ~/Documents
+              keychainctl file unprotect --recursive ~/Documents
             """)
 
     @OptionGroup var options: ConversionOptions

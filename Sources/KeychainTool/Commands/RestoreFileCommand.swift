@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import DataProtection
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 
 struct RestoreFileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,15 +13,15 @@ struct RestoreFileCommand: ParsableCommand {
             keeps its class; those of the class complete need this keychain unlocked.
 
             Examples:
-              keychain file restore /media/backup/Documents --key files.key --to ~
-              keychain file restore ~/Documents --key files.key
+              keychainctl file restore /media/backup/Documents --key files.key --to ~
+              keychainctl file restore ~/Documents --key files.key
             """)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var arguments: PathArguments
     @OptionGroup var options: BackupOptions
     @Option(
-        help: ArgumentHelp("What 'keychain file backup-key' wrote.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("What 'keychainctl file backup-key' wrote.", valueName: "file"), completion: .file())
     var key: String
     @Option(
         help: ArgumentHelp(

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 internal import KeychainPlaces
 
@@ -34,7 +34,7 @@ struct StatusCommand: ParsableCommand {
             throw KeychainError(
                 .notAvailable,
                 message: "the keychain in \(session.host.place) is not whole: its file \(missing) is missing; run "
-                    + "'keychain doctor'")
+                    + "'keychainctl doctor'")
         case .present:
             guard case .status(let status) = try session.connection.perform(.status) else {
                 throw KeychainError.unexpectedReply

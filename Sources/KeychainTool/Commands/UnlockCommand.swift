@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 
 struct UnlockCommand: ParsableCommand {

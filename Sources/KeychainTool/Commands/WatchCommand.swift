@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import CKeychainBus
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainBus
 internal import KeychainLogin
 internal import KeychainModel
@@ -35,7 +35,7 @@ struct WatchCommand: ParsableCommand {
         do {
             try watcher.run(isReady: Self.announceReadiness)
         } catch is BusFailure {
-            throw ToolFailure(message: "stopped watching: start 'keychain watch' again")
+            throw ToolFailure(message: "stopped watching: start 'keychainctl watch' again")
         }
     }
 

@@ -11,7 +11,7 @@ struct WriteFileCommand: ParsableCommand {
             one has its class, unless --class says otherwise.
 
             Example:
-              tar c letters | keychain file write --class complete letters.tar
+              tar c letters | keychainctl file write --class complete letters.tar
             """)
 
     @OptionGroup var store: StoreOptions

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 
 extension Demo {
@@ -43,7 +43,7 @@ extension Demo {
 
     /// The real command, in a process of its own.
     func showAnotherProcess() throws {
-        try narrator.chapter("Another process: 'keychain get generic --group \(Sample.group) --service … --account …'")
+        try narrator.chapter("Another process: 'keychainctl get generic --group \(Sample.group) --service … …'")
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe")
         process.arguments = [
@@ -84,14 +84,14 @@ extension Demo {
             try narrator.step("The secret is refused whole: no wrong byte is returned.", expecting: .itemNotFound) {
                 () throws(KeychainError) in try readSecret(recovery, expecting: Self.recoveryKey, as: app)
             }
-            try narrator.remark("Apple's keychain too leaves out what does not open; 'keychain get' says more.")
+            try narrator.remark("Apple's keychain too leaves out what does not open; 'keychainctl get' says more.")
             try narrator.step("The other items are as they were.") { () throws(KeychainError) in
                 try readSecret(notes, expecting: Data(Sample.newPassword.utf8), as: app)
             }
             guard case .checked(let findings) = try app.perform(.check) else { return }
             let damage = findings.filter { $0.severity == .damage }
             try narrator.fact(
-                "What 'keychain doctor' says:", "\(damage.count) damaged", isAsTold: damage.count == 1)
+                "What 'keychainctl doctor' says:", "\(damage.count) damaged", isAsTold: damage.count == 1)
             for finding in damage { try narrator.remark("\"\(finding.text)\"") }
         }
     }

@@ -1,6 +1,6 @@
 internal import DataProtection
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 
 extension Demo {
@@ -8,7 +8,7 @@ extension Demo {
 
     /// A file that opens while the keychain is unlocked, and what a lock and a flipped bit do to it.
     func showFile(_ app: Connection) throws {
-        try narrator.chapter("A file: 'keychain file protect --class complete letter.txt'")
+        try narrator.chapter("A file: 'keychainctl file protect --class complete letter.txt'")
         let files = ProtectedFiles(connection: app)
         let content = Data(Sample.letter.utf8)
         try content.write(to: letter)

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 
 /// The tour: two made-up programs, one store, and what happens between them.
@@ -161,7 +161,7 @@ struct Demo {
                 try addNotes(app)
             }
         }
-        try narrator.remark("On this host groups keep honest programs apart; they are no wall (see 'keychain status').")
+        try narrator.remark("On this host groups keep honest programs apart; they are no wall ('keychainctl status').")
     }
 
     private func showDeletion() throws {

@@ -138,7 +138,7 @@ final class FileConversion {
         progress?.end()
         Console.note(
             "\(path): has class \(FileClassName(present).rawValue) already and keeps it; "
-                + "'keychain file class --set \(FileClassName(wanted).rawValue)' changes it")
+                + "'keychainctl file class --set \(FileClassName(wanted).rawValue)' changes it")
     }
 
     private func fail(_ failure: FileFailure) {

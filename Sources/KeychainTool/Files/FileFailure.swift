@@ -34,7 +34,8 @@ struct FileFailure: Error {
         self.path = path ?? error.path
         message =
             prefix
-            + (error.code == .notProtected ? "it is a plain file; 'keychain file protect' encrypts it" : error.message)
+            + (error.code == .notProtected
+                ? "it is a plain file; 'keychainctl file protect' encrypts it" : error.message)
         // What the keychain itself said is passed on as it is.
         status = error.status.map { $0 & 0xff } ?? ExitStatus.of(Self.code(of: error))
     }

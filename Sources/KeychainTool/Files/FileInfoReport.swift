@@ -34,7 +34,7 @@ struct FileInfoReport {
         var lines = Lines()
         lines.add("File", path)
         switch kind {
-        case .plain: lines.add("Class", "none: a plain file ('keychain file protect' encrypts it)")
+        case .plain: lines.add("Class", "none: a plain file ('keychainctl file protect' encrypts it)")
         case .directory(let protection?): lines.add("Class", "new files in it get \(name(protection))")
         case .directory(nil):
             lines.add("Class", "a directory that gives none: new files in it get \(Self.usual), if they are protected")
@@ -56,7 +56,7 @@ struct FileInfoReport {
             "Headers",
             info.hasBothHeaders
                 ? "both are whole"
-                : "one of the two is damaged, and the other serves; 'keychain file class --set "
+                : "one of the two is damaged, and the other serves; 'keychainctl file class --set "
                     + "\(name(info.protection))' writes both anew")
         lines.add("Keychain", info.keychain.uuidString.lowercased() + relation(info))
         lines.add("Key", "generation \(info.keyGeneration)")

@@ -1,6 +1,6 @@
 internal import DataProtection
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 
 extension KeychainSession {

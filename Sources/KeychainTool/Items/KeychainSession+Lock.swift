@@ -1,4 +1,4 @@
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 
 extension KeychainSession {
@@ -11,7 +11,7 @@ extension KeychainSession {
         guard status.hasPasscode else {
             throw KeychainError(
                 .noPasscode,
-                message: "no passcode is set, so the keychain is never locked; 'keychain passcode set' sets one")
+                message: "no passcode is set, so the keychain is never locked; 'keychainctl passcode set' sets one")
         }
         return (session, status)
     }
@@ -19,7 +19,7 @@ extension KeychainSession {
 
 extension LockStatus {
     static let warningOfNoWatcher =
-        "nothing locks the keychain when this session is locked or the machine goes to sleep, until 'keychain watch' "
+        "nothing locks the keychain when this session is locked or the machine goes to sleep, until 'keychainctl watch' "
         + "runs"
 
     /// Tells a person who has just unlocked that it will stay so.

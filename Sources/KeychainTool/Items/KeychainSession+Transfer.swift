@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 
 extension KeychainSession {

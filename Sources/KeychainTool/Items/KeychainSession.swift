@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 internal import KeychainPlaces
 
@@ -98,7 +98,7 @@ struct KeychainSession {
             throw KeychainError(
                 .decode,
                 message: "the item is there, but its secret is damaged or was tampered with: "
-                    + "run 'keychain doctor', and add the item anew",
+                    + "run 'keychainctl doctor', and add the item anew",
                 cause: error)
         case .failure(let error):
             throw error
@@ -214,7 +214,7 @@ extension KeychainError {
         let advice =
             groups.count > 1
             ? "choose one with --group, or name more attributes"
-            : "name more attributes, --sync yes or no, or a --reference from 'keychain find --json'"
+            : "name more attributes, --sync yes or no, or a --reference from 'keychainctl find --json'"
         self.init(
             .parameter,
             message: "\(query.itemClass.counted(matches.items.count)) match in the access group"
@@ -224,7 +224,7 @@ extension KeychainError {
     static var consentNeeded: KeychainError {
         KeychainError(
             .interactionNotAllowed,
-            message: "what matches asks for authentication: 'keychain get' asks for it; it can be deleted without")
+            message: "what matches asks for authentication: 'keychainctl get' asks for it; it can be deleted without")
     }
 
     static var unexpectedReply: KeychainError {

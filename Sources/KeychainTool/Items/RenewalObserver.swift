@@ -1,4 +1,4 @@
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 
 /// Watches a renewal of all keys on behalf of a person: shows how far it has come, and lets the signals that come
@@ -13,7 +13,7 @@ struct RenewalObserver {
         line.show(progress.done, of: progress.total)
         if progress.isFinished || !signals.arePending { return }
         line.end()
-        Console.note("not all keys are renewed yet; the next 'keychain unlock' goes on with it")
+        Console.note("not all keys are renewed yet; the next 'keychainctl unlock' goes on with it")
         signals.deliver()
     }
 

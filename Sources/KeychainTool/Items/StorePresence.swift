@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 internal import KeychainPlaces
 

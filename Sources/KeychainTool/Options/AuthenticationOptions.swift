@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Keychain
+internal import SwiftKeychain
 internal import KeychainModel
 
 /// Whether a person is asked for what an item's access control wants.

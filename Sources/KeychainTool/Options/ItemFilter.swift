@@ -88,7 +88,7 @@ struct ItemFilter: ParsableArguments {
     private func persistentReference() throws -> PersistentReference? {
         guard let reference else { return nil }
         guard let data = Data(base64Encoded: reference), let parsed = try? PersistentReference(data: data) else {
-            throw ValidationError("The reference is not one that 'keychain find --json' shows.")
+            throw ValidationError("The reference is not one that 'keychainctl find --json' shows.")
         }
         return parsed
     }

@@ -31,7 +31,7 @@ enum Console {
 
     /// A message for a person. Names in it may come from stored items, so they are kept from the terminal.
     static func complain(_ message: String) {
-        note("keychain: " + message)
+        note("keychainctl: " + message)
     }
 
     static func note(_ message: String) {

@@ -8,7 +8,7 @@ struct LockReport {
 
     func add(to lines: inout Lines) {
         guard status.hasPasscode else {
-            lines.add("Lock", "never locked: there is no passcode ('keychain passcode set' sets one)")
+            lines.add("Lock", "never locked: there is no passcode ('keychainctl passcode set' sets one)")
             lines.add("", "Limit: a thief of the whole home directory reads everything.")
             return
         }
@@ -23,7 +23,7 @@ struct LockReport {
         if status.erasesAfterTenFailures { lines.add("Erasure", PasscodePolicy(status).erasureInWords) }
         if status.failedAttempts > 0 { lines.add("Attempts", attemptsInWords) }
         if status.isRekeying {
-            lines.add("Renewal", "not all keys are renewed yet: the next 'keychain unlock' goes on with it")
+            lines.add("Renewal", "not all keys are renewed yet: the next 'keychainctl unlock' goes on with it")
         }
     }
 

@@ -12,6 +12,6 @@ struct WarningsToStandardError: LogHandler {
 
     func log(event: LogEvent) {
         let details = (event.metadata ?? [:]).map { "\($0) \($1)" }.sorted().joined(separator: ", ")
-        Console.complain("\(event.message)\(details.isEmpty ? "" : " (\(details))"): run \'keychain doctor\'")
+        Console.complain("\(event.message)\(details.isEmpty ? "" : " (\(details))"): run \'keychainctl doctor\'")
     }
 }

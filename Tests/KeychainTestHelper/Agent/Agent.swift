@@ -26,7 +26,7 @@ import CKeychainTestSupport
 import DataProtection
 import Dispatch
 import Foundation
-import Keychain
+import SwiftKeychain
 import KeychainCrypto
 import KeychainEngine
 import KeychainModel

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Keychain
+import SwiftKeychain
 import KeychainModel
 import KeychainTestSupport
 import Synchronization

@@ -2,7 +2,7 @@ import CKeychainFaults
 import Glibc
 import KeychainCrypto
 import KeychainEngine
-import KeychainFiles
+import KeychainSystem
 import KeychainModel
 import Synchronization
 

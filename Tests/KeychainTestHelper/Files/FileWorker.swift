@@ -2,7 +2,7 @@ import CKeychainTestSupport
 import DataProtection
 import Foundation
 import Glibc
-import Keychain
+import SwiftKeychain
 import KeychainEngine
 import KeychainFileModel
 import KeychainModel

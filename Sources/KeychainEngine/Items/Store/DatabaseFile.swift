@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainFiles
+internal import KeychainSystem
 internal import KeychainModel
 
 /// The file `keychain.db`: its making, its tables, and the connections to it.

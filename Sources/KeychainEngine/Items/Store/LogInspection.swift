@@ -126,7 +126,7 @@ extension KeychainError {
             .notAvailable,
             message:
                 "the log \(database.path)-wal is damaged: opening it would drop \(damage.droppedFrames) pages that "
-                + "were written. Nothing was changed; 'keychain doctor --repair' saves what can be read")
+                + "were written. Nothing was changed; 'keychainctl doctor --repair' saves what can be read")
         tellsOfDamage = true
     }
 }

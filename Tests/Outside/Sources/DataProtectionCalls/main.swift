@@ -3,7 +3,7 @@
 
 import DataProtection
 import Foundation
-import Keychain
+import SwiftKeychain
 import Report
 
 let text = Data("It rained the whole day.\n".utf8)

@@ -1,0 +1,49 @@
+internal import KeychainBiometry
+internal import KeychainEngine
+internal import KeychainModel
+internal import KeychainPrompt
+
+/// Leaves the host in a box, an `EmbeddedHostBox`, whose reference is not consumed.
+///
+/// `SwiftKeychain` declares this function and calls it: nothing else does.
+@c(keychain_embedded_open)
+public func openEmbeddedHost(_ box: UnsafeMutableRawPointer) {
+    Unmanaged<EmbeddedHostBox>.fromOpaque(box).takeUnretainedValue().host = EmbeddedEngine.shared
+}
+
+/// The engine in this process.
+final class EmbeddedEngine: EmbeddedHost {
+    static let shared = EmbeddedEngine()
+
+    let prompter: any Prompter = SystemPrompter()
+
+    func open(
+        _ location: StoreLocation, biometry: (any BiometryReader)?
+    ) throws(KeychainError) -> any RequestHandler {
+        try Engine(configuration(location, biometry))
+    }
+
+    func giveToDaemon(_ location: StoreLocation) throws(KeychainError) {
+        try StoreHandover(configuration(location)).giveToDaemon()
+    }
+
+    func takeFromDaemon(_ location: StoreLocation) throws(KeychainError) {
+        try StoreHandover(configuration(location)).takeFromDaemon()
+    }
+
+    func repair(
+        _ location: StoreLocation, passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void
+    ) throws(KeychainError) -> RepairReport {
+        try StoreRepair(configuration(location)).run(passcode: passcode, progress: progress)
+    }
+
+    private func configuration(
+        _ location: StoreLocation, _ biometry: (any BiometryReader)? = nil
+    ) -> EngineConfiguration {
+        var configuration = EngineConfiguration(
+            storeDirectory: location.storeDirectory, deviceKeyDirectory: location.deviceKeyDirectory)
+        configuration.deviceKeyCredential = location.deviceKeyCredential
+        configuration.biometry = biometry ?? FingerprintReader()
+        return configuration
+    }
+}

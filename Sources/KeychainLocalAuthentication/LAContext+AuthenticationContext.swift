@@ -1,0 +1,6 @@
+internal import SwiftKeychain
+
+extension LAContext: AuthenticationContext {
+    /// An invalidated context can ask nothing any more.
+    package var forbidsInteraction: Bool { interactionNotAllowed || isInvalidated }
+}

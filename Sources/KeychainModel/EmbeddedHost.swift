@@ -1,0 +1,29 @@
+/// What a program has in its own process if its keychain is embedded: the engine, and what asks persons.
+///
+/// `KeychainEmbedded` is the only one. It is reached by the name of a C function and not by an import, since an import would
+/// make every compiler that finds our modules load those of SQLite and of C
+/// (docs/decisions/026-c-by-declared-symbols.md).
+package protocol EmbeddedHost: AnyObject, Sendable {
+    /// For the whole process, so that two questions are asked one after the other.
+    var prompter: any Prompter { get }
+
+    /// - Parameter biometry: The reader of fingers or faces; nil: fprintd's.
+    func open(_ location: StoreLocation, biometry: (any BiometryReader)?) throws(KeychainError) -> any RequestHandler
+
+    /// Makes the store that of this user's daemon.
+    func giveToDaemon(_ location: StoreLocation) throws(KeychainError)
+
+    /// Takes it back from one that does not run.
+    func takeFromDaemon(_ location: StoreLocation) throws(KeychainError)
+
+    func repair(
+        _ location: StoreLocation, passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void
+    ) throws(KeychainError) -> RepairReport
+}
+
+/// In which `keychain_embedded_open` leaves the host.
+package final class EmbeddedHostBox {
+    package var host: (any EmbeddedHost)?
+
+    package init() {}
+}

@@ -1,0 +1,15 @@
+package import Foundation
+
+/// Where the files of a store are.
+package struct StoreLocation: Sendable, Hashable {
+    package let storeDirectory: URL
+    package let deviceKeyDirectory: URL
+    /// A systemd credential with the device key. It comes before the file, unless the program names a directory.
+    package let deviceKeyCredential: URL?
+
+    package init(storeDirectory: URL, deviceKeyDirectory: URL, deviceKeyCredential: URL?) {
+        self.storeDirectory = storeDirectory
+        self.deviceKeyDirectory = deviceKeyDirectory
+        self.deviceKeyCredential = deviceKeyCredential
+    }
+}

@@ -1,0 +1,64 @@
+// The functions of CKeychainLinux that code within reach of a client's compiler calls, declared here and not imported: what
+// imports a C module can be compiled only where its module map is known, and other packages that find our modules do not
+// have it (docs/decisions/026-c-by-declared-symbols.md). The header says what each of them does; LinuxCallTests compares
+// the types.
+
+@_extern(c) package func ckeychain_erase(_ bytes: UnsafeMutableRawPointer?, _ count: Int)
+
+@_extern(c) package func ckeychain_erase_traces(_ stack: Int)
+
+@_extern(c) package func ckeychain_call_stack() -> Int
+
+@_extern(c) package func ckeychain_cipher_stack() -> Int
+
+@_extern(c) package func ckeychain_map_pages(
+    _ count: Int, _ pages: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ isLocked: UnsafeMutablePointer<CInt>
+) -> CInt
+
+@_extern(c) package func ckeychain_map_secret_pages(
+    _ count: Int, _ pages: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+) -> CInt
+
+@_extern(c) package func ckeychain_random(_ bytes: UnsafeMutableRawPointer, _ count: Int) -> CInt
+
+@_extern(c) package func ckeychain_is_secure_execution() -> CInt
+
+@_extern(c) package func ckeychain_embedded_entitlements(_ count: UnsafeMutablePointer<Int>) -> UnsafeRawPointer?
+
+@_extern(c) package func ckeychain_connect(
+    _ path: UnsafePointer<CChar>, _ descriptor: UnsafeMutablePointer<CInt>
+) -> CInt
+
+@_extern(c) package func ckeychain_peer_user(_ socket: CInt, _ user: UnsafeMutablePointer<UInt32>) -> CInt
+
+@_extern(c) package func ckeychain_sync_all(_ descriptor: CInt) -> CInt
+
+@_extern(c) package func ckeychain_punch(_ descriptor: CInt, _ offset: Int64, _ count: Int64) -> CInt
+
+@_extern(c) package func ckeychain_file_system_type(_ descriptor: CInt, _ type: UnsafeMutablePointer<Int64>) -> CInt
+
+@_extern(c) package func ckeychain_await_lock(_ descriptor: CInt, _ count: Int64) -> CInt
+
+@_extern(c) package func ckeychain_try_lock(_ descriptor: CInt, _ count: Int64) -> CInt
+
+@_extern(c) package func ckeychain_await_shared_lock(_ descriptor: CInt, _ count: Int64) -> CInt
+
+@_extern(c) package func ckeychain_share_lock(_ descriptor: CInt, _ count: Int64) -> CInt
+
+@_extern(c) package func ckeychain_unlock(_ descriptor: CInt, _ count: Int64) -> CInt
+
+@_extern(c) package func ckeychain_get_attribute(
+    _ path: UnsafePointer<CChar>?, _ descriptor: CInt, _ name: UnsafePointer<CChar>, _ value: UnsafeMutableRawPointer?,
+    _ capacity: Int, _ count: UnsafeMutablePointer<Int>
+) -> CInt
+
+@_extern(c) package func ckeychain_list_attributes(
+    _ descriptor: CInt, _ names: UnsafeMutablePointer<CChar>?, _ capacity: Int, _ count: UnsafeMutablePointer<Int>
+) -> CInt
+
+@_extern(c) package func ckeychain_set_attribute(
+    _ path: UnsafePointer<CChar>?, _ descriptor: CInt, _ name: UnsafePointer<CChar>, _ value: UnsafeRawPointer?,
+    _ count: Int
+) -> CInt
+
+@_extern(c) package func ckeychain_remove_attribute(_ path: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>) -> CInt

@@ -1,6 +1,0 @@
-internal import Keychain
-
-extension LAContext: AuthenticationContext {
-    /// An invalidated context can ask nothing any more.
-    package var forbidsInteraction: Bool { interactionNotAllowed || isInvalidated }
-}

@@ -1,0 +1,83 @@
+package import KeychainModel
+
+/// Why a person has not shown what was asked for.
+package enum AuthenticationFailure: Error, Sendable, Hashable {
+    /// The person does not want to.
+    case declined
+    /// The person would rather do something that the program itself offers.
+    case fallback
+    /// The program ended it.
+    case cancelled
+    /// Nobody came, or what was to ask broke off.
+    case interrupted(String)
+    /// What was shown is wrong.
+    case rejected(String)
+    case noPasscode
+    case biometryNotAvailable(String)
+    case biometryNotEnrolled(String)
+    case biometryLockedOut
+    /// The program forbade to ask.
+    case interactionForbidden
+    /// There is nobody, or nothing to ask with.
+    case notInteractive(String)
+    case invalidContext
+    /// The keychain does not answer.
+    case keychain(KeychainError.Code, String)
+}
+
+extension AuthenticationFailure {
+    /// For a person: what happened, and what to do about it.
+    package var message: String {
+        switch self {
+        case .declined: "the person declined"
+        case .fallback: "the person chose another way than those the keychain offers"
+        case .cancelled: "the program ended the authentication"
+        case .interrupted(let text), .rejected(let text), .notInteractive(let text), .biometryNotAvailable(let text),
+            .biometryNotEnrolled(let text), .keychain(_, let text):
+            text
+        case .noPasscode: "there is no passcode to ask for: 'keychainctl passcode set' sets one"
+        case .biometryLockedOut: "too many fingers or faces did not match, and the passcode is wanted first"
+        case .interactionForbidden:
+            "the item's access control asks for authentication, and the call forbids to ask for it"
+        case .invalidContext: "the authentication context was invalidated"
+        }
+    }
+
+    /// As the keychain tells it: docs/compatibility.md has the table.
+    package var keychainError: KeychainError {
+        let code: KeychainError.Code =
+            switch self {
+            case .declined: .userCancelled
+            case .interactionForbidden, .notInteractive: .interactionNotAllowed
+            case .keychain(let code, _): code
+            case .fallback, .cancelled, .interrupted, .rejected, .noPasscode, .biometryNotAvailable,
+                .biometryNotEnrolled, .biometryLockedOut, .invalidContext:
+                .authenticationFailed
+            }
+        return KeychainError(code, message: message)
+    }
+
+    init(_ failure: PromptFailure) {
+        self =
+            switch failure {
+            case .declined: .declined
+            case .cancelled: .cancelled
+            case .unavailable(let text): .notInteractive(text)
+            case .timedOut: .interrupted("nobody answered")
+            case .failed(let text): .interrupted(text)
+            }
+    }
+
+    init(_ failure: BiometryFailure) {
+        self =
+            switch failure {
+            case .notAvailable(let text): .biometryNotAvailable(text)
+            case .notEnrolled(let text): .biometryNotEnrolled(text)
+            case .busy(let text), .failed(let text): .interrupted(text)
+            case .noMatch: .rejected("what the reader saw is not enrolled")
+            case .lockedOut: .biometryLockedOut
+            case .cancelled: .cancelled
+            case .timedOut: .interrupted("nobody came to the reader")
+            }
+    }
+}

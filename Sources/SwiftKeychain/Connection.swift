@@ -1,0 +1,151 @@
+internal import Foundation
+package import KeychainModel
+internal import KeychainPlaces
+internal import Synchronization
+
+/// The way to an engine, and who is asking. Two carriers: the engine in this process, and a socket to a daemon's.
+package final class Connection: Sendable {
+    /// The connection of the current task, if it has one of its own: tests are several callers at once.
+    @TaskLocal package static var override: Connection?
+
+    /// What asks the person for what the keychain wants to be shown.
+    let prompter: any Prompter
+    private let open: @Sendable () throws(KeychainError) -> any RequestHandler
+    private let resolveIdentity: @Sendable () throws(KeychainError) -> CallerIdentity
+    private let handler = Mutex<(any RequestHandler)?>(nil)
+    private let known = Mutex<CallerIdentity?>(nil)
+
+    /// A connection that opens its store and establishes its identity with the first request.
+    package convenience init(_ configuration: KeychainConfiguration, authority: Caller.Authority = .groups) {
+        self.init(configuration, authority: authority) { () throws(KeychainError) in try ChosenHost(configuration) }
+    }
+
+    /// - Parameter chooseHost: Asked before the first request, and again when the store has changed hands.
+    init(
+        _ configuration: KeychainConfiguration, authority: Caller.Authority = .groups,
+        chooseHost: @escaping @Sendable () throws(KeychainError) -> ChosenHost
+    ) {
+        prompter = Embedded.host.prompter
+        open = { () throws(KeychainError) in
+            switch try chooseHost() {
+            case .daemon(let address): return SocketCarrier(address)
+            case .embedded(let location):
+                let reader = KeychainBiometry.provider.map { ProvidedReader($0) }
+                let engine = try Embedded.host.open(location, biometry: reader)
+                ProcessExit.announce(to: engine)
+                return engine
+            }
+        }
+        resolveIdentity = { () throws(KeychainError) in
+            var identity = try CallerIdentity(configuration)
+            identity.caller.authority = authority
+            return identity
+        }
+    }
+
+    /// A connection to an engine that is there already, or a way to one.
+    package init(engine: any RequestHandler, caller: Caller, prompter: any Prompter = Embedded.host.prompter) {
+        self.prompter = prompter
+        open = { engine }
+        resolveIdentity = { CallerIdentity(caller: caller, source: .code, entitlementsFile: nil) }
+    }
+
+    /// Sends a request and waits for its reply. May be called from any thread; it never waits for a task.
+    ///
+    /// - Throws: what the engine throws, or what kept the store from being opened: that is tried again with
+    ///   the next request.
+    package func perform(_ request: Request) throws(KeychainError) -> Reply {
+        let identity = try identity()
+        do throws(KeychainError) {
+            return try withHandler { (handler) throws(KeychainError) in
+                try handler.handle(request, from: identity.caller)
+            }
+        } catch  where error.code == .missingEntitlement {
+            throw identity.explaining(error)
+        }
+    }
+
+    /// Waits for a lock or an unlock: as the engine's own function of that name. Never to be called by a task.
+    func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
+        try withHandler { (handler) throws(KeychainError) in
+            try handler.waitForLockChange(since: epoch, timeout: timeout)
+        }
+    }
+
+    /// A number that every lock and unlock changes, if it can be had without asking a daemon.
+    package func lockEpoch() -> UInt64? { handler.withLock { $0 }?.lockEpoch() }
+
+    /// Waits at the reader of fingers or faces, on whichever side it is.
+    func verifyBiometry(
+        _ cancellation: Cancellation, hint: (BiometryHint) -> Void
+    ) throws(BiometryFailure) -> BiometryTicket {
+        let handler: any RequestHandler
+        let caller: Caller
+        do throws(KeychainError) {
+            caller = try identity().caller
+            handler = try openHandler()
+        } catch {
+            throw .failed(error.message)
+        }
+        return try handler.verifyBiometry(for: caller, cancellation, hint: hint)
+    }
+
+    /// The program as a person would know it.
+    var programName: String {
+        let path = ProcessDescription.current.executable
+        return "\(URL(fileURLWithPath: path).lastPathComponent) (\(path))"
+    }
+
+    /// As the engine's own function of that name.
+    func listenForLocks() throws(KeychainError) -> any LockListener {
+        try withHandler { (handler) throws(KeychainError) in try handler.listenForLocks() }
+    }
+
+    /// Runs `body`, a second time if the store was handed to another host since it was opened.
+    private func withHandler<R>(
+        _ body: (any RequestHandler) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
+        let former = try openHandler()
+        do throws(KeychainError) {
+            return try body(former)
+        } catch  where error.tellsOfOtherHost {
+            handler.withLock { if $0 === former { $0 = nil } }
+            return try body(try openHandler())
+        }
+    }
+
+    /// What the daemon at the other end says of itself; nil: the engine is in this process.
+    package func daemon() throws(KeychainError) -> DaemonWelcome? {
+        let caller = try identity().caller
+        return try withHandler { (handler) throws(KeychainError) in
+            try (handler as? SocketCarrier)?.welcome(for: caller)
+        }
+    }
+
+    package func identity() throws(KeychainError) -> CallerIdentity {
+        try known.cached(resolveIdentity)
+    }
+
+    private func openHandler() throws(KeychainError) -> any RequestHandler {
+        try handler.cached(open)
+    }
+}
+
+extension Mutex {
+    /// The value held, or the one that `make` makes. A failure leaves nothing behind, so the next call tries again.
+    fileprivate borrowing func cached<T: Sendable>(
+        _ make: @Sendable () throws(KeychainError) -> T
+    ) throws(KeychainError) -> T where Value == T? {
+        let result = withLock { value -> Result<T, KeychainError> in
+            if let value { return .success(value) }
+            do throws(KeychainError) {
+                let made = try make()
+                value = made
+                return .success(made)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}

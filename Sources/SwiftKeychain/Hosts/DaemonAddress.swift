@@ -1,0 +1,71 @@
+internal import KeychainSystem
+internal import Foundation
+internal import Glibc
+internal import KeychainModel
+
+/// Where a daemon listens, and whose it must be.
+package struct DaemonAddress: Sendable, Hashable {
+    package let path: String
+    /// By which `KEYCHAIN_HOST` names it.
+    package let name: String
+    /// Users one of whom must be listening there: another one's program would be handed every secret.
+    let owners: [uid_t]
+    /// What brings it there, for a person.
+    let advice: String
+
+    init(path: String, owners: [uid_t]) {
+        self.path = path
+        name = "unix:" + path
+        self.owners = owners
+        advice = "start the keychaind that listens there"
+    }
+
+    init(ofUser runtimeDirectory: URL, owner: uid_t) {
+        path = runtimeDirectory.appendingPathComponent("keychain").appendingPathComponent("socket").path
+        name = "user"
+        owners = [owner]
+        advice = "start it with 'systemctl --user start keychaind.socket', or 'keychaind --user'"
+    }
+
+    private init(ofSystem path: String) {
+        self.path = path
+        name = "system"
+        owners = [0]
+        advice = "this version has none; the hosts it knows are embedded and user"
+    }
+
+    static let ofSystem = DaemonAddress(ofSystem: "/run/keychain/socket")
+
+    /// A connected socket.
+    ///
+    /// - Throws: `.notAvailable` if nobody listens there, or somebody else.
+    func connect() throws(KeychainError) -> Int32 {
+        var descriptor: Int32 = -1
+        let failure = ckeychain_connect(path, &descriptor)
+        guard failure == 0 else { throw unreachable("no keychaind answers at \(path)", failure) }
+        do throws(KeychainError) {
+            try requireOwner(descriptor)
+            return descriptor
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// The kernel tells who called listen(2) there: the daemon itself, or the user's service manager for it.
+    private func requireOwner(_ descriptor: Int32) throws(KeychainError) {
+        var user: uid_t = 0
+        let failure = ckeychain_peer_user(descriptor, &user)
+        guard failure == 0 else { throw unreachable("nobody can tell whose \(path) is", failure) }
+        guard owners.contains(user) else {
+            throw KeychainError(
+                .notAvailable,
+                message: "the program that listens at \(path) belongs to another user (\(user)), and is told "
+                    + "nothing")
+        }
+    }
+
+    private func unreachable(_ what: String, _ number: Int32) -> KeychainError {
+        KeychainError(.notAvailable, message: "\(what) (\(String(cString: strerror(number)))): \(advice)")
+    }
+}

@@ -1,0 +1,149 @@
+internal import KeychainSystem
+internal import Foundation
+internal import Glibc
+internal import KeychainModel
+
+/// Frames over a connected socket (docs/protocol.md), with blocking calls. Belongs to one thread at a time.
+final class FrameStream {
+    enum Failure: Error {
+        /// The other end closed the connection.
+        case closed
+        /// An errno value.
+        case system(Int32)
+        /// No answer came in time.
+        case late
+        case malformed(String)
+    }
+
+    /// How long an answer may take: longer than any request does. A renewal of keys goes in parts.
+    private static let patience = 300
+    /// More than any daemon sends.
+    private static let mostBytes = 256 << 20
+    private static let bufferSize = 16 << 10
+
+    private let descriptor: Int32
+    /// What was received and is not a message yet. Erased whenever it may have held a secret.
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 16)
+    private var filled = 0
+    /// Behind so many bytes nothing was received since it was erased.
+    private var used = 0
+
+    /// - Parameter descriptor: A connected socket, which is closed with the stream.
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        var patience = timeval(tv_sec: Self.patience, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, size)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
+    }
+
+    deinit {
+        close(descriptor)
+        ckeychain_erase(buffer.baseAddress, buffer.count)
+        buffer.deallocate()
+    }
+
+    /// Ends what another thread waits for. Nothing comes or goes from now on.
+    func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    // MARK: Sending
+
+    /// Sends a frame, its secrets straight from where they are.
+    func send(_ frame: WireFrame) throws(Failure) {
+        switch frame.send(over: descriptor) {
+        case 0: return
+        case EPIPE, ECONNRESET: throw .closed
+        case EAGAIN: throw .late
+        case let failure: throw .system(failure)
+        }
+    }
+
+    // MARK: Receiving
+
+    /// Whether something has come, or the connection has ended, before the time is over.
+    func waitForInput(until end: ContinuousClock.Instant) throws(Failure) -> Bool {
+        if filled > 0 { return true }
+        while true {
+            let left = max(.zero, ContinuousClock.now.duration(to: end)).components
+            let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000
+            var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let count = poll(&event, 1, Int32(clamping: milliseconds))
+            if count > 0 { return true }
+            if count == 0 && ContinuousClock.now >= end { return false }
+            if count < 0 && errno != EINTR { throw .system(errno) }
+        }
+    }
+
+    /// The next message.
+    func receive() throws(Failure) -> DaemonMessage {
+        try fill(atLeast: WireHeader.byteCount)
+        let header = WireHeader(UnsafeRawBufferPointer(rebasing: buffer[..<WireHeader.byteCount]))
+        guard header.messageCount + header.tailCount <= Self.mostBytes else { throw .malformed("a size") }
+        consume(WireHeader.byteCount)
+        var message = Data(count: header.messageCount)
+        var failure: Failure?
+        message.withUnsafeMutableBytes { failure = take($0) }
+        if let failure { throw failure }
+        let tail = try takeTail(header.tailCount)
+        do throws(WireFlaw) {
+            return try DaemonMessage(message: message, tail: tail)
+        } catch {
+            switch error {
+            case .unreadable(let what): throw .malformed(what)
+            case .badRequest(_, let error): throw .malformed(error.message)
+            }
+        }
+    }
+
+    private func takeTail(_ count: Int) throws(Failure) -> SecretBytes? {
+        guard count > 0 else { return nil }
+        var failure: Failure?
+        let tail = SecretBytes(count: count) { failure = take($0) }
+        // It went through here; what lies behind has nothing of it.
+        ckeychain_erase(buffer.baseAddress! + filled, used - filled)
+        used = filled
+        if let failure { throw failure }
+        return tail
+    }
+
+    /// Fills `target` from what is there, and then from the socket straight.
+    private func take(_ target: UnsafeMutableRawBufferPointer) -> Failure? {
+        let ready = min(filled, target.count)
+        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<ready]))
+        consume(ready)
+        var done = ready
+        while done < target.count {
+            switch receive(into: UnsafeMutableRawBufferPointer(rebasing: target[done...])) {
+            case .success(let count): done += count
+            case .failure(let failure): return failure
+            }
+        }
+        return nil
+    }
+
+    private func fill(atLeast count: Int) throws(Failure) {
+        while filled < count {
+            filled += try receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])).get()
+            used = max(used, filled)
+        }
+    }
+
+    private func consume(_ count: Int) {
+        filled -= count
+        memmove(buffer.baseAddress!, buffer.baseAddress! + count, filled)
+    }
+
+    private func receive(into target: UnsafeMutableRawBufferPointer) -> Result<Int, Failure> {
+        while true {
+            let count = recv(descriptor, target.baseAddress, target.count, 0)
+            if count > 0 { return .success(count) }
+            if count == 0 { return .failure(.closed) }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return .failure(.late)
+            case ECONNRESET, EPIPE: return .failure(.closed)
+            default: return .failure(.system(errno))
+            }
+        }
+    }
+}

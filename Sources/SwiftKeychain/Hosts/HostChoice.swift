@@ -1,0 +1,135 @@
+internal import Foundation
+internal import Glibc
+package import KeychainModel
+internal import KeychainPlaces
+
+/// Where the engine of a process runs, once that is decided.
+package enum ChosenHost: Sendable, Hashable {
+    case embedded(StoreLocation)
+    case daemon(DaemonAddress)
+
+    /// - Throws: `.notAvailable` if what names a host cannot be understood.
+    package init(_ configuration: KeychainConfiguration) throws(KeychainError) {
+        self = try HostChoice().host(for: configuration)
+    }
+
+    /// Where the keychain is, for a person: the store's directory, or the daemon's socket.
+    package var place: String {
+        switch self {
+        case .embedded(let location): location.storeDirectory.path
+        case .daemon(let address): "the keychaind at \(address.path)"
+        }
+    }
+}
+
+/// Decides where the engine runs. The first that says something is heard: the program's code, `KEYCHAIN_HOST`, a store
+/// that the code or `KEYCHAIN_HOME` names, the machine's administrator in `/etc/keychain/host`, the mark of a daemon in
+/// the user's store.
+struct HostChoice {
+    var environment = Environment.process
+    var machineFile = URL(fileURLWithPath: "/etc/keychain/host")
+    var user = geteuid()
+
+    /// - Throws: `.notAvailable` if what is said cannot be understood. Never is another host taken instead: a program
+    ///   would find an empty keychain there, or keep secrets where nobody means them to be.
+    func host(for configuration: KeychainConfiguration) throws(KeychainError) -> ChosenHost {
+        if let host = configuration.host { return try chosen(host, configuration) }
+        if configuration.storeDirectory != nil { return try embedded(configuration) }
+        if let name = environment.variables["KEYCHAIN_HOST"], !name.isEmpty {
+            return try chosen(try KeychainConfiguration.Host(name: name, from: "KEYCHAIN_HOST"), configuration)
+        }
+        if let home = environment.variables["KEYCHAIN_HOME"], !home.isEmpty { return try embedded(configuration) }
+        if let name = try machineChoice() {
+            let host = try KeychainConfiguration.Host(name: name, from: machineFile.path)
+            return try chosen(host, configuration)
+        }
+        let location = try StoreLocation(configuration, environment: environment)
+        if let mark = try location.hostMark() {
+            let host = try KeychainConfiguration.Host(name: mark, from: location.hostFile.path)
+            return try chosen(host, configuration)
+        }
+        return .embedded(location)
+    }
+
+    private func chosen(
+        _ host: KeychainConfiguration.Host, _ configuration: KeychainConfiguration
+    ) throws(KeychainError) -> ChosenHost {
+        switch host.kind {
+        case .embedded: try embedded(configuration)
+        case .user: .daemon(DaemonAddress(ofUser: try runtimeDirectory(), owner: user))
+        case .system: .daemon(.ofSystem)
+        case .socket(let path): .daemon(DaemonAddress(path: path, owners: [user, 0]))
+        }
+    }
+
+    private func embedded(_ configuration: KeychainConfiguration) throws(KeychainError) -> ChosenHost {
+        .embedded(try StoreLocation(configuration, environment: environment))
+    }
+
+    /// The user's directory of sockets (XDG Base Directory Specification), which logind makes at this place.
+    private func runtimeDirectory() throws(KeychainError) -> URL {
+        try environment.directory("XDG_RUNTIME_DIR") ?? URL(fileURLWithPath: "/run/user/\(user)", isDirectory: true)
+    }
+
+    /// The first line that is no remark; nil: the administrator says nothing.
+    private func machineChoice() throws(KeychainError) -> String? {
+        try HostFile.word(at: machineFile)
+    }
+}
+
+/// A file that names a host in its first line; empty lines, and those that begin with "#", do not count.
+enum HostFile {
+    /// Longer ones are something else.
+    private static let mostBytes = 4096
+
+    /// nil: there is no such file, or nothing in it.
+    ///
+    /// - Throws: `.notAvailable` if it cannot be read.
+    static func word(at url: URL) throws(KeychainError) -> String? {
+        let file = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if file < 0 && (errno == ENOENT || errno == ENOTDIR) { return nil }
+        guard file >= 0 else { throw unreadable(url, errno) }
+        defer { close(file) }
+        let text = withUnsafeTemporaryAllocation(byteCount: mostBytes, alignment: 1) { bytes in
+            let count = read(file, bytes.baseAddress, bytes.count)
+            return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
+        }
+        guard let text else { throw unreadable(url, errno) }
+        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+        return lines.first { !$0.isEmpty && !$0.hasPrefix("#") }
+    }
+
+    private static func unreadable(_ url: URL, _ failure: Int32) -> KeychainError {
+        KeychainError(
+            .notAvailable,
+            message: "\(url.path), which says where the keychain is, cannot be read: "
+                + String(cString: strerror(failure)))
+    }
+}
+
+extension StoreLocation {
+    /// Says to which daemon the store belongs; not there for one that programs open themselves (docs/store-format.md).
+    var hostFile: URL { storeDirectory.appendingPathComponent("host") }
+
+    func hostMark() throws(KeychainError) -> String? { try HostFile.word(at: hostFile) }
+}
+
+extension KeychainConfiguration.Host {
+    /// - Parameter origin: Where the name stands, for the error.
+    fileprivate init(name: String, from origin: String) throws(KeychainError) {
+        switch name {
+        case "embedded": self = .embedded
+        case "user": self = .user
+        case "system": self = .system
+        default:
+            let prefix = "unix:"
+            guard name.hasPrefix(prefix + "/") else {
+                throw KeychainError(
+                    .notAvailable,
+                    message: "\(origin) says where the keychain is, and can be embedded, user, system or unix:/PATH; "
+                        + "it is \"\(name)\"")
+            }
+            self = .socket(URL(fileURLWithPath: String(name.dropFirst(prefix.count))))
+        }
+    }
+}

@@ -1,0 +1,60 @@
+internal import KeychainSystem
+internal import Foundation
+internal import KeychainModel
+
+/// What a process can tell about itself; a parameter, so that tests can be other processes.
+struct ProcessDescription {
+    /// The path of the running program.
+    var executable: String
+    var bundleIdentifier: String?
+    /// The section that the plugin AppleCompatibility puts into programs; empty if there is none.
+    var embeddedSection: Data
+
+    static var current: ProcessDescription {
+        ProcessDescription(
+            executable: executablePath, bundleIdentifier: Bundle.main.bundleIdentifier, embeddedSection: embedded)
+    }
+
+    /// `/proc/self/exe` rather than the name the program was called by, which its caller chose.
+    private static var executablePath: String {
+        do {
+            let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            return withoutDeletionMark(path)
+        } catch {
+            return CommandLine.arguments.first ?? "unknown"
+        }
+    }
+
+    /// The kernel marks the name of a program that was replaced while it runs, by an upgrade for instance. It is
+    /// still the same program, with the same groups.
+    static func withoutDeletionMark(_ path: String) -> String {
+        let mark = " (deleted)"
+        guard path.hasSuffix(mark), !FileManager.default.fileExists(atPath: path) else { return path }
+        return String(path.dropLast(mark.count))
+    }
+
+    private static var embedded: Data {
+        var count = 0
+        guard let start = ckeychain_embedded_entitlements(&count) else { return Data() }
+        return Data(bytes: start, count: count)
+    }
+
+    func embeddedEntitlements() throws(KeychainError) -> Entitlements? {
+        guard let record = try EmbeddedEntitlements.records(in: embeddedSection).min(by: { $0.kind < $1.kind }) else {
+            return nil
+        }
+        return try Entitlements(propertyList: record.propertyList, from: executable)
+    }
+
+    func entitlements(at file: String) throws(KeychainError) -> Entitlements? {
+        guard FileManager.default.fileExists(atPath: file) else { return nil }
+        do {
+            return try Entitlements(propertyList: try Data(contentsOf: URL(fileURLWithPath: file)), from: file)
+        } catch let error as KeychainError {
+            throw error
+        } catch {
+            throw KeychainError(
+                .notAvailable, message: "the entitlements in \(file) cannot be read", cause: error)
+        }
+    }
+}

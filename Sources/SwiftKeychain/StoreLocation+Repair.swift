@@ -1,0 +1,18 @@
+package import KeychainModel
+
+extension StoreLocation {
+    /// Saves what opens of a damaged store into a new one, which takes its place; the damaged one is kept beside it.
+    ///
+    /// No connection of this process to the store may be open.
+    ///
+    /// - Parameters:
+    ///   - passcode: Asked for once, if the store is locked.
+    ///   - progress: Told how much was looked at, and how much there is.
+    /// - Throws: `.notAvailable` if the store is in use, or its keybag or device key do not open; what an unlock throws
+    ///   for a passcode. After any error the store is as it was.
+    package func repair(
+        passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void
+    ) throws(KeychainError) -> RepairReport {
+        try Embedded.host.repair(self, passcode: passcode, progress: progress)
+    }
+}

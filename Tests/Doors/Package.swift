@@ -1,0 +1,48 @@
+// swift-tools-version: 6.2
+// A program that comes to Apple's names by one of three doors, beside packages that look for these names. Scripts/check-doors
+// builds it by each of them; KEYCHAIN_DOOR says which it is: plugin, alias or plain.
+
+import PackageDescription
+
+let door = Context.environment["KEYCHAIN_DOOR"] ?? "alias"
+
+/// Which the plain door breaks.
+let hasAsker = Context.environment["KEYCHAIN_DOOR_WITHOUT_ASKER"] == nil
+
+let strangers: [Target.Dependency] =
+    [.product(name: "JWTKit", package: "jwt-kit"), .product(name: "AsksAndImports", package: "Strangers")]
+    + (hasAsker ? [.product(name: "AsksOnly", package: "Strangers")] : [])
+
+let settings: [SwiftSetting] = hasAsker ? [.define("HAS_ASKER")] : []
+
+let client: Target =
+    switch door {
+    case "plugin":
+        .executableTarget(
+            name: "DoorClient",
+            dependencies: strangers + [.product(name: "KeychainSecurity", package: "swift-keychain")],
+            path: "Sources/FoundationClient", swiftSettings: settings,
+            plugins: [.plugin(name: "AppleCompatibility", package: "swift-keychain")])
+    case "alias":
+        .executableTarget(
+            name: "DoorClient",
+            dependencies: strangers + [
+                .product(name: "Security", package: "swift-keychain", moduleAliases: ["Security": "LinuxSecurity"])
+            ],
+            path: "Sources/SecurityClient", swiftSettings: settings)
+    case "plain":
+        .executableTarget(
+            name: "DoorClient", dependencies: strangers + [.product(name: "Security", package: "swift-keychain")],
+            path: "Sources/SecurityClient", swiftSettings: settings)
+    default: fatalError("there is no door called \(door)")
+    }
+
+let package = Package(
+    name: "Doors",
+    dependencies: [
+        .package(name: "swift-keychain", path: "../.."), .package(path: "Strangers"),
+        .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
+    ],
+    targets: [client],
+    swiftLanguageModes: [.v6]
+)

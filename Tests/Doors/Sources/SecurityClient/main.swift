@@ -1,0 +1,22 @@
+import AsksAndImports
+import Foundation
+import JWTKit
+import Security
+
+#if !canImport(Security)
+    #error("the door does not open")
+#endif
+#if HAS_ASKER
+    import AsksOnly
+
+    print("AsksOnly finds Security: \(AsksOnly.findsSecurity)")
+#endif
+print("AsksAndImports finds Security: \(AsksAndImports.findsSecurity)")
+
+let added = Security.SecItemAdd(
+    [kSecClass: kSecClassGenericPassword, kSecAttrService: "door", kSecValueData: Data("opens".utf8)] as CFDictionary,
+    nil)
+var result: CFTypeRef?
+let found = SecItemCopyMatching(
+    [kSecClass: kSecClassGenericPassword, kSecAttrService: "door", kSecReturnData: true] as CFDictionary, &result)
+print("The door opens: \(added == errSecSuccess && found == errSecSuccess && result as? Data == Data("opens".utf8))")

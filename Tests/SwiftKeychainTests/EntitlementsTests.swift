@@ -1,0 +1,131 @@
+import Foundation
+import KeychainModel
+import KeychainTestSupport
+import Testing
+
+@testable import SwiftKeychain
+
+@Suite struct EntitlementsTests {
+    private func groups(_ entries: [String: Any], _ format: PropertyListSerialization.PropertyListFormat) throws
+        -> [String]
+    {
+        let bytes = try PropertyListSerialization.data(fromPropertyList: entries, format: format, options: 0)
+        return try Entitlements(propertyList: bytes, from: "a file").groups
+    }
+
+    @Test(
+        "Groups come in Apple's order, each once, the token group last",
+        arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
+    func order(format: PropertyListSerialization.PropertyListFormat) throws {
+        let groups = try groups(
+            [
+                "com.apple.security.application-groups": ["group.a", "one"],
+                "application-identifier": "app",
+                "com.apple.application-identifier": "not this one",
+                "com.apple.developer.associated-application-identifier": ["associated"],
+                "keychain-access-groups": ["com.apple.token", "one", "two"],
+            ], format)
+        #expect(groups == ["one", "two", "associated", "app", "group.a", "com.apple.token"])
+    }
+
+    @Test("An entry of the wrong type counts as absent")
+    func wrongTypes() throws {
+        let groups = try groups(
+            [
+                "keychain-access-groups": "not a list", "application-identifier": ["not a text"],
+                "com.apple.application-identifier": "app", "com.apple.security.application-groups": [1, 2],
+            ], .xml)
+        #expect(groups == ["app"])
+    }
+
+    @Test("Bytes that are no property list with a dictionary are refused", arguments: ["", "<plist", "[]"])
+    func malformed(text: String) {
+        let error = #expect(throws: KeychainError.self) {
+            try Entitlements(propertyList: Data(text.utf8), from: "a file")
+        }
+        #expect(error?.code == .notAvailable)
+    }
+}
+
+@Suite struct CallerIdentityTests {
+    private func process(_ directory: URL, embedded: Data = Data(), bundle: String? = nil) -> ProcessDescription {
+        ProcessDescription(
+            executable: directory.appendingPathComponent("mytool").path, bundleIdentifier: bundle,
+            embeddedSection: embedded)
+    }
+
+    private func propertyList(_ groups: [String]) throws -> Data {
+        try PropertyListSerialization.data(
+            fromPropertyList: ["keychain-access-groups": groups], format: .xml, options: 0)
+    }
+
+    private func record(_ kind: UInt64, _ payload: Data) -> Data {
+        var bytes = Data("KCENTITL".utf8)
+        withUnsafeBytes(of: (UInt64(payload.count) | kind << 32).littleEndian) { bytes += Data($0) }
+        return bytes + payload + Data(count: (8 - payload.count % 8) % 8)
+    }
+
+    @Test("Code comes before embedded entitlements, those before a file, the file before the names")
+    func precedence() throws {
+        try withTemporaryDirectory { directory in
+            var configuration = KeychainConfiguration()
+            let embedded = record(1, try propertyList(["embedded"]))
+            func groups(_ process: ProcessDescription) throws -> [String] {
+                try CallerIdentity(configuration, process: process).caller.groups
+            }
+            #expect(try groups(process(directory)) == ["mytool"])
+            #expect(try groups(process(directory, bundle: "com.example.app")) == ["com.example.app"])
+            try propertyList(["file"]).write(to: directory.appendingPathComponent("mytool.entitlements"))
+            #expect(try groups(process(directory, bundle: "com.example.app")) == ["file"])
+            #expect(try groups(process(directory, embedded: embedded)) == ["embedded"])
+            configuration.accessGroups = ["code"]
+            #expect(try groups(process(directory, embedded: embedded)) == ["code"])
+        }
+    }
+
+    @Test("A program's own record comes before those of the libraries in it, whatever their order")
+    func records() throws {
+        let program = record(1, try propertyList(["program"]))
+        let library = record(2, try propertyList(["library"]))
+        try withTemporaryDirectory { directory in
+            for section in [program + library, library + program, library + Data(count: 16) + program] {
+                let identity = try CallerIdentity(
+                    KeychainConfiguration(), process: process(directory, embedded: section))
+                #expect(identity.caller.groups == ["program"])
+            }
+            let alone = try CallerIdentity(KeychainConfiguration(), process: process(directory, embedded: library))
+            #expect(alone.caller.groups == ["library"])
+        }
+    }
+
+    @Test("A damaged record or file is an error, never another identity")
+    func damaged() throws {
+        try withTemporaryDirectory { directory in
+            let whole = record(1, try propertyList(["program"]))
+            for section in [whole.dropLast(8), Data("KCENTITX".utf8), whole + Data([1, 2, 3, 4, 5, 6, 7, 8])] {
+                #expect(throws: KeychainError.self) {
+                    try CallerIdentity(KeychainConfiguration(), process: process(directory, embedded: Data(section)))
+                }
+            }
+            try Data("garbage".utf8).write(to: directory.appendingPathComponent("mytool.entitlements"))
+            #expect(throws: KeychainError.self) {
+                try CallerIdentity(KeychainConfiguration(), process: process(directory))
+            }
+        }
+    }
+
+    @Test("A program that was replaced while it runs keeps its name")
+    func replacedProgram() {
+        #expect(ProcessDescription.withoutDeletionMark("/none/mytool (deleted)") == "/none/mytool")
+        #expect(ProcessDescription.withoutDeletionMark("/none/mytool") == "/none/mytool")
+    }
+
+    @Test("A missing group is explained with the file to write")
+    func explanation() throws {
+        try withTemporaryDirectory { directory in
+            let identity = try CallerIdentity(KeychainConfiguration(), process: process(directory))
+            let error = identity.explaining(KeychainError(.missingEntitlement, message: "group X"))
+            #expect(error.message.contains("mytool.entitlements"))
+        }
+    }
+}

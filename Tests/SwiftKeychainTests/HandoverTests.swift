@@ -1,0 +1,76 @@
+import Foundation
+import KeychainModel
+import KeychainPlaces
+import KeychainTestSupport
+import Glibc
+import Synchronization
+import Testing
+
+@testable import SwiftKeychain
+
+/// A program that has the keychain open while it changes hands.
+@Suite struct HandoverTests {
+    private func configuration(_ directory: URL) -> KeychainConfiguration {
+        var configuration = KeychainConfiguration()
+        configuration.storeDirectory = directory.appendingPathComponent("store")
+        configuration.deviceKeyDirectory = directory.appendingPathComponent("device")
+        configuration.accessGroups = ["G"]
+        return configuration
+    }
+
+    @Test("It goes on at the new host by itself, with the very call that was refused")
+    func goesOver() throws {
+        try withTemporaryDirectory { directory in
+            let path = directory.appendingPathComponent("s").path
+            let daemon = try FakeDaemon(at: path) { peer, _ in
+                guard try peer.welcome() else { return }
+                while case .request(let id, _) = try peer.receive() {
+                    peer.send(.reply(id: id, .done, isLast: true))
+                }
+            }
+            defer { daemon.stop() }
+            let configuration = configuration(directory)
+            let location = try StoreLocation(configuration)
+            let isHandedOver = Mutex(false)
+            let connection = Connection(configuration) { () throws(KeychainError) in
+                isHandedOver.withLock { $0 }
+                    ? .daemon(DaemonAddress(path: path, owners: [geteuid()])) : .embedded(location)
+            }
+            #expect(throws: KeychainError.self) { try connection.perform(.delete(ItemQuery(.genericPassword))) }
+            try location.giveToUserDaemon()
+            isHandedOver.withLock { $0 = true }
+            guard case .done = try connection.perform(.delete(ItemQuery(.genericPassword))) else {
+                Issue.record("another reply")
+                return
+            }
+            #expect(try connection.daemon()?.release == "fake")
+        }
+    }
+
+    @Test("One whose code says where the keychain is gets an error, and nothing is done behind its back")
+    func staysPut() throws {
+        try withTemporaryDirectory { directory in
+            let configuration = configuration(directory)
+            let connection = Connection(configuration)
+            var request = AddRequest(.genericPassword)
+            request.attributes = [.account: .text("a")]
+            _ = try connection.perform(.add(request))
+            let location = try StoreLocation(configuration)
+            try location.giveToUserDaemon()
+            let error = #expect(throws: KeychainError.self) {
+                try connection.perform(.find(.init(.init(.genericPassword), wantsSecrets: true)))
+            }
+            #expect(error?.code == .notAvailable)
+            #expect(error?.message.contains("keychaind") == true)
+            try location.takeFromUserDaemon()
+            guard
+                case .found(let items) = try connection.perform(
+                    .find(.init(.init(.genericPassword), wantsSecrets: true)))
+            else {
+                Issue.record("another reply")
+                return
+            }
+            #expect(items.count == 1)
+        }
+    }
+}
