@@ -28,8 +28,8 @@ let bindingAtStart: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-z", "-Xlinker
 /// then only take inputs that there are.
 let fuzzing = Context.environment["KEYCHAIN_FUZZ"]
 
-/// `KEYCHAIN_DOORS=0` leaves out the modules with Apple's names. They stay in a build directory for ever, and whatever is built
-/// there later finds them; so our own checks build beside them only what is about them.
+/// `KEYCHAIN_DOORS=0` leaves out the modules with Apple's names. Such a module stays in the build directory and changes later
+/// builds there. Our own scripts leave them out, except those that test them.
 let hasDoors = Context.environment["KEYCHAIN_DOORS"] != "0"
 
 /// `KEYCHAIN_BENCHMARKS=1` adds the benchmark's driver (`Scripts/benchmark`), which no test needs.
@@ -89,8 +89,8 @@ let package = Package(
             dependencies: ["KeychainModel", "KeychainSystem"],
             swiftSettings: houseSettings
         ),
-        // Nothing imports it: SwiftKeychain finds it by the name of its one function. Each product, and each program and test
-        // of this package, has it beside what it imports.
+        // Nothing imports it: SwiftKeychain finds it by the name of its one function. Each product lists it, and each program
+        // and test of this package lists or reaches it.
         .target(
             name: "KeychainEmbedded",
             dependencies: ["KeychainBiometry", "KeychainEngine", "KeychainModel", "KeychainPrompt"],

@@ -33,7 +33,7 @@ let package = Package(
     name: "Examples",
     platforms: [.macOS(.v13)],
     dependencies: [
-        .package(name: "swift-keychain", path: ".."),
+        .package(path: Context.environment["KEYCHAIN_PACKAGE"] ?? ".."),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
     ],
     targets: [

@@ -1,10 +1,10 @@
 internal import ArgumentParser
 internal import Foundation
-internal import SwiftKeychain
 internal import KeychainModel
 internal import KeychainSecurity
+internal import SwiftKeychain
 
-/// Our side of `compare-gnome-keyring`: what a program pays that calls `Security`, on whatever host the environment
+/// Our side of `compare-gnome-keyring`: what a program pays that calls `KeychainSecurity`, on whatever host the environment
 /// names. The same work, names and output as GnomeKeyring/libsecret-benchmark.c.
 struct CompareCommand: ParsableCommand {
     enum Work: String, ExpressibleByArgument, CaseIterable { case fill, measure }

@@ -1,8 +1,8 @@
 internal import Foundation
-internal import SwiftKeychain
 internal import KeychainEngine
 internal import KeychainModel
 internal import KeychainSecurity
+internal import SwiftKeychain
 
 /// What a program that calls `SecItemCopyMatching` pays on top of `Engine.handle`, on one engine.
 struct FacadeBenchmark {

@@ -33,7 +33,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "The program made from Benchmarks/Floor/race.c; without it no whole process is measured.")
     var race: String?
 
-    @Option(help: "The command keychain, built for release.")
+    @Option(help: "The command keychainctl, built for release.")
     var keychain: String?
 
     @Option(help: "The script Benchmarks/compare-secret-tool.")

@@ -2,8 +2,8 @@ import CFuzzer
 import Foundation
 import KeychainModel
 
-@testable import SwiftKeychain
 @testable import KeychainCrypto
+@testable import SwiftKeychain
 
 /// Every decoder of bytes that lie on a disk or in a program's image. The first byte chooses one, the rest is its
 /// input. A decoder may refuse; it may not trap, and what it accepts must come back the same when written anew.

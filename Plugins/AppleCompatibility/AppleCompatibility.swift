@@ -20,7 +20,7 @@ struct AppleCompatibility: BuildToolPlugin {
                     """
                     \(target.name): AppleCompatibility needs the product KeychainSecurity among the target's dependencies, or \
                     \(fileModule) for protected files: \
-                    .product(name: "KeychainSecurity", package: "swift-keychain", condition: .when(platforms: [.linux]))
+                    .product(name: "KeychainSecurity", package: "swift-keychain"), under #if os(Linux)
                     """
                 )
                 return []
@@ -29,8 +29,8 @@ struct AppleCompatibility: BuildToolPlugin {
                 Diagnostics.warning(
                     """
                     \(target.name): \(file) protects files, which Foundation on Linux accepts and writes in plain. Add \
-                    .product(name: "\(fileModule)", package: "swift-keychain", condition: .when(platforms: [.linux])) \
-                    to the target's dependencies
+                    .product(name: "\(fileModule)", package: "swift-keychain") \
+                    to the target's dependencies under #if os(Linux)
                     """
                 )
             }

@@ -1,6 +1,6 @@
 public import Foundation
-internal import SwiftKeychain
 internal import KeychainModel
+internal import SwiftKeychain
 
 extension ProtectedFiles {
     /// Whether files of every class open now: the keychain is unlocked, or has no passcode.

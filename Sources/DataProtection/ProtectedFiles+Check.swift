@@ -1,8 +1,8 @@
 public import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 extension ProtectedFiles {
     /// Opens everything there is of a file, and tells what does not open and what that means.

@@ -1,8 +1,8 @@
 public import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 /// What is known of a protected file without opening it.
 public struct ProtectedFileInfo: Sendable {

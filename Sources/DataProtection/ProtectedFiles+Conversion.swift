@@ -1,8 +1,8 @@
 public import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 extension ProtectedFiles {
     /// Encrypts a plain file, in the place where it is. It keeps its mode, owner, times and extended attributes.

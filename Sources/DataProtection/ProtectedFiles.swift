@@ -1,9 +1,9 @@
 public import Foundation
 internal import Glibc
 internal import KeychainCrypto
-public import SwiftKeychain
-package import KeychainSystem
 internal import KeychainModel
+package import KeychainSystem
+public import SwiftKeychain
 
 /// Files that are encrypted on the disk, each with a class that says when it opens.
 ///

@@ -1,6 +1,6 @@
-internal import KeychainCrypto
 internal import Foundation
 internal import Glibc
+internal import KeychainCrypto
 internal import KeychainModel
 
 /// A reader, and what is enrolled on it for the user of this process.

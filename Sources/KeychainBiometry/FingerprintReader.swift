@@ -41,6 +41,8 @@ package final class FingerprintReader: BiometryReader {
     package func verify(
         _ cancellation: Cancellation, hint: (BiometryHint) -> Void
     ) throws(BiometryFailure) -> BiometryEnrolment {
+        // What the bus has ready is read before anybody looks for a cancellation.
+        if cancellation.isCancelled { throw .cancelled }
         let wakeup = try Wakeup()
         return try cancellation.withHandler({ wakeup.set() }) { () throws(BiometryFailure) in
             let service = try FingerprintService(busAddress, limits, wakeup)

@@ -1,6 +1,6 @@
-internal import KeychainSystem
 package import Foundation
 package import KeychainModel
+internal import KeychainSystem
 internal import SwiftProtobuf
 
 /// Everything an item says about itself except its secret.

@@ -1,5 +1,5 @@
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Plaintext with its true length hidden: four bytes of length (little-endian), the bytes, then zeros.
 enum PaddedBytes {

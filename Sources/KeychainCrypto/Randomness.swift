@@ -1,5 +1,5 @@
-internal import KeychainSystem
 package import KeychainModel
+internal import KeychainSystem
 
 /// Where random bytes come from; a parameter, so that tests can repeat themselves.
 package protocol Randomness: Sendable {

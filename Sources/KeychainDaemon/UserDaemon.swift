@@ -1,8 +1,8 @@
 internal import Glibc
 internal import KeychainBiometry
+internal import KeychainBus
 internal import KeychainCrypto
 internal import KeychainEngine
-internal import KeychainBus
 package import KeychainModel
 package import Logging
 

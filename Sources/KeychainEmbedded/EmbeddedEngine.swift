@@ -3,10 +3,11 @@ internal import KeychainEngine
 internal import KeychainModel
 internal import KeychainPrompt
 
-/// Leaves the host in a box, an `EmbeddedHostBox`, whose reference is not consumed.
+/// Leaves the host in a box, which is an `EmbeddedHostBox`. The caller keeps its reference.
 ///
-/// `SwiftKeychain` declares this function and calls it: nothing else does.
-@c(keychain_embedded_open)
+/// `SwiftKeychain` declares this function and calls it: nothing else does. `@c`, the attribute of later compilers, is not there
+/// in Swift 6.2.
+@_cdecl("keychain_embedded_open")
 public func openEmbeddedHost(_ box: UnsafeMutableRawPointer) {
     Unmanaged<EmbeddedHostBox>.fromOpaque(box).takeUnretainedValue().host = EmbeddedEngine.shared
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 /// A small file that is there whole or not at all. Every write of ours outside the database that has to last goes
 /// through here.

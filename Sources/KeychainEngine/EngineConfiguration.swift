@@ -1,8 +1,8 @@
 package import Foundation
 internal import Glibc
 package import KeychainCrypto
-package import KeychainSystem
 package import KeychainModel
+package import KeychainSystem
 
 /// What an engine is told by its host.
 package struct EngineConfiguration: Sendable {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 /// A file that processes lock to take turns.
 enum LockFile {

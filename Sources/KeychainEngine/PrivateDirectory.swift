@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Directories of ours belong to their user and nobody else.
 enum PrivateDirectory {

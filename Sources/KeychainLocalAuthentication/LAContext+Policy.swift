@@ -1,7 +1,7 @@
 internal import Foundation
-internal import SwiftKeychain
 internal import KeychainModel
 internal import KeychainSecurity
+internal import SwiftKeychain
 
 extension LAContext {
     /// Which factors satisfy a policy; none: nothing does.

@@ -1,7 +1,7 @@
 @_exported public import Foundation
-package import SwiftKeychain
 internal import KeychainModel
 public import KeychainSecurity
+package import SwiftKeychain
 internal import Synchronization
 
 /// The pointer through which a method reports an error; Linux Foundation lacks the name.

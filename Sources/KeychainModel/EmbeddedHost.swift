@@ -21,7 +21,7 @@ package protocol EmbeddedHost: AnyObject, Sendable {
     ) throws(KeychainError) -> RepairReport
 }
 
-/// In which `keychain_embedded_open` leaves the host.
+/// The box that `keychain_embedded_open` fills.
 package final class EmbeddedHostBox {
     package var host: (any EmbeddedHost)?
 

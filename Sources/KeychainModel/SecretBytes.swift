@@ -1,5 +1,5 @@
-internal import KeychainSystem
 package import Foundation
+internal import KeychainSystem
 
 /// A secret on its way through the system: one owner of the memory, erased when the last reference goes.
 ///

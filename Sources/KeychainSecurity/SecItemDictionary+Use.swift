@@ -1,6 +1,6 @@
 internal import Foundation
-internal import SwiftKeychain
 internal import KeychainModel
+internal import SwiftKeychain
 
 extension SecItemDictionary {
     /// Use keys: how a call may bother a person, and which keychain it means.

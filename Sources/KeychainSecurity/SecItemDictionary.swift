@@ -1,6 +1,6 @@
 internal import Foundation
-internal import SwiftKeychain
 internal import KeychainModel
+internal import SwiftKeychain
 
 /// A dictionary handed to one of the `SecItem` functions, read and checked. Here, and only here, a malformed
 /// value becomes `errSecParam`.

@@ -1,7 +1,6 @@
-// The functions of CKeychainLinux that code within reach of a client's compiler calls, declared here and not imported: what
-// imports a C module can be compiled only where its module map is known, and other packages that find our modules do not
-// have it (docs/decisions/026-c-by-declared-symbols.md). The header says what each of them does; LinuxCallTests compares
-// the types.
+// The functions of CKeychainLinux that public modules need, declared and not imported. A module that imports a C module can
+// be loaded only with its module map, and other packages that find our modules do not have it
+// (docs/decisions/026-c-by-declared-symbols.md). The header says what each of them does; LinuxCallTests compares the types.
 
 @_extern(c) package func ckeychain_erase(_ bytes: UnsafeMutableRawPointer?, _ count: Int)
 

@@ -1,6 +1,6 @@
 import Foundation
-import KeychainTestSupport
 import KeychainSecurity
+import KeychainTestSupport
 import Testing
 
 /// C: what this keychain has chosen where the reference leaves a choice, or does what nobody can want.

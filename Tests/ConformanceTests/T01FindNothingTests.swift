@@ -1,6 +1,6 @@
 import Foundation
-import KeychainTestSupport
 import KeychainSecurity
+import KeychainTestSupport
 import Testing
 
 /// T1: a store that holds nothing.

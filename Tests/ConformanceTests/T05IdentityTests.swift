@@ -1,6 +1,6 @@
 import Foundation
-import KeychainTestSupport
 import KeychainSecurity
+import KeychainTestSupport
 import Testing
 
 /// T5: an identity is a certificate joined with the private key it belongs to, here by attributes alone.

@@ -1,6 +1,6 @@
 import Foundation
-import KeychainTestSupport
 import KeychainSecurity
+import KeychainTestSupport
 import Testing
 
 /// T11: who sees which item.

@@ -1,6 +1,6 @@
 import Foundation
-import KeychainTestSupport
 import KeychainSecurity
+import KeychainTestSupport
 import Testing
 
 /// T13: what opens in which state of the lock.

@@ -1,6 +1,6 @@
 import Foundation
-import KeychainTestSupport
 import KeychainSecurity
+import KeychainTestSupport
 import Testing
 
 /// T14: items marked for synchronization are apart from the others.

@@ -1,6 +1,6 @@
 import Foundation
-import KeychainTestSupport
 import KeychainSecurity
+import KeychainTestSupport
 import Testing
 
 /// C.16 and C.24 to C.27: the kinds of value an attribute takes, and what equals what.

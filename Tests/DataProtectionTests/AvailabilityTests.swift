@@ -1,8 +1,8 @@
 import DataProtection
 import Foundation
-import SwiftKeychain
 import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
-import KeychainSystem
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
 import Testing
 

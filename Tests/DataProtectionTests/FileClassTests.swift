@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
-import SwiftKeychain
-import KeychainSystem
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
+import SwiftKeychain
 import Testing
 
 @testable import DataProtection

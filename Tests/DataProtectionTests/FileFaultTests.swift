@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
-import SwiftKeychain
 import KeychainTestSupport
+import SwiftKeychain
 import Testing
 
 @testable import DataProtection

@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
-import SwiftKeychain
 import KeychainCrypto
 import KeychainEngine
-import KeychainSystem
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
+import SwiftKeychain
 import Synchronization
 import Testing
 

@@ -1,8 +1,8 @@
 import Foundation
-import SwiftKeychain
 import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 import Synchronization
 import Testing
 

@@ -1,9 +1,9 @@
 import DataProtection
 import Foundation
-import SwiftKeychain
 import KeychainFileModel
 import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 import Testing
 
 /// How much of the disk a file takes that is changed in place.

@@ -1,9 +1,9 @@
 import DataProtection
 import Foundation
 import Glibc
-import SwiftKeychain
 import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 import Testing
 
 /// Every call that changes the disk fails once, in every way, in everything that is done with a file that is open: its

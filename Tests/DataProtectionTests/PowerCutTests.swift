@@ -1,10 +1,10 @@
 import DataProtection
 import Foundation
 import Glibc
-import SwiftKeychain
 import KeychainFileModel
 import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 import Testing
 
 /// Power cuts at each call of everything that is done with a file that is open, and what they have found.

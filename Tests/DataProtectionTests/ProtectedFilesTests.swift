@@ -1,7 +1,7 @@
 import DataProtection
 import Foundation
-import SwiftKeychain
 import KeychainTestSupport
+import SwiftKeychain
 import Testing
 
 /// Whole files: written, read, told apart from plain ones.

@@ -1,8 +1,8 @@
 import Foundation
-import SwiftKeychain
-import KeychainSystem
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
+import SwiftKeychain
 import Testing
 
 @testable import DataProtection

@@ -1,10 +1,10 @@
 import DataProtection
 import Foundation
-import SwiftKeychain
 import KeychainEngine
-import KeychainSystem
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
+import SwiftKeychain
 
 /// Runs `body` with files under a keychain of their own, and a directory for them.
 func withProtectedFiles<R>(

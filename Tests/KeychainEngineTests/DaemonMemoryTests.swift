@@ -1,8 +1,8 @@
 import CKeychainTestSupport
 import Foundation
-import SwiftKeychain
 import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 import Testing
 
 /// What root finds in the memory of a daemon that has served many calls. Nobody else can look into it.

@@ -1,7 +1,7 @@
 import Foundation
 import KeychainCrypto
-import KeychainSystem
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 internal import DataProtection
 package import Foundation
-internal import SwiftKeychain
 internal import KeychainModel
 package import KeychainTestSupport
+internal import SwiftKeychain
 
 /// A protected file, what it has to be, and a comparison of the two after every step.
 ///

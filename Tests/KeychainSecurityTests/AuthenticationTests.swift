@@ -1,10 +1,10 @@
 import Foundation
-import SwiftKeychain
 import KeychainEngine
-import KeychainModel
-import KeychainTestSupport
 import KeychainLocalAuthentication
+import KeychainModel
 import KeychainSecurity
+import KeychainTestSupport
+import SwiftKeychain
 import Testing
 
 /// What programs see of items that ask for authentication, on every host.

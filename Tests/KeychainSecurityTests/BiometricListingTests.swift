@@ -1,11 +1,11 @@
 import Foundation
-import SwiftKeychain
 import KeychainBiometry
+import KeychainLocalAuthentication
 import KeychainModel
 import KeychainPrompt
-import KeychainTestSupport
-import KeychainLocalAuthentication
 import KeychainSecurity
+import KeychainTestSupport
+import SwiftKeychain
 import Testing
 
 /// What programs for Apple's systems do with fingers, as tutorials show it, against the real fprintd with a virtual reader,

@@ -1,6 +1,6 @@
-import SwiftKeychain
-import KeychainTestSupport
 import KeychainLocalAuthentication
+import KeychainTestSupport
+import SwiftKeychain
 import Testing
 
 @Suite("LAContext")

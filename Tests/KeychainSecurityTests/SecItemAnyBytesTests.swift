@@ -1,6 +1,6 @@
 import Foundation
-import KeychainTestSupport
 import KeychainSecurity
+import KeychainTestSupport
 import Testing
 
 /// Whatever is stored by Apple's functions comes back byte for byte, as text or as data, and finds the item again.

@@ -1,6 +1,6 @@
 import Foundation
-import KeychainModel
 import KeychainLocalAuthentication
+import KeychainModel
 import Testing
 
 @testable import KeychainSecurity

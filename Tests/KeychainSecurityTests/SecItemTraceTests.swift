@@ -1,6 +1,6 @@
 import Foundation
-import KeychainTestSupport
 import KeychainSecurity
+import KeychainTestSupport
 import Testing
 
 /// The way of a value through Apple's functions leaves no trace either: in the store's files, in the texts of errors,

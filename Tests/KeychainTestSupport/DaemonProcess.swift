@@ -1,7 +1,7 @@
 package import Foundation
 internal import Glibc
-package import SwiftKeychain
 internal import KeychainModel
+package import SwiftKeychain
 
 /// A real `keychaind`, run as a process.
 package final class DaemonProcess {

@@ -1,10 +1,10 @@
 internal import CKeychainLinux
 internal import Foundation
-internal import SwiftKeychain
-internal import KeychainDaemon
 internal import KeychainBus
+internal import KeychainDaemon
 internal import KeychainModel
 internal import Logging
+internal import SwiftKeychain
 
 /// A daemon's server in this process, with a way to it over its socket.
 final class InProcessDaemon: Sendable {

@@ -1,7 +1,7 @@
 package import Foundation
-internal import SwiftKeychain
 package import KeychainEngine
 package import KeychainModel
+internal import SwiftKeychain
 
 /// Where the engine of a test runs. Every conformance case runs on each of them.
 package enum KeychainHost: String, CaseIterable, Sendable {

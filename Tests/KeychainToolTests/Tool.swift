@@ -1,7 +1,7 @@
 import Foundation
-import SwiftKeychain
 import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 
 /// The real command, run as a process on a home directory of its own.
 struct Tool {

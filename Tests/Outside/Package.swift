@@ -22,7 +22,7 @@ let settings: [SwiftSetting] =
 
 let package = Package(
     name: "Outside",
-    dependencies: [.package(name: "swift-keychain", path: "../..")],
+    dependencies: [.package(path: Context.environment["KEYCHAIN_PACKAGE"] ?? "../..")],
     targets: [
         // What the programs below print, and how they fail.
         .target(name: "Report", swiftSettings: settings),

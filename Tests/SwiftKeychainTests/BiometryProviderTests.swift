@@ -1,7 +1,7 @@
 import Foundation
-import SwiftKeychain
 import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 import Synchronization
 import Testing
 

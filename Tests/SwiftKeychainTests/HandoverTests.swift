@@ -1,8 +1,8 @@
 import Foundation
+import Glibc
 import KeychainModel
 import KeychainPlaces
 import KeychainTestSupport
-import Glibc
 import Synchronization
 import Testing
 

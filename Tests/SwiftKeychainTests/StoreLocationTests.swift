@@ -3,8 +3,8 @@ import KeychainModel
 import KeychainTestSupport
 import Testing
 
-@testable import SwiftKeychain
 @testable import KeychainPlaces
+@testable import SwiftKeychain
 
 @Suite struct StoreLocationTests {
     private func location(

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
-internal import SwiftKeychain
 internal import KeychainModel
+internal import SwiftKeychain
 internal import Synchronization
 
 /// Run by the benchmark itself: clients of a daemon, a thread and a connection each. Speaks as `echo load` does.

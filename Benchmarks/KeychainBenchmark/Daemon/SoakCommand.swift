@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
-internal import SwiftKeychain
 internal import KeychainModel
+internal import SwiftKeychain
 internal import Synchronization
 
 /// Very many calls of one daemon, and what it has of memory, descriptors and threads meanwhile.

@@ -1,6 +1,6 @@
-internal import KeychainSystem
 internal import Glibc
 internal import KeychainCrypto
+internal import KeychainSystem
 
 /// A protected file that nobody who keeps to docs/file-format.md ("Several programs") writes to while this exists.
 struct SharedFile: ~Copyable {

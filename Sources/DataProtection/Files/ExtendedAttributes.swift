@@ -1,6 +1,6 @@
-internal import KeychainSystem
 internal import Foundation
 internal import Glibc
+internal import KeychainSystem
 
 /// Extended attributes (xattr(7)) of an open file or of a directory.
 enum ExtendedAttributes {

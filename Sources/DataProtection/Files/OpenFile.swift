@@ -1,7 +1,7 @@
-internal import KeychainSystem
 internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
+internal import KeychainSystem
 
 /// A regular file that is open, with what it was like at that moment.
 struct OpenFile: ~Copyable {

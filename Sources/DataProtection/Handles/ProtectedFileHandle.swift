@@ -1,8 +1,8 @@
 public import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// A protected file that is open: parts of it are read and changed, while the lock of the keychain comes and goes.

@@ -1,8 +1,8 @@
 public import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 extension ProtectedFiles {
     /// What a file is opened for.

@@ -1,6 +1,6 @@
-internal import SwiftKeychain
 internal import KeychainCrypto
 internal import KeychainModel
+internal import SwiftKeychain
 
 /// Turns headers into file keys, by asking the keychain.
 struct FileKeys: Sendable {

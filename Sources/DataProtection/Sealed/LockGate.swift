@@ -1,5 +1,5 @@
-internal import SwiftKeychain
 internal import KeychainModel
+internal import SwiftKeychain
 internal import Synchronization
 
 /// Whether files of class A may be used now, asked before each use of one that is open.

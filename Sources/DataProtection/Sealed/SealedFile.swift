@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// One protected file that is open, with what has been learned about it.

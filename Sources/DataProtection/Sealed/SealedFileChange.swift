@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainCrypto
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 /// One change of a file in place: new chunks, the nodes above them, and the header that makes them count
 /// (docs/file-format.md, "Changing a file in place").

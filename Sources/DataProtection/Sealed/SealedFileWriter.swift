@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainCrypto
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Writes a protected file from its beginning to its end (docs/file-format.md, "Writing a whole file").
 ///

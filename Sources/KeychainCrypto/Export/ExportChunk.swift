@@ -1,5 +1,5 @@
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Memory for one chunk of an export, open and sealed, and the count of those that went through it.
 ///

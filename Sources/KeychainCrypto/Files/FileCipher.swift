@@ -1,6 +1,6 @@
-internal import KeychainSystem
 package import Foundation
 package import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// Seals and opens the chunks and nodes of one protected file.

@@ -1,5 +1,5 @@
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// A piece of memory for keys: out of core dumps, out of swap where the system allows, wiped in a forked child or not

@@ -1,6 +1,6 @@
-internal import KeychainSystem
 package import Foundation
 package import KeychainModel
+internal import KeychainSystem
 
 /// The unwrapped keys of one tier, in one piece of key memory.
 ///

@@ -1,5 +1,5 @@
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Calls `body` with memory that is erased afterwards.
 func withErasedBytes<R>(

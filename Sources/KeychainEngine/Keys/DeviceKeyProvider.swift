@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Where the device key comes from: a file or a credential today; a TPM would be another.
 protocol DeviceKeyProvider: Sendable {

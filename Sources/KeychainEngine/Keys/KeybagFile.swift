@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 /// The file `keybag` of a store.
 struct KeybagFile: Sendable {

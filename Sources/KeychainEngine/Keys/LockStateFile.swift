@@ -1,8 +1,8 @@
 internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// The file by which processes notice each other's locking. Read at the start of every operation.

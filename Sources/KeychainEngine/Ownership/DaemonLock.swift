@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 /// The file `daemon.lock`, which a daemon has locked for as long as it has the store: no two of them may. The kernel
 /// takes the lock from a process that ends.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 /// The file `host` in a store's directory: which daemon the store belongs to (docs/store-format.md). A store without it
 /// is opened by every program itself.

@@ -2,8 +2,8 @@ internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainSystem
 package import KeychainModel
+internal import KeychainSystem
 internal import Logging
 
 /// Saves what opens of a damaged store into a new one, which takes its place; the damaged one is kept beside it.

@@ -19,8 +19,8 @@ public func CFDataCreate(
 
 /// Makes a data object of memory that is there already.
 ///
-/// - Parameter bytesDeallocator: With ``kCFAllocatorNull`` the memory stays the caller's and must outlive the object and its
-///   copies. With any other the object frees it with free(3).
+/// With ``kCFAllocatorNull`` as its last argument the memory stays the caller's and must outlive the object and its copies.
+/// With any other the object frees it with free(3).
 public func CFDataCreateWithBytesNoCopy(
     _ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ length: CFIndex, _ bytesDeallocator: CFAllocator!
 ) -> CFData! {

@@ -51,16 +51,16 @@ public final class CFAllocator: Sendable {
     fileprivate init() {}
 }
 public let kCFAllocatorDefault: CFAllocator! = nil
-/// That of malloc(3) and free(3).
+/// The allocator of malloc(3) and free(3).
 public let kCFAllocatorMalloc: CFAllocator! = CFAllocator()
-/// Frees nothing.
+/// The allocator that frees nothing.
 public let kCFAllocatorNull: CFAllocator! = CFAllocator()
 
 /// The key of the bundle identifier in `Bundle.infoDictionary`.
 nonisolated(unsafe) public let kCFBundleIdentifierKey: CFString! = "CFBundleIdentifier"
-/// The key of its name there.
+/// The key of the bundle's name in `Bundle.infoDictionary`.
 nonisolated(unsafe) public let kCFBundleNameKey: CFString! = "CFBundleName"
-/// The key of its build's number there.
+/// The key of the build's number in `Bundle.infoDictionary`.
 nonisolated(unsafe) public let kCFBundleVersionKey: CFString! = "CFBundleVersion"
 
 public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime {

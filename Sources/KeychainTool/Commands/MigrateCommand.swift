@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
-internal import SwiftKeychain
 internal import KeychainModel
 internal import KeychainPlaces
+internal import SwiftKeychain
 
 struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
-internal import SwiftKeychain
 internal import KeychainModel
 internal import KeychainPlaces
+internal import SwiftKeychain
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,10 +1,10 @@
 internal import ArgumentParser
 internal import CKeychainBus
 internal import Foundation
-internal import SwiftKeychain
 internal import KeychainBus
 internal import KeychainLogin
 internal import KeychainModel
+internal import SwiftKeychain
 
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import SwiftKeychain
 internal import KeychainModel
+internal import SwiftKeychain
 
 /// The tour: two made-up programs, one store, and what happens between them.
 struct Demo {

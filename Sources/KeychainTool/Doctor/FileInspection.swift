@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Glibc
-internal import SwiftKeychain
 internal import KeychainModel
 internal import KeychainPlaces
+internal import SwiftKeychain
 
 /// Looks at a store from outside: who owns its files, who else may touch them, where the device key is.
 struct FileInspection {

@@ -1,7 +1,7 @@
 internal import DataProtection
 internal import Foundation
-internal import SwiftKeychain
 internal import KeychainModel
+internal import SwiftKeychain
 
 extension KeychainSession {
     /// The files under this keychain. Without a store every key is refused (44), and none is made.

@@ -1,5 +1,5 @@
-internal import SwiftKeychain
 internal import KeychainModel
+internal import SwiftKeychain
 
 /// Watches a renewal of all keys on behalf of a person: shows how far it has come, and lets the signals that come
 /// meanwhile do their work between two parts of it.

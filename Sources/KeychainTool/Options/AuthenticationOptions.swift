@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import SwiftKeychain
 internal import KeychainModel
+internal import SwiftKeychain
 
 /// Whether a person is asked for what an item's access control wants.
 struct AuthenticationOptions: ParsableArguments {
@@ -17,7 +17,7 @@ struct CommandAuthentication {
     private let session = AuthenticationSession()
     private let mayAsk: Bool
 
-    /// - Parameter reason: What the person allows, as the end of "keychain wants to …".
+    /// - Parameter reason: What the person allows, as the end of "keychainctl wants to …".
     init(reason: String, mayAsk: Bool) {
         self.mayAsk = mayAsk
         session.wording.reason = reason

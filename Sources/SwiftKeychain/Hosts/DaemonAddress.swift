@@ -1,7 +1,7 @@
-internal import KeychainSystem
 internal import Foundation
 internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Where a daemon listens, and whose it must be.
 package struct DaemonAddress: Sendable, Hashable {

@@ -1,7 +1,7 @@
-internal import KeychainSystem
 internal import Foundation
 internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Frames over a connected socket (docs/protocol.md), with blocking calls. Belongs to one thread at a time.
 final class FrameStream {

@@ -1,6 +1,6 @@
-internal import KeychainSystem
 internal import Foundation
 internal import KeychainModel
+internal import KeychainSystem
 
 /// What a process can tell about itself; a parameter, so that tests can be other processes.
 struct ProcessDescription {

@@ -26,11 +26,11 @@ import CKeychainTestSupport
 import DataProtection
 import Dispatch
 import Foundation
-import SwiftKeychain
 import KeychainCrypto
 import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 import Synchronization
 
 /// What the command `hold-file` was answered.

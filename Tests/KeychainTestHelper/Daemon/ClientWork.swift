@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
-import SwiftKeychain
 import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 import Synchronization
 
 /// The clients of one process: threads, each with a connection of its own.

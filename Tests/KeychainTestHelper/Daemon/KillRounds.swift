@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
-import SwiftKeychain
 import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 import Synchronization
 
 /// Clients write without a pause while their daemon is killed and started anew. What was acknowledged must be there,

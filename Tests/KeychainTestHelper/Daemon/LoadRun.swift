@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
-import SwiftKeychain
 import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 
 /// Many clients at once, among them some that misbehave.
 struct LoadRun {

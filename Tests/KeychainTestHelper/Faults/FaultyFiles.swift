@@ -2,8 +2,8 @@ import CKeychainFaults
 import Glibc
 import KeychainCrypto
 import KeychainEngine
-import KeychainSystem
 import KeychainModel
+import KeychainSystem
 import Synchronization
 
 /// The way of the engine's own files to the disk, through the fault layer.

@@ -2,11 +2,11 @@ import CKeychainTestSupport
 import DataProtection
 import Foundation
 import Glibc
-import SwiftKeychain
 import KeychainEngine
 import KeychainFileModel
 import KeychainModel
 import KeychainTestSupport
+import SwiftKeychain
 
 /// A program that works on the protected file `files/file` of a keychain's directory, beside others.
 struct FileWorker {

@@ -2,8 +2,8 @@ internal import Foundation
 internal import GRDB
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainSystem
 internal import KeychainModel
+internal import KeychainSystem
 
 /// The file `keychain.db`: its making, its tables, and the connections to it.
 struct DatabaseFile {

@@ -16,3 +16,4 @@ var result: CFTypeRef?
 let found = SecItemCopyMatching(
     [kSecClass: kSecClassGenericPassword, kSecAttrService: "door", kSecReturnData: true] as CFDictionary, &result)
 print("The door opens: \(added == errSecSuccess && found == errSecSuccess && result as? Data == Data("opens".utf8))")
+print("Policies have numbers: \(LAPolicy.deviceOwnerAuthentication.rawValue == 2)")

@@ -1,9 +1,10 @@
 import AsksAndImports
 import Foundation
 import JWTKit
+import LocalAuthentication
 import Security
 
-#if !canImport(Security)
+#if !canImport(Security) || !canImport(LocalAuthentication)
     #error("the door does not open")
 #endif
 #if HAS_ASKER
@@ -20,3 +21,4 @@ var result: CFTypeRef?
 let found = SecItemCopyMatching(
     [kSecClass: kSecClassGenericPassword, kSecAttrService: "door", kSecReturnData: true] as CFDictionary, &result)
 print("The door opens: \(added == errSecSuccess && found == errSecSuccess && result as? Data == Data("opens".utf8))")
+print("Policies have numbers: \(LocalAuthentication.LAPolicy.deviceOwnerAuthentication.rawValue == 2)")

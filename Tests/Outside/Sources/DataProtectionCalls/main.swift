@@ -3,8 +3,8 @@
 
 import DataProtection
 import Foundation
-import SwiftKeychain
 import Report
+import SwiftKeychain
 
 let text = Data("It rained the whole day.\n".utf8)
 

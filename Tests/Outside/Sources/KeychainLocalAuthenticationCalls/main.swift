@@ -1,11 +1,11 @@
-// Uses everything public of the module LocalAuthentication once: on keychains without a passcode, and with readers that the
+// Uses everything public of the module KeychainLocalAuthentication once: on keychains without a passcode, and with readers that the
 // program brings along.
 
 import Foundation
-import SwiftKeychain
 import LocalAuthentication
 import Report
 import Security
+import SwiftKeychain
 
 await report {
     names()

@@ -1,4 +1,4 @@
-// Uses everything public of the module Security once, on the keychain that the environment names.
+// Uses everything public of the module KeychainSecurity once, on the keychain that the environment names.
 
 import Foundation
 import Report

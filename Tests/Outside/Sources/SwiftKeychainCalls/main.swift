@@ -1,8 +1,8 @@
-// Uses everything public of the module Keychain once. The keychain that the environment names gets a passcode, and loses it.
+// Uses everything public of the module SwiftKeychain once. The keychain that the environment names gets a passcode, and loses it.
 
 import Foundation
-import SwiftKeychain
 import Report
+import SwiftKeychain
 
 let passcode = Data("correct horse battery staple".utf8)
 let newPasscode = Data("staple battery horse correct".utf8)
@@ -71,7 +71,7 @@ func passcodes(_ lock: KeychainLock) async throws {
     try tell("The passcode is gone", try !lock.hasPasscode)
 }
 
-/// A program's own reader. LocalAuthenticationCalls has it asked.
+/// A program's own reader. KeychainLocalAuthenticationCalls has it asked.
 final class Camera: BiometryProvider {
     var kind: KeychainBiometry.Kind { .face }
 
