@@ -139,10 +139,10 @@ package final class Engine: RequestHandler {
             case .add(let request):
                 return .added(try withItems(isLastAttempt, shown) { try $0.add(request, from: caller) })
             case .find(let request):
-                return .found(try withItems(isLastAttempt, shown) { try $0.find(request, from: caller) })
+                return .found(try withReadItems(isLastAttempt, shown) { try $0.find(request, from: caller) })
             case .update(let request): try withItems(isLastAttempt, shown) { try $0.update(request, from: caller) }
             case .delete(let query): try withItems(isLastAttempt, shown) { try $0.delete(query, from: caller) }
-            case .check: return .checked(try withItems(isLastAttempt, shown) { try $0.check() })
+            case .check: return .checked(try withReadItems(isLastAttempt, shown) { try $0.check() })
             case .status: return .status(try status())
             case .lockStatus: return .lockStatus(try keys.status())
             case .unlock(let passcode): return .lockStatus(try unlock(passcode))
@@ -151,7 +151,7 @@ package final class Engine: RequestHandler {
             case .rekeyStep: return .rekeyed(try rekeyStep())
             case .renewLease: try keys.renewLease()
             case .exportItems(let request):
-                return .exported(try withItems(isLastAttempt, shown) { try $0.export(request, from: caller) })
+                return .exported(try withReadItems(isLastAttempt, shown) { try $0.export(request, from: caller) })
             case .importItems(let request):
                 return .imported(try withItems(isLastAttempt, shown) { try $0.merge(request, from: caller) })
             case .giveUpStore: try giveUp(for: caller)
@@ -177,13 +177,26 @@ package final class Engine: RequestHandler {
         return try refusingFinally(items.keys) { try body(items) }
     }
 
+    /// The same for what changes nothing: the lock is asked once more before anything is handed out.
+    private func withReadItems<R>(
+        _ isLastAttempt: Bool, _ shown: Authentication, _ body: (ItemOperations) throws -> R
+    ) throws -> R {
+        try withItems(isLastAttempt, shown) { items in
+            let result = try body(items)
+            try items.keys.requireWithinGrace()
+            return result
+        }
+    }
+
     private func fileKey(_ request: FileKeyRequest, _ isLastAttempt: Bool) throws -> FileKey {
         let session = try keys.begin(isLastAttempt: isLastAttempt)
         return try refusingFinally(session) {
             if request.makesFile { try noteFiles() }
-            return try FileKeyOperations(
+            let key = try FileKeyOperations(
                 storeID: keys.storeID, keys: session, randomness: configuration.randomness
             ).answer(request)
+            try session.requireWithinGrace()
+            return key
         }
     }
 

@@ -187,8 +187,12 @@ import Testing
     @Test("What the document puts in the kernel's keyring opens to its keys, and is what is put there")
     func keyring() throws {
         for blob in example.keyringBlobs {
-            let key = try deviceKey.derived("keyring 1", KeyContext(storeID).adding(blob.bagGeneration))
-            let context = KeyContext(storeID).adding(try #require(blob.tier.utf8.first))
+            let bag = try Keybag(decoding: example.keybagWithPasscode.bytes.data, deviceKey: deviceKey)
+            #expect(bag.tag(deviceKey: deviceKey) == blob.bagTag.data)
+            let binding = KeyringBinding(
+                storeID: storeID, device: blob.device, inode: blob.inode, bag: bag, unlockedAt: blob.unlockedAt)
+            let key = try binding.key(deviceKey: deviceKey)
+            let context = binding.context(try #require(KeyTier(rawValue: blob.tier)))
             #expect(key.data == blob.key.data)
             #expect(context.withUnsafeBytes { Data($0) } == blob.associatedData.data)
 
@@ -257,8 +261,8 @@ private struct KeybagExample: Decodable {
 
     struct Blob: Decodable {
         let tier: String
-        let bagGeneration: UInt64
-        let key, nonce, associatedData, plaintext, payload: HexBytes
+        let bagGeneration, device, inode, unlockedAt: UInt64
+        let bagTag, key, nonce, associatedData, plaintext, payload: HexBytes
         let size: Int
     }
 }

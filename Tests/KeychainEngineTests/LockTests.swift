@@ -236,7 +236,7 @@ let hasKeyring = KernelKeyring.ofUser != nil
             let former = keys.blobName(.whenUnlocked, bagGeneration: 1)
             try keyring.put(sealed, as: former, lifetime: nil)
             // Another store's keys are not its business.
-            let foreign = "keychain:\(UUID().uuidString.lowercased()):1:A"
+            let foreign = "keychain:\(UUID().uuidString.lowercased()):1-1:1:A"
             try keyring.put(sealed, as: foreign, lifetime: nil)
             try keychain.lock()
             #expect(keyring.find(former) == nil && keyring.find(present) == nil)
@@ -338,6 +338,127 @@ let hasKeyring = KernelKeyring.ofUser != nil
             try keyring.put(sealed, as: name, lifetime: nil)
             keys.forgetSnapshot()
             #expect(try isLocked(keychain))
+        }
+    }
+
+    @Test("Keys that are put back into the keyring after a lock open nothing", .enabled(if: hasKeyring))
+    func replay() throws {
+        try withPasscode { keychain throws in
+            let keyring = try #require(KernelKeyring.ofUser)
+            let name = try keychain.blobName()
+            let serial = try #require(keyring.find(name))
+            let sealed = try #require(try keyring.read(serial, capacity: 1024) { Data($0) })
+            try keychain.lock(.now)
+            for isUnlockedSince in [false, true] {
+                if isUnlockedSince {
+                    try keychain.unlock("1234")
+                    #expect(try keychain.handler.secret(of: "a") == "secret")
+                }
+                try keyring.put(sealed, as: name, lifetime: nil)
+                // A program that has the store open, and one that opens it now.
+                for engine in [keychain.engine, try Engine(keychain.configuration)] {
+                    engine.keys.forgetSnapshot()
+                    let error = #expect(throws: KeychainError.self) { try engine.secret(of: "a") }
+                    #expect(error?.code == .interactionNotAllowed)
+                }
+                #expect(try isLocked(keychain))
+            }
+        }
+    }
+
+    enum Loss: CaseIterable { case gone, empty, cut, damaged, pipe }
+
+    @Test("Without a record of the lock the store is locked, whatever the keyring has", arguments: Loss.allCases)
+    func recordLost(loss: Loss) throws {
+        try withPasscode { keychain throws in
+            let file = keychain.directory.appendingPathComponent("store/lock-state")
+            let record = try Data(contentsOf: file)
+            try FileManager.default.removeItem(at: file)
+            switch loss {
+            case .gone: break
+            case .empty: try Data().write(to: file)
+            case .cut: try record.dropLast().write(to: file)
+            case .damaged: try Data(record.reversed()).write(to: file)
+            case .pipe: #expect(mkfifo(file.path, 0o600) == 0)
+            }
+            let other = try Engine(keychain.configuration)
+            let error = #expect(throws: KeychainError.self) { try other.secret(of: "a") }
+            #expect(error?.code == .interactionNotAllowed)
+            if loss == .pipe { try FileManager.default.removeItem(at: file) }
+            _ = try other.handle(.unlock(.of("1234")), from: caller)
+            #expect(try other.secret(of: "a") == "secret")
+        }
+    }
+
+    @Test("A lock comes though somebody holds its record, and a pipe is where listeners would be")
+    func heldUp() throws {
+        try withPasscode { keychain throws in
+            let store = keychain.directory.appendingPathComponent("store")
+            #expect(mkfifo(store.appendingPathComponent("lock-listeners").path, 0o600) == 0)
+            try keychain.lock(.withGrace)
+            #expect(try isLocked(keychain))
+            try keychain.unlock("1234")
+            let held = open(store.appendingPathComponent("lock-state").path, O_RDWR | O_CLOEXEC)
+            #expect(flock(held, LOCK_EX) == 0)
+            try keychain.lock(.now)
+            #expect(try isLocked(keychain))
+            // What another process, or one with a keyring of its own, sees.
+            let error = #expect(throws: KeychainError.self) { try Engine(keychain.configuration).secret(of: "a") }
+            #expect(error?.code == .interactionNotAllowed)
+            close(held)
+            try keychain.unlock("1234")
+            #expect(try keychain.handler.secret(of: "a") == "secret")
+        }
+    }
+
+    @Test("A copy of a store opens nothing while the other one is unlocked, and its lock locks the copy alone")
+    func copies() throws {
+        try withPasscode { keychain throws in
+            try withTemporaryDirectory { directory in
+                let files = FileManager.default
+                for part in ["store", "device"] {
+                    try files.copyItem(
+                        at: keychain.directory.appendingPathComponent(part), to: directory.appendingPathComponent(part))
+                }
+                let copy = try Engine(.test(in: directory, clock: keychain.clock))
+                defer { copy.withdrawKeys() }
+                let error = #expect(throws: KeychainError.self) { try copy.secret(of: "a") }
+                #expect(error?.code == .interactionNotAllowed)
+                _ = try copy.handle(.unlock(.of("1234")), from: caller)
+                #expect(try copy.secret(of: "a") == "secret")
+                _ = try copy.handle(.lock(.now), from: caller)
+                #expect(throws: KeychainError.self) { try copy.secret(of: "a") }
+                #expect(try keychain.handler.secret(of: "a") == "secret")
+                try keychain.lock(.now)
+                _ = try copy.handle(.unlock(.of("1234")), from: caller)
+                #expect(try isLocked(keychain))
+                #expect(try copy.secret(of: "a") == "secret")
+            }
+        }
+    }
+
+    @Test("Two copies whose passcodes were set apart have nothing to do with each other's keys")
+    func copiesApart() throws {
+        try withKeychain { keychain in
+            try keychain.handler.add(.password("a"))
+            try withTemporaryDirectory { directory in
+                for part in ["store", "device"] {
+                    try FileManager.default.copyItem(
+                        at: keychain.directory.appendingPathComponent(part), to: directory.appendingPathComponent(part))
+                }
+                let copy = try Engine(.test(in: directory, clock: keychain.clock))
+                defer { copy.withdrawKeys() }
+                try keychain.setPasscode("1111")
+                try copy.setPasscode("2222")
+                _ = try copy.handle(.lock(.now), from: caller)
+                #expect(try keychain.handler.secret(of: "a") == "secret")
+                let error = #expect(throws: KeychainError.self) { try copy.secret(of: "a") }
+                #expect(error?.code == .interactionNotAllowed)
+                let refused = #expect(throws: KeychainError.self) { try copy.add(.password("b")) }
+                #expect(refused?.code == .interactionNotAllowed)
+                _ = try copy.handle(.unlock(.of("2222")), from: caller)
+                #expect(try copy.secret(of: "a") == "secret")
+            }
         }
     }
 

@@ -196,11 +196,15 @@ def attempts():
 # What the kernel's keyring holds while the store of bag generation 3 is unlocked.
 
 NONCE = b"\x0b" * 12
+# Of the store's directory, as stat(2) has them, and the epoch of lock-state that the last unlock began.
+DEVICE, INODE = 0x802, 4711
+UNLOCKED_AT = 0x1234567890ABCDEF
 
 
-def keyring_blob(tier, bag_generation, generation):
-    key = expand(DEVICE_KEY, b"keyring 1" + STORE_ID + struct.pack(">Q", bag_generation))
-    context = STORE_ID + tier.encode()
+def keyring_blob(tier, bag_generation, bag_tag, generation):
+    place = struct.pack(">QQ", DEVICE, INODE)
+    key = expand(DEVICE_KEY, b"keyring 2" + STORE_ID + struct.pack(">Q", bag_generation) + place + bag_tag)
+    context = STORE_ID + tier.encode() + struct.pack(">Q", UNLOCKED_AT)
     plaintext = b"".join(
         struct.pack(">BI", number, generation) + class_key(number, generation) for number in TIERS[tier]
     )
@@ -209,6 +213,10 @@ def keyring_blob(tier, bag_generation, generation):
     return {
         "tier": tier,
         "bagGeneration": bag_generation,
+        "bagTag": bag_tag.hex(),
+        "device": DEVICE,
+        "inode": INODE,
+        "unlockedAt": UNLOCKED_AT,
         "key": key.hex(),
         "nonce": NONCE.hex(),
         "associatedData": context.hex(),
@@ -219,6 +227,8 @@ def keyring_blob(tier, bag_generation, generation):
 
 
 def main():
+    present = keybag(3, retired(1) + with_passcode(2), True)
+    tag = bytes.fromhex(present["tag"])
     example = {
         "source": "docs/keybag-format.md, computed by keybag-example.py",
         "deviceKey": DEVICE_KEY.hex(),
@@ -236,9 +246,9 @@ def main():
         "keybagTagKey": TAG_KEY.hex(),
         "keybagWithoutPasscode": keybag(1, without_passcode(1), False),
         "keybagDuringRenewal": keybag(2, behind_passcode(without_passcode(1)) + with_passcode(2), True),
-        "keybagWithPasscode": keybag(3, retired(1) + with_passcode(2), True),
+        "keybagWithPasscode": present,
         "attempts": attempts(),
-        "keyringBlobs": [keyring_blob("A", 3, 2), keyring_blob("C", 3, 2)],
+        "keyringBlobs": [keyring_blob("A", 3, tag, 2), keyring_blob("C", 3, tag, 2)],
     }
     target = pathlib.Path(__file__).with_suffix(".json")
     target.write_text(json.dumps(example, indent=2) + "\n")

@@ -40,6 +40,9 @@ extension Keybag {
         return bytes
     }
 
+    /// The last bytes of the file, which tell one keybag from every other.
+    package func tag(deviceKey: KeyMaterial) -> Data { encoded(deviceKey: deviceKey).suffix(Self.tagCount) }
+
     /// - Throws: `.notAvailable` for a format of another version, `.decode` for anything that is not an intact keybag
     ///   of this device key.
     package init(decoding bytes: Data, deviceKey: KeyMaterial) throws(KeychainError) {

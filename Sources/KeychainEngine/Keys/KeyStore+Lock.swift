@@ -32,7 +32,7 @@ extension KeyStore {
     }
 
     private func takeKeys(_ request: LockRequest) throws(KeychainError) {
-        // Whatever is wrong with the files, the keys go first.
+        // The keys go first, whatever is wrong with the files or holds them.
         removeBlobs(of: [.whenUnlocked])
         held.release(alsoAfterFirstUnlock: false)
         forgetSnapshot()
@@ -40,7 +40,7 @@ extension KeyStore {
         // Without a passcode nobody has keys to drop.
         if case .failure(let error) = bag, error.code == .noPasscode { throw error }
         let now = configuration.clock.sinceBoot
-        try state.update { record throws(KeychainError) in
+        func take(_ record: inout LockRecord) {
             let grace = request == .now ? 0 : now + LockRecord.graceLength
             // A second lock gives no more time than the first.
             record.graceEnd = record.isLocked ? min(record.graceEnd, grace) : grace
@@ -50,6 +50,12 @@ extension KeyStore {
             // Again, now that no unlock and no change of the keybag can be under way.
             removeBlobs(of: [.whenUnlocked])
             held.release(alsoAfterFirstUnlock: false)
+        }
+        do throws(KeychainError) {
+            try state.update(within: Self.patience, { record throws(KeychainError) in take(&record) }, then: {})
+        } catch {
+            // Somebody holds the record. The lock comes all the same.
+            try state.force { record throws(KeychainError) in take(&record) }
         }
         _ = try bag.get()
     }
@@ -231,13 +237,24 @@ extension KeyStore {
         of keys: StoreKeys, _ tiers: [KeyTier], _ bag: Keybag, _ record: LockRecord, _ now: UInt64
     ) throws(KeychainError) {
         guard let keyring else { return }
-        let key = try keyringKey(for: bag)
+        let binding = binding(bag, record)
+        let key = try binding.key(deviceKey: deviceKey)
         for tier in tiers {
             let blob = try keys[tier].sealed(
-                under: key, context: blobContext(tier), randomness: configuration.randomness)
+                under: key, context: binding.context(tier), randomness: configuration.randomness)
             let lifetime = tier == .whenUnlocked ? record.lifetime(idleLimit: bag.policy.idleLimit, now: now) : nil
             try keyring.put(blob, as: blobName(tier, bagGeneration: bag.generation), lifetime: lifetime)
         }
+    }
+
+    /// Takes out of this keyring what a lock has taken out of another one. An unlock that is under way puts its keys there
+    /// before it says so in the record, and is waited for. If that takes long they stay: nobody opens them.
+    func removeLockedBlobs() {
+        try? state.update(
+            within: .milliseconds(100),
+            { record throws(KeychainError) in
+                if record.isLocked { removeBlobs(of: [.whenUnlocked]) }
+            }, then: {})
     }
 
     /// Removes what is in the keyring for a store.

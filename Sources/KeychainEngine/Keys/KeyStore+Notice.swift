@@ -6,8 +6,8 @@ internal import KeychainModel
 extension KeyStore {
     /// How soon whoever locks sees that nobody listens any more, in microseconds.
     private static let pause: UInt32 = 5_000
-    /// How long an announcement waits for its turn.
-    private static let patience = Duration.milliseconds(100)
+    /// How long a lock waits for its turn.
+    static let patience = Duration.milliseconds(100)
 
     /// Announces a lock and waits for those who listen.
     ///

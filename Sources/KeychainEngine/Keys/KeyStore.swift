@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 internal import Synchronization
@@ -35,7 +36,9 @@ final class KeyStore: KeySource, Sendable {
             ? LockStateMemory(signal)
             : LockStateFile(configuration.storeDirectory.appendingPathComponent("lock-state"), configuration.files)
         attempts = AttemptCounter(configuration, storeID: bag.storeID, deviceKey: deviceKey)
-        keyring = configuration.usesKeyring && configuration.host == .embedded ? KernelKeyring.ofUser : nil
+        // A set-user-ID program would reach the keyring of the user who runs it, and with it none of the owner's locks.
+        let isOwnersKeyring = configuration.host == .embedded && getuid() == geteuid()
+        keyring = configuration.usesKeyring && isOwnersKeyring ? KernelKeyring.ofUser : nil
         held =
             configuration.host == .user
             ? HeldKeys(state, configuration.clock)
@@ -110,7 +113,8 @@ final class KeyStore: KeySource, Sendable {
                 record: record, bag: bag, always: keys[.always], afterFirstUnlock: keys[.afterFirstUnlock],
                 whenUnlocked: .unprotected(keys[.whenUnlocked]), keyringKey: nil)
         }
-        let keyringKey = try keyringKey(for: bag)
+        let binding = binding(bag, record)
+        let keyringKey = try binding.key(deviceKey: deviceKey)
         guard let keyring else {
             let name = KeyName.index(.afterFirstUnlock)
             let isCurrent = held.afterFirstUnlock?.contains(name, generation: bag.keyGeneration) ?? false
@@ -122,11 +126,13 @@ final class KeyStore: KeySource, Sendable {
         let serial = keyring.find(blobName(.whenUnlocked, bagGeneration: bag.generation))
         let former = keyring.find(blobName(.afterFirstUnlock, bagGeneration: bag.generation))
         let afterFirstUnlock = try former.flatMap { serial throws(KeychainError) in
-            try readBlob(serial, .afterFirstUnlock, keyringKey, keyring)
+            try readBlob(serial, keyringKey, binding.context(.afterFirstUnlock), keyring)
         }
+        // The keyring is a cache. The lock that emptied another one, of another user namespace, is in the record alone.
+        if record.isLocked, serial != nil { removeLockedBlobs() }
         return KeySnapshot(
             record: record, bag: bag, always: keys[.always], afterFirstUnlock: afterFirstUnlock,
-            whenUnlocked: serial.map { .keyring($0) } ?? .locked, keyringKey: keyringKey)
+            whenUnlocked: record.isLocked ? .locked : serial.map { .keyring($0) } ?? .locked, keyringKey: keyringKey)
     }
 
     func fetchWhenUnlocked(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet? {
@@ -148,22 +154,24 @@ final class KeyStore: KeySource, Sendable {
             return held.whenUnlocked(idleLimit: snapshot.bag.policy.idleLimit)
         case .keyring(let serial):
             // The kernel's own time-out follows the wall clock, which can be set.
-            if let limit = snapshot.bag.policy.idleLimit,
-                state.read()?.isIdle(limit: limit, now: configuration.clock.sinceBoot) ?? false
-            {
-                return nil
-            }
-            guard let keyring, let key = snapshot.keyringKey else { return nil }
-            return try readBlob(serial, .whenUnlocked, key, keyring)
+            guard let record = state.read(), !record.isLocked,
+                !record.isIdle(limit: snapshot.bag.policy.idleLimit, now: configuration.clock.sinceBoot),
+                let keyring, let key = snapshot.keyringKey
+            else { return nil }
+            let context = KeyringBinding.context(.whenUnlocked, storeID, unlockedAt: record.unlockedAt)
+            return try readBlob(serial, key, context, keyring)
         case .locked:
             return nil
         }
     }
 
     func requireWithinGrace(_ snapshot: KeySnapshot) throws(KeychainError) {
-        guard let record = state.read(), record.lockedAt != snapshot.record.lockedAt,
-            !record.isWithinGrace(configuration.clock.sinceBoot)
-        else { return }
+        // A record that is gone or damaged counts as a lock without grace.
+        if let record = state.read(),
+            record.lockedAt == snapshot.record.lockedAt || record.isWithinGrace(configuration.clock.sinceBoot)
+        {
+            return
+        }
         throw KeychainError(.interactionNotAllowed, message: "the keychain was locked while this call was in progress")
     }
 
@@ -174,25 +182,31 @@ final class KeyStore: KeySource, Sendable {
         "\(blobPrefix)\(bagGeneration):\(tier.rawValue)"
     }
 
-    /// What the names of all keys of the store begin with.
-    var blobPrefix: String { "keychain:\(storeID.uuidString.lowercased()):" }
-
-    /// Another one for every keybag, so that keys put there under an older one are of no use.
-    func keyringKey(for bag: Keybag) throws(KeychainError) -> KeyMaterial {
-        try deviceKey.derived("keyring 1", KeyContext(storeID).adding(bag.generation))
+    /// What the names of all keys of the store begin with. Those of a copy have another one.
+    var blobPrefix: String {
+        let place = place
+        let directory = String(place.device, radix: 16) + "-" + String(place.inode, radix: 16)
+        return "keychain:\(storeID.uuidString.lowercased()):\(directory):"
     }
 
-    /// Binds what is in the keyring to the tier it is for.
-    func blobContext(_ tier: KeyTier) -> KeyContext {
-        KeyContext(storeID).adding(tier.rawValue.utf8.first!)  // a letter
+    /// Which directory the store is in, wherever it is called what. Zeros if nobody can tell.
+    private var place: (device: UInt64, inode: UInt64) {
+        var information = stat()
+        guard stat(configuration.storeDirectory.path, &information) == 0 else { return (0, 0) }
+        return (UInt64(information.st_dev), UInt64(information.st_ino))
+    }
+
+    func binding(_ bag: Keybag, _ record: LockRecord) -> KeyringBinding {
+        let place = place
+        return KeyringBinding(
+            storeID: storeID, device: place.device, inode: place.inode, bag: bag, unlockedAt: record.unlockedAt)
     }
 
     /// nil if it is gone, or is not ours: the keyring is open to every program of the user.
     private func readBlob(
-        _ serial: Int32, _ tier: KeyTier, _ key: KeyMaterial, _ keyring: KernelKeyring
+        _ serial: Int32, _ key: KeyMaterial, _ context: KeyContext, _ keyring: KernelKeyring
     ) throws(KeychainError) -> KeySet? {
-        let context = blobContext(tier)
-        return try keyring.read(serial, capacity: 1024) { bytes throws(KeychainError) in
+        try keyring.read(serial, capacity: 1024) { bytes throws(KeychainError) in
             try KeySet(opening: bytes, under: key, context: context)
         }
     }

@@ -24,8 +24,8 @@ final class LockStateFile: LockStateKeeper {
         descriptor.withLock { if $0 >= 0 { close($0) } }
     }
 
-    /// nil if there is no such file and none can be made, as on a read-only disk, if it is new, or if it is damaged:
-    /// then every operation looks for itself.
+    /// nil if there is no such file and none can be made, as on a read-only disk, if it is new, if it is damaged, or if
+    /// something else is in its place: then the store is locked.
     ///
     /// Goes on reading the file it opened first, which costs a third of a microsecond; ``reopen()`` looks again.
     func read() -> LockRecord? {
@@ -39,15 +39,19 @@ final class LockStateFile: LockStateKeeper {
     /// The same, with a first record if there is none yet. nil where none can be written.
     func readOrMake() -> LockRecord? {
         if let record = read() { return record }
-        // Where it fails, every operation looks for itself, as this one then does.
+        // Where it fails, the store is locked.
         try? update { _ in }
         return read()
     }
 
     /// On a read-only disk for reading alone.
     private func open() -> Int32 {
-        let file = files.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
-        return file >= 0 ? file : Glibc.open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        var file = files.open(url.path, O_RDWR | O_CREAT | flags)
+        if file < 0 { file = Glibc.open(url.path, O_RDONLY | flags) }
+        guard file >= 0, !Self.isOurs(file) else { return file }
+        close(file)
+        return -1
     }
 
     /// For the case that the file was removed, and another process made a new one.
@@ -81,25 +85,50 @@ final class LockStateFile: LockStateKeeper {
     ///
     /// - Throws: `.notAvailable` if the file cannot be written, or what `change` throws; then nothing is written.
     func update(
-        within patience: Duration?, _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
+        within patience: Duration, _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
     ) throws(KeychainError) {
-        let file = files.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
+        let file = try openForChange()
         // Closing gives up the lock.
         defer {
             // A forked child may have it open too, and would keep the lock.
             flock(file, LOCK_UN)
             close(file)
         }
-        let end = patience.map { ContinuousClock.now + $0 }
-        while flock(file, end == nil ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
+        let end = ContinuousClock.now + patience
+        while flock(file, LOCK_EX | LOCK_NB) != 0 {
             let failure = errno
             if failure == EINTR { continue }
-            guard let end, failure == EWOULDBLOCK, ContinuousClock.now < end else {
+            guard failure == EWOULDBLOCK, ContinuousClock.now < end else {
                 throw AtomicFile.fileError("lock", url, failure)
             }
             usleep(1_000)
         }
+        try write(change, to: file)
+        follow()
+    }
+
+    /// The same at once. For a lock: who has the file locked for so long has stopped, or never wanted to change it.
+    func force(_ change: (inout LockRecord) throws(KeychainError) -> Void) throws(KeychainError) {
+        let file = try openForChange()
+        defer { close(file) }
+        try write(change, to: file)
+    }
+
+    private func openForChange() throws(KeychainError) -> Int32 {
+        let file = files.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
+        guard Self.isOurs(file) else {
+            close(file)
+            throw KeychainError(
+                .notAvailable,
+                message: "\(url.path) is no file of this user's: remove it. Until then the keychain is locked")
+        }
+        return file
+    }
+
+    private func write(
+        _ change: (inout LockRecord) throws(KeychainError) -> Void, to file: Int32
+    ) throws(KeychainError) {
         var record = Self.record(in: file) ?? LockRecord()
         try change(&record)
         let written = withUnsafeTemporaryAllocation(byteCount: LockRecord.byteCount, alignment: 8) { bytes in
@@ -107,7 +136,13 @@ final class LockStateFile: LockStateKeeper {
             return files.write(UnsafeRawBufferPointer(bytes), to: file, at: 0)
         }
         guard written == LockRecord.byteCount else { throw AtomicFile.fileError("write", url, errno) }
-        follow()
+    }
+
+    /// A regular file of this user: a pipe or a device in its place would hold up who reads it.
+    private static func isOurs(_ file: Int32) -> Bool {
+        var information = stat()
+        return fstat(file, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
+            && information.st_uid == geteuid()
     }
 
     /// One word alone, so that using a key does not wait for anybody.
@@ -129,7 +164,7 @@ final class LockStateFile: LockStateKeeper {
         let isPolling = failure == EMFILE || failure == ENOSPC
         guard failure == 0 || isPolling else { throw AtomicFile.fileError("watch", url, failure) }
         defer { if !isPolling { close(watcher) } }
-        let file = Glibc.open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let file = Glibc.open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
         defer { close(file) }
         let end = ContinuousClock.now + timeout
@@ -161,7 +196,7 @@ final class LockStateFile: LockStateKeeper {
 
     /// A lock of the file `lock-listeners` beside this one, shared by all who listen: it is gone with whoever is killed.
     func listen() throws(KeychainError) -> LockListening {
-        let file = files.open(listeners.path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
+        let file = files.open(listeners.path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { throw AtomicFile.fileError("open", listeners, errno) }
         let failure = ckeychain_share_byte(file, 0)
         guard failure == 0 else {
@@ -177,9 +212,10 @@ final class LockStateFile: LockStateKeeper {
 
     /// Where that cannot be found out nobody is waited for.
     var hasListeners: Bool {
-        let file = Glibc.open(listeners.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let file = Glibc.open(listeners.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return false }
         defer { close(file) }
+        guard Self.isOurs(file) else { return false }
         var isLocked: Int32 = 0
         return ckeychain_is_byte_locked(file, 0, &isLocked) == 0 && isLocked != 0
     }

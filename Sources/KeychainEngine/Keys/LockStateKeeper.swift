@@ -5,7 +5,7 @@ protocol LockStateKeeper: AnyObject, Sendable {
     /// Whether other processes may change it. If not, nobody has to look after keys that they may have locked.
     var isShared: Bool { get }
 
-    /// nil: nobody can tell, and every operation looks for itself.
+    /// nil: nobody can tell, and the store counts as locked.
     func read() -> LockRecord?
 
     /// The same, with a first record if there is none yet.
@@ -17,13 +17,15 @@ protocol LockStateKeeper: AnyObject, Sendable {
     /// Changes the record while nobody else does, and runs `change` meanwhile.
     ///
     /// - Parameters:
-    ///   - patience: How long to wait for another process that changes it, which may have been stopped; nil: until it is
-    ///     done.
+    ///   - patience: How long to wait for another process that changes it, which may have been stopped.
     ///   - follow: Run when the record is changed, and before anybody else may change it or is woken for it.
     /// - Throws: `.notAvailable` if it cannot be kept, or what `change` throws; then nothing is changed.
     func update(
-        within patience: Duration?, _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
+        within patience: Duration, _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
     ) throws(KeychainError)
+
+    /// The same without waiting, where `update` waited in vain.
+    func force(_ change: (inout LockRecord) throws(KeychainError) -> Void) throws(KeychainError)
 
     /// One word alone, so that using a key does not wait for anybody.
     func noteUse(at time: UInt64)
@@ -42,6 +44,6 @@ extension LockStateKeeper {
     func update(
         _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void = {}
     ) throws(KeychainError) {
-        try update(within: nil, change, then: follow)
+        try update(within: .seconds(5), change, then: follow)
     }
 }

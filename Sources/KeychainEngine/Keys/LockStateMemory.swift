@@ -22,7 +22,7 @@ final class LockStateMemory: LockStateKeeper {
 
     /// Nobody stops this process and not whoever waits here.
     func update(
-        within _: Duration?, _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
+        within _: Duration, _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
     ) throws(KeychainError) {
         turn.lock()
         defer { turn.unlock() }
@@ -37,6 +37,10 @@ final class LockStateMemory: LockStateKeeper {
         }
         follow()
         signal.give()
+    }
+
+    func force(_ change: (inout LockRecord) throws(KeychainError) -> Void) throws(KeychainError) {
+        try update(within: .zero, change, then: {})
     }
 
     func noteUse(at time: UInt64) { record.withLock { $0.lastUse = time } }
