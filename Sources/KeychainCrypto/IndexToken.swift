@@ -33,13 +33,21 @@ package struct IndexToken: Sendable, Hashable {
     }
 }
 
-/// Makes the index tokens of one tier. Lives for one operation: it holds hash states made from the index key.
+/// Makes the index tokens of one tier, under one generation of its index key.
+///
+/// The key stays where it is. The states that HMAC makes of it, which are as good as the key, are made for each token, on
+/// the stack.
 package struct Indexer {
-    private let keyed: KeyedHash
+    private let keys: KeySet
+    private let name: KeyName
+    private let generation: UInt32
 
-    /// - Parameter key: The index key of the tier, 32 bytes.
-    package init(key: UnsafeRawBufferPointer) {
-        keyed = KeyedHash(key: key)
+    /// - Returns: nil if there is no such key.
+    package init?(_ keys: KeySet, _ name: KeyName, generation: UInt32) {
+        guard keys.contains(name, generation: generation) else { return nil }
+        self.keys = keys
+        self.name = name
+        self.generation = generation
     }
 
     /// What a token is for. Each purpose, class and attribute has tokens of its own.
@@ -49,39 +57,43 @@ package struct Indexer {
     package func token(
         for attribute: Attribute, of itemClass: ItemClass, value: AttributeValue
     ) -> IndexToken {
-        var hash = start(.attribute, itemClass)
-        hash.update(attribute.rawValue.bigEndian)
-        hash.update(value)
-        return hash.finalize { IndexToken(prefixOf: $0) }
+        token(.attribute, itemClass) { hash in
+            hash.update(attribute.rawValue.bigEndian)
+            hash.update(value)
+        }
     }
 
     /// The token of a home: one item class, access group and synchronizability.
     package func homeToken(itemClass: ItemClass, accessGroup: String, synchronizable: Bool) -> IndexToken {
-        var hash = start(.home, itemClass)
-        hash.update(UInt8(synchronizable ? 1 : 0))
-        hash.update(.text(accessGroup))
-        return hash.finalize { IndexToken(prefixOf: $0) }
+        token(.home, itemClass) { hash in
+            hash.update(UInt8(synchronizable ? 1 : 0))
+            hash.update(.text(accessGroup))
+        }
     }
 
     /// The token that only one item may have: its class, group, synchronizability and unique attributes.
     package func uniquenessToken(
         itemClass: ItemClass, accessGroup: String, synchronizable: Bool, attributes: AttributeSet
     ) -> IndexToken {
-        var hash = start(.uniqueness, itemClass)
-        hash.update(UInt8(synchronizable ? 1 : 0))
-        hash.update(.text(accessGroup))
-        for rule in AttributeTable.table(for: itemClass).uniqueness {
-            guard let value = attributes[rule.attribute] ?? rule.uniquenessDefault else { continue }
-            hash.update(rule.attribute.rawValue.bigEndian)
-            hash.update(value)
+        token(.uniqueness, itemClass) { hash in
+            hash.update(UInt8(synchronizable ? 1 : 0))
+            hash.update(.text(accessGroup))
+            for rule in AttributeTable.table(for: itemClass).uniqueness {
+                guard let value = attributes[rule.attribute] ?? rule.uniquenessDefault else { continue }
+                hash.update(rule.attribute.rawValue.bigEndian)
+                hash.update(value)
+            }
         }
-        return hash.finalize { IndexToken(prefixOf: $0) }
     }
 
-    private func start(_ purpose: Purpose, _ itemClass: ItemClass) -> KeyedHash {
-        var hash = keyed
-        hash.update((UInt16(purpose.rawValue) << 8 | UInt16(itemClass.number)).littleEndian)
-        return hash
+    private func token(_ purpose: Purpose, _ itemClass: ItemClass, _ feed: (inout KeyedHash) -> Void) -> IndexToken {
+        let token = keys.withKey(name, generation: generation) { key in
+            var hash = KeyedHash(key: key)
+            hash.update((UInt16(purpose.rawValue) << 8 | UInt16(itemClass.number)).littleEndian)
+            feed(&hash)
+            return hash.finalize { IndexToken(prefixOf: $0) }
+        }
+        return token!  // the key was there, and a set loses none
     }
 }
 

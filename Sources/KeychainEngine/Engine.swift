@@ -206,9 +206,11 @@ package final class Engine: RequestHandler {
         try AccessPolicy(caller: caller).requireOwner("makes backup keys of its files")
         let session = try keys.begin(isLastAttempt: isLastAttempt)
         return try refusingFinally(session) {
-            try FileKeyOperations(
+            let backup = try FileKeyOperations(
                 storeID: keys.storeID, keys: session, randomness: configuration.randomness
             ).backUp(request)
+            try session.requireWithinGrace()
+            return backup
         }
     }
 

@@ -78,6 +78,10 @@ extension RowBinding {
 
 extension Indexer {
     static func repeating(_ byte: UInt8) throws -> Indexer {
-        try KeyMaterial.repeating(byte).withUnsafeBytes { Indexer(key: $0) }
+        let keys = try KeySet()
+        try keys.add(.index(.always), generation: 1) { bytes throws(KeychainError) in
+            bytes.initializeMemory(as: UInt8.self, repeating: byte)
+        }
+        return Indexer(keys, .index(.always), generation: 1)!  // it was just added
     }
 }

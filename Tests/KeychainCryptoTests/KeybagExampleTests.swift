@@ -190,7 +190,8 @@ import Testing
             let bag = try Keybag(decoding: example.keybagWithPasscode.bytes.data, deviceKey: deviceKey)
             #expect(bag.tag(deviceKey: deviceKey) == blob.bagTag.data)
             let binding = KeyringBinding(
-                storeID: storeID, device: blob.device, inode: blob.inode, bag: bag, unlockedAt: blob.unlockedAt)
+                storeID: storeID, device: blob.device, inode: blob.inode, bag: bag, lockedAt: blob.lockedAt,
+                boot: UUID(blob.bootID.data))
             let key = try binding.key(deviceKey: deviceKey)
             let context = binding.context(try #require(KeyTier(rawValue: blob.tier)))
             #expect(key.data == blob.key.data)
@@ -261,8 +262,8 @@ private struct KeybagExample: Decodable {
 
     struct Blob: Decodable {
         let tier: String
-        let bagGeneration, device, inode, unlockedAt: UInt64
-        let bagTag, key, nonce, associatedData, plaintext, payload: HexBytes
+        let bagGeneration, device, inode, lockedAt: UInt64
+        let bagTag, bootID, key, nonce, associatedData, plaintext, payload: HexBytes
         let size: Int
     }
 }

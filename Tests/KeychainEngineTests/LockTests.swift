@@ -362,6 +362,7 @@ let hasKeyring = KernelKeyring.ofUser != nil
                     #expect(error?.code == .interactionNotAllowed)
                 }
                 #expect(try isLocked(keychain))
+                if !isUnlockedSince { #expect(keyring.find(name) == nil) }
             }
         }
     }
@@ -371,6 +372,7 @@ let hasKeyring = KernelKeyring.ofUser != nil
     @Test("Without a record of the lock the store is locked, whatever the keyring has", arguments: Loss.allCases)
     func recordLost(loss: Loss) throws {
         try withPasscode { keychain throws in
+            try keychain.handler.add(.password("ck", protection: .afterFirstUnlock))
             let file = keychain.directory.appendingPathComponent("store/lock-state")
             let record = try Data(contentsOf: file)
             try FileManager.default.removeItem(at: file)
@@ -382,8 +384,12 @@ let hasKeyring = KernelKeyring.ofUser != nil
             case .pipe: #expect(mkfifo(file.path, 0o600) == 0)
             }
             let other = try Engine(keychain.configuration)
-            let error = #expect(throws: KeychainError.self) { try other.secret(of: "a") }
-            #expect(error?.code == .interactionNotAllowed)
+            for engine in [keychain.engine, other] {
+                let error = #expect(throws: KeychainError.self) { try engine.secret(of: "a") }
+                #expect(error?.code == .interactionNotAllowed)
+            }
+            // A lock leaves what is accessible after the first unlock.
+            #expect(try other.secret(of: "ck") == "secret")
             if loss == .pipe { try FileManager.default.removeItem(at: file) }
             _ = try other.handle(.unlock(.of("1234")), from: caller)
             #expect(try other.secret(of: "a") == "secret")
@@ -406,6 +412,42 @@ let hasKeyring = KernelKeyring.ofUser != nil
             let error = #expect(throws: KeychainError.self) { try Engine(keychain.configuration).secret(of: "a") }
             #expect(error?.code == .interactionNotAllowed)
             close(held)
+            try keychain.unlock("1234")
+            #expect(try keychain.handler.secret(of: "a") == "secret")
+        }
+    }
+
+    @Test("A lock that does not wait for a change in progress is not undone by it")
+    func forcedDuringChange() throws {
+        try withPasscode { keychain throws in
+            let other = try Engine(keychain.configuration)
+            let keys = keychain.engine.keys
+            // The one in the midst has read the record, and writes it after the lock.
+            try keys.state.update { record throws(KeychainError) in
+                record.epoch &+= 1
+                record.unlockedAt = record.epoch
+                _ = try other.handle(.lock(.now), from: caller)
+            }
+            for engine in [keychain.engine, other, try Engine(keychain.configuration)] {
+                let error = #expect(throws: KeychainError.self) { try engine.secret(of: "a") }
+                #expect(error?.code == .interactionNotAllowed)
+            }
+            try keychain.unlock("1234")
+            #expect(try other.secret(of: "a") == "secret")
+        }
+    }
+
+    @Test("What a watcher that is gone left unlocked is locked by the boot clock too", .enabled(if: hasKeyring))
+    func leaseByBootClock() throws {
+        try withPasscode { keychain throws in
+            let keyring = try #require(KernelKeyring.ofUser)
+            _ = try keychain.handler.handle(.renewLease, from: caller)
+            let name = try keychain.blobName()
+            let serial = try #require(keyring.find(name))
+            // Another program of the user takes the kernel's time-out away.
+            keyring.setLifetime(of: serial, to: nil)
+            keychain.clock.advance(by: 61)
+            #expect(try isLocked(keychain))
             try keychain.unlock("1234")
             #expect(try keychain.handler.secret(of: "a") == "secret")
         }

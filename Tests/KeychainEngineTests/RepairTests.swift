@@ -186,6 +186,36 @@ import Testing
             _ = try engine.handle(.lock(.now), from: .owner)
             let refused = #expect(throws: KeychainError.self) { try engine.find(.password(limit: .all)) }
             #expect(refused?.code == .interactionNotAllowed)
+            // Nor does the repair leave the damaged store unlocked, out of every lock's reach.
+            let names = try FileManager.default.contentsOfDirectory(atPath: copy.directory.path)
+            var configuration = EngineConfiguration.test(in: copy.directory)
+            configuration.storeDirectory = copy.directory.appendingPathComponent(
+                try #require(names.first { $0.hasPrefix("store.damaged-") }))
+            let damaged = try Engine(configuration)
+            let left = #expect(throws: KeychainError.self) { try damaged.find(.password(limit: .all)) }
+            #expect(left?.code == .interactionNotAllowed)
+        }
+    }
+
+    @Test("A store that was unlocked is so after its repair, and the damaged one is not")
+    func unlocked() throws {
+        try withTemporaryDirectory { directory in
+            let store = ClosedStore(directory: directory)
+            do {
+                let engine = try store.open()
+                try engine.add(.password("a"))
+                try engine.setPasscode("1234")
+            }
+            #expect(try repair(store).savedCount == 1)
+            let engine = try store.open()
+            defer { engine.withdrawKeys() }
+            #expect(try engine.secret(of: "a") == "secret")
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+            var configuration = EngineConfiguration.test(in: directory)
+            configuration.storeDirectory = directory.appendingPathComponent(
+                try #require(names.first { $0.hasPrefix("store.damaged-") }))
+            let left = #expect(throws: KeychainError.self) { try Engine(configuration).secret(of: "a") }
+            #expect(left?.code == .interactionNotAllowed)
         }
     }
 

@@ -22,11 +22,26 @@ struct StoreNeedles {
         let parameters = try #require(bag.passcode)
         let derived = try PasscodeKey(.of(passcode), parameters, storeID: bag.storeID, deviceKey: deviceKey)
         keys["passcode key"] = derived.key.withUnsafeBytes { Data($0) }
-        let unwrapped = try bag.unwrap(deviceKey: deviceKey, passcodeKey: derived.key)[.whenUnlocked]
+        let all = try bag.unwrap(deviceKey: deviceKey, passcodeKey: derived.key)
+        let unwrapped = all[.whenUnlocked]
         for (name, generation) in unwrapped.names {
             keys["class key \(name.number)"] = unwrapped.withKey(name, generation: generation) { Data($0) }
         }
+        // Index keys stay in key memory from the first unlock on, and always; what HMAC makes of them nowhere.
+        for tier in KeyTier.allCases {
+            for (name, generation) in all[tier].names { addStates(name, all[tier], generation) }
+        }
         for row in try Self.rows(directory) { try add(row, unwrapped) }
+    }
+
+    /// The states of HMAC that are as good as a key: of SHA-256 after its padded forms, eight words each.
+    private mutating func addStates(_ name: KeyName, _ set: KeySet, _ generation: UInt32) {
+        let states = set.withKey(name, generation: generation) { key in
+            withUnsafeBytes(of: KeyedHash(key: key)) { Data($0) }
+        }
+        guard let states else { return }
+        keys["inner state of key \(name.number)"] = Data(states.prefix(32))
+        keys["outer state of key \(name.number)"] = Data(states.dropFirst(states.count / 2).prefix(32))
     }
 
     private static func rows(_ directory: URL) throws -> [GRDB.Row] {

@@ -17,7 +17,8 @@ import Testing
                 let (service, account, label) = (argument(&source), "\(number)" + argument(&source), argument(&source))
                 let name = ["--service", service, "--account", account]
                 let secret = source.data()
-                let added = try tool.run(words: ["add", "generic"] + name + ["--label", label], input: secret)
+                let added = try tool.run(
+                    words: ["add", "generic", "--allow-empty"] + name + ["--label", label], input: secret)
                 #expect(added.status == 0, comment)
                 #expect(try tool.run(words: ["get", "generic"] + name).output == secret, comment)
                 let found = try tool.run(words: ["find", "generic", "--label", label, "--account", account, "--json"])
@@ -28,7 +29,8 @@ import Testing
                 let other = source.data()
                 let label2 = argument(&source)
                 let updated = try tool.run(
-                    words: ["update", "generic"] + name + ["--secret", "--set-label", label2], input: other)
+                    words: ["update", "generic", "--allow-empty"] + name + ["--secret", "--set-label", label2],
+                    input: other)
                 #expect(updated.status == 0, comment)
                 let got = try tool.run(words: ["get", "generic", "--account", account, "--label", label2])
                 #expect(got.output == other, comment)
@@ -39,7 +41,7 @@ import Testing
     @Test("Every odd sequence of bytes is a secret", arguments: AnyBytes.oddBytes)
     func oddSecrets(secret: Data) throws {
         try withTool { (tool) throws in
-            try tool.run("add", "generic", "--service", "s", "--account", "a", input: secret)
+            try tool.run("add", "generic", "--service", "s", "--account", "a", "--allow-empty", input: secret)
             #expect(try tool.run("get", "generic", "--service", "s").output == secret)
         }
     }

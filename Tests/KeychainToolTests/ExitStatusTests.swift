@@ -55,7 +55,8 @@ import Testing
     @Test("An item that needs a passcode ends with 51 as long as none is set")
     func noPasscode() throws {
         try withTool { (tool) throws in
-            let outcome = try tool.shell("$K add generic --service s --account a --accessible when-passcode-set")
+            let outcome = try tool.run(
+                "add", "generic", "--service", "s", "--account", "a", "--accessible", "when-passcode-set")
             #expect(outcome.status == 51)
         }
     }

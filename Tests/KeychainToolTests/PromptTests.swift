@@ -51,6 +51,18 @@ import Testing
         }
     }
 
+    @Test("An empty line at a terminal is no secret")
+    func emptyLine() throws {
+        try withTool { (tool) throws in
+            let terminal = try PseudoTerminal()
+            let process = try startAdd(tool, at: terminal)
+            try terminal.person.write(contentsOf: Data("\n".utf8))
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 206)
+            #expect(try tool.run("find").status == 44)
+        }
+    }
+
     @Test("The end of input instead of a line stores nothing")
     func endOfInput() throws {
         try withTool { (tool) throws in

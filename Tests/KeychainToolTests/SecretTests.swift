@@ -10,6 +10,31 @@ import Testing
         ])
     func roundTrip(secret: Data) throws { try expectRoundTrip(secret) }
 
+    @Test(
+        "An empty input is no secret: what is stored stays as it is",
+        arguments: [
+            "add generic --service new --account a", "add generic --service s --account a --update",
+            "update generic --service s", "update generic --service s --secret --set-label l",
+        ])
+    func empty(command: String) throws {
+        try withTool { (tool) throws in
+            try tool.run("add", "generic", "--service", "s", "--account", "a", input: Data("precious".utf8))
+            for line in ["$K \(command) </dev/null", "false | $K \(command)"] {
+                let outcome = try tool.shell(line)
+                #expect(outcome.status == 206)
+                #expect(
+                    outcome.errors
+                        == "keychainctl: standard input is empty; nothing was changed. For an empty secret add "
+                        + "--allow-empty\n")
+            }
+            #expect(try tool.run("get", "generic", "--service", "s").text == "precious")
+            #expect(try tool.run("find", "generic", "--json").objects.count == 1)
+            let found = try tool.run("find", "generic", "--json").objects.first?["attributes"] as? [String: Any]
+            #expect(found?["label"] as? String != "l")
+            #expect(try tool.shell("$K \(command) --allow-empty </dev/null").status == 0)
+        }
+    }
+
     @Test("So do 20 MB") func large() throws {
         var generator = SeededGenerator()
         try expectRoundTrip(generator.bytes(20_000_000))
@@ -17,7 +42,8 @@ import Testing
 
     private func expectRoundTrip(_ secret: Data) throws {
         try withTool { (tool) throws in
-            let added = try tool.run("add", "generic", "--service", "s", "--account", "a", input: secret)
+            let added = try tool.run(
+                "add", "generic", "--service", "s", "--account", "a", "--allow-empty", input: secret)
             #expect(added.status == 0)
             #expect(added.output.isEmpty)
             let got = try tool.run("get", "generic", "--service", "s", "--account", "a")

@@ -35,9 +35,10 @@ struct Tool {
         ].merging(variables) { $1 }
     }
 
+    /// - Parameter input: nil: a secret for 'add', which takes nothing for no secret; for all else nothing.
     @discardableResult
-    func run(_ arguments: String..., input: Data = Data()) throws -> Outcome {
-        try start(Self.executable, arguments, input: input)
+    func run(_ arguments: String..., input: Data? = nil) throws -> Outcome {
+        try start(Self.executable, arguments, input: input ?? Data((arguments.first == "add" ? "any" : "").utf8))
     }
 
     func run(words: [String], input: Data = Data()) throws -> Outcome {

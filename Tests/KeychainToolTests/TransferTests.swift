@@ -70,7 +70,7 @@ import Testing
             for place in bytes.indices { bytes[place] = UInt8(truncatingIfNeeded: generator.next()) }
         }
         try withTool { (tool) throws in
-            try tool.run("add", "generic", "--service", "s", "--account", "a", input: secret)
+            try tool.run("add", "generic", "--service", "s", "--account", "a", "--allow-empty", input: secret)
             try export(tool)
             try withTool { (other) throws in
                 #expect(try other.run("import", path(tool), input: Self.once).status == 0)

@@ -196,15 +196,15 @@ def attempts():
 # What the kernel's keyring holds while the store of bag generation 3 is unlocked.
 
 NONCE = b"\x0b" * 12
-# Of the store's directory, as stat(2) has them, and the epoch of lock-state that the last unlock began.
+# Of the store's directory, as stat(2) has them, and the epoch of lock-state that the last lock began.
 DEVICE, INODE = 0x802, 4711
-UNLOCKED_AT = 0x1234567890ABCDEF
+LOCKED_AT = 0x1234567890ABCDEF
 
 
 def keyring_blob(tier, bag_generation, bag_tag, generation):
     place = struct.pack(">QQ", DEVICE, INODE)
     key = expand(DEVICE_KEY, b"keyring 2" + STORE_ID + struct.pack(">Q", bag_generation) + place + bag_tag)
-    context = STORE_ID + tier.encode() + struct.pack(">Q", UNLOCKED_AT)
+    context = STORE_ID + tier.encode() + struct.pack(">Q", LOCKED_AT if tier == "A" else 0) + BOOT_ID
     plaintext = b"".join(
         struct.pack(">BI", number, generation) + class_key(number, generation) for number in TIERS[tier]
     )
@@ -216,7 +216,8 @@ def keyring_blob(tier, bag_generation, bag_tag, generation):
         "bagTag": bag_tag.hex(),
         "device": DEVICE,
         "inode": INODE,
-        "unlockedAt": UNLOCKED_AT,
+        "lockedAt": LOCKED_AT,
+        "bootID": BOOT_ID.hex(),
         "key": key.hex(),
         "nonce": NONCE.hex(),
         "associatedData": context.hex(),

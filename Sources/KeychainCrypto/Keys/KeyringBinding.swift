@@ -2,22 +2,26 @@ package import Foundation
 package import KeychainModel
 
 /// What the keys of a store are bound to while the kernel keeps them (docs/keybag-format.md): one store, one directory, one
-/// keybag and one unlock. Anything else opens nothing of them.
+/// keybag, one start of the system and the time up to the next lock. Anything else opens nothing of them.
 package struct KeyringBinding: Sendable {
     package var storeID: UUID
     /// Of the store's directory, by stat(2): a copy of the store is in another one.
     package var device: UInt64
     package var inode: UInt64
     package var bag: Keybag
-    /// The epoch of the lock that the last unlock began: what is put back after a lock is of another one.
-    package var unlockedAt: UInt64
+    /// The epoch that the last lock began: what is put back after a lock was put there before another one. For tier A alone,
+    /// since a lock leaves tier C.
+    package var lockedAt: UInt64
+    /// One start of the system, which no keyring survives.
+    package var boot: UUID
 
-    package init(storeID: UUID, device: UInt64, inode: UInt64, bag: Keybag, unlockedAt: UInt64) {
+    package init(storeID: UUID, device: UInt64, inode: UInt64, bag: Keybag, lockedAt: UInt64, boot: UUID) {
         self.storeID = storeID
         self.device = device
         self.inode = inode
         self.bag = bag
-        self.unlockedAt = unlockedAt
+        self.lockedAt = lockedAt
+        self.boot = boot
     }
 
     /// What they are sealed under.
@@ -27,10 +31,13 @@ package struct KeyringBinding: Sendable {
     }
 
     /// What is authenticated with the keys of one tier.
-    package func context(_ tier: KeyTier) -> KeyContext { Self.context(tier, storeID, unlockedAt: unlockedAt) }
+    package func context(_ tier: KeyTier) -> KeyContext {
+        Self.context(tier, storeID, lockedAt: lockedAt, boot: boot)
+    }
 
     /// The same for the one who has the key already.
-    package static func context(_ tier: KeyTier, _ storeID: UUID, unlockedAt: UInt64) -> KeyContext {
-        KeyContext(storeID).adding(tier.rawValue.utf8.first!).adding(unlockedAt)  // a letter
+    package static func context(_ tier: KeyTier, _ storeID: UUID, lockedAt: UInt64, boot: UUID) -> KeyContext {
+        KeyContext(storeID).adding(tier.rawValue.utf8.first!)  // a letter
+            .adding(tier == .whenUnlocked ? lockedAt : 0).adding(boot)
     }
 }

@@ -79,8 +79,7 @@ final class KeySession {
         guard let set = try set(of: name.tier), set.contains(name, generation: generation) else { return nil }
         var indexers: [(generation: UInt32, indexer: Indexer)] = []
         for generation in snapshot.generations {
-            let made = set.withKey(name, generation: generation) { Indexer(key: $0) }
-            if let made { indexers.append((generation, made)) }
+            if let indexer = Indexer(set, name, generation: generation) { indexers.append((generation, indexer)) }
         }
         return indexers
     }

@@ -55,7 +55,10 @@ extension KeyStore {
             try state.update(within: Self.patience, { record throws(KeychainError) in take(&record) }, then: {})
         } catch {
             // Somebody holds the record. The lock comes all the same.
-            try state.force { record throws(KeychainError) in take(&record) }
+            try state.force { record throws(KeychainError) in
+                record.epoch &+= LockRecord.forcedStep
+                take(&record)
+            }
         }
         _ = try bag.get()
     }
@@ -70,8 +73,11 @@ extension KeyStore {
         try state.update { record throws(KeychainError) in
             record.watchedUntil = now + LockRecord.leaseLength
             isIdle = !record.isLocked && record.isIdle(limit: limit, now: now)
-            let name = blobName(.whenUnlocked, bagGeneration: bag.generation)
-            guard !isIdle, let keyring, let serial = keyring.find(name) else { return }
+            // A lock that came from another user namespace did not reach this keyring.
+            if record.isLocked { removeBlobs(of: [.whenUnlocked]) }
+            guard !isIdle, let keyring,
+                let serial = keyring.find(blobName(.whenUnlocked, bagGeneration: bag.generation))
+            else { return }
             keyring.setLifetime(of: serial, to: record.lifetime(idleLimit: limit, now: now))
         }
         // Nobody can read any more as it is, so there is nothing to give notice of.
@@ -201,6 +207,8 @@ extension KeyStore {
             if tiers.contains(.whenUnlocked) && !wasLocked {
                 record.lastUse = now
                 record.unlockedAt = record.epoch
+                // One that is gone locks what was unlocked before it went, and nothing after.
+                if !record.isWatched(now) { record.watchedUntil = 0 }
             }
             do throws(KeychainError) {
                 try putBlobs(of: keys, tiers.filter { $0 != .whenUnlocked || !wasLocked }, bag, record, now)
@@ -216,6 +224,12 @@ extension KeyStore {
             held.hold(
                 keys, tiers: tiers.filter { $0 != .whenUnlocked || !wasLocked }, record: published,
                 idleLimit: bag.policy.idleLimit)
+        }
+        // A lock that did not wait for its turn came meanwhile.
+        if let record = state.read(), record.lockedAt != moment.lockedAt, !wasLocked {
+            removeBlobs(of: [.whenUnlocked])
+            held.release(alsoAfterFirstUnlock: false)
+            wasLocked = true
         }
         // From here on other processes look for the new ones. Whoever is killed before this leaves the former ones to
         // the next lock, which takes all there are.
@@ -257,19 +271,29 @@ extension KeyStore {
             }, then: {})
     }
 
-    /// Removes what is in the keyring for a store.
+    /// Removes what is in the keyring for a store, in whatever directory it was.
     ///
     /// - Parameters:
     ///   - bagGeneration: Of this keybag alone; nil: of any.
     ///   - exceptOf: But not of this one.
     private func removeBlobs(of tiers: [KeyTier], bagGeneration: UInt64? = nil, exceptOf kept: UInt64? = nil) {
+        let prefixes = formerPlaces.map(blobPrefix)
         keyring?.removeAll { name in
             tiers.contains { tier in
-                name.hasPrefix(blobPrefix) && name.hasSuffix(":\(tier.rawValue)")
+                prefixes.contains(where: name.hasPrefix) && name.hasSuffix(":\(tier.rawValue)")
                     && (bagGeneration.map { name == blobName(tier, bagGeneration: $0) } ?? true)
                     && (kept.map { name != blobName(tier, bagGeneration: $0) } ?? true)
             }
         }
+    }
+
+    /// After another directory was put in the place of the store's: takes the keys of the former one, and puts these there
+    /// for the new one.
+    func moveKeys(_ keys: StoreKeys?) throws(KeychainError) {
+        removeBlobs(of: KeyTier.behindPasscode)
+        forgetSnapshot()
+        guard let keys else { return }
+        try publish(keys, try keybagFile.load(deviceKey: deviceKey, expecting: storeID), asOf: try moment())
     }
 
     /// Takes every key from the kernel's keyring and from this process, as a restart of the system would.

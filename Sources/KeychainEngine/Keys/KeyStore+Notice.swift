@@ -13,6 +13,8 @@ extension KeyStore {
     ///
     /// - Returns: whether somebody else has locked the store since.
     func giveNotice() -> Bool {
+        // What waits reads the file that what announces writes.
+        state.reopen()
         guard let announced = announce(until: nil) else { return false }
         func wasLocked() -> Bool { state.read().map { $0.lockedAt != announced.lockedAt } ?? false }
         while announced.isNoticeRunning(configuration.clock.sinceBoot), state.hasListeners, !wasLocked() {

@@ -169,7 +169,12 @@ extension KeyStore {
 
     /// Tells other processes that there is another keybag, or another version of the tables.
     func announce() throws(KeychainError) {
-        try state.update { $0.epoch &+= 1 }
+        // What there is to tell of has happened: it is told though somebody holds the record.
+        do throws(KeychainError) {
+            try state.update { $0.epoch &+= 1 }
+        } catch {
+            try state.force { $0.epoch &+= LockRecord.forcedStep }
+        }
         forgetSnapshot()
     }
 

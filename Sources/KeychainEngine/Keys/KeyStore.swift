@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// The keys of a store: which are within reach, and where (docs/key-hierarchy.md).
@@ -17,6 +18,7 @@ final class KeyStore: KeySource, Sendable {
     let held: HeldKeys
 
     private let snapshot: BriefLock<KeySnapshot?>
+    private let places = BriefLock<[StorePlace]>([])
 
     /// Something in this process locks the store with the session.
     private let hasWatcher = Atomic(false)
@@ -44,6 +46,7 @@ final class KeyStore: KeySource, Sendable {
             ? HeldKeys(state, configuration.clock)
             : HeldKeys.of(bag.storeID, configuration.storeDirectory, state, configuration.clock)
         snapshot = BriefLock(nil)
+        _ = place
     }
 
     var isWatchedHere: Bool { hasWatcher.load(ordering: .relaxed) }
@@ -154,11 +157,12 @@ final class KeyStore: KeySource, Sendable {
             return held.whenUnlocked(idleLimit: snapshot.bag.policy.idleLimit)
         case .keyring(let serial):
             // The kernel's own time-out follows the wall clock, which can be set.
+            let now = configuration.clock.sinceBoot
             guard let record = state.read(), !record.isLocked,
-                !record.isIdle(limit: snapshot.bag.policy.idleLimit, now: configuration.clock.sinceBoot),
+                !record.isIdle(limit: snapshot.bag.policy.idleLimit, now: now), !record.isWatcherGone(now: now),
                 let keyring, let key = snapshot.keyringKey
             else { return nil }
-            let context = KeyringBinding.context(.whenUnlocked, storeID, unlockedAt: record.unlockedAt)
+            let context = KeyringBinding.context(.whenUnlocked, storeID, lockedAt: record.lockedAt, boot: Self.boot)
             return try readBlob(serial, key, context, keyring)
         case .locked:
             return nil
@@ -179,27 +183,35 @@ final class KeyStore: KeySource, Sendable {
 
     /// The keys of each keybag have a name of their own: while one replaces another, both have theirs there.
     func blobName(_ tier: KeyTier, bagGeneration: UInt64) -> String {
-        "\(blobPrefix)\(bagGeneration):\(tier.rawValue)"
+        "\(blobPrefix(of: place))\(bagGeneration):\(tier.rawValue)"
     }
 
-    /// What the names of all keys of the store begin with. Those of a copy have another one.
-    var blobPrefix: String {
-        let place = place
-        let directory = String(place.device, radix: 16) + "-" + String(place.inode, radix: 16)
-        return "keychain:\(storeID.uuidString.lowercased()):\(directory):"
+    /// What the names of all keys of the store in a directory begin with. Those of a copy have another one.
+    func blobPrefix(of place: StorePlace) -> String { "keychain:\(storeID.uuidString.lowercased()):\(place.name):" }
+
+    /// Which directory the store is in, whatever it is called; the last one it was in, if nobody can tell at the moment.
+    var place: StorePlace {
+        let present = StorePlace(configuration.storeDirectory)
+        return places.withLock { places in
+            guard let present else { return places.last ?? StorePlace(device: 0, inode: 0) }
+            if places.last != present { places = places.filter { $0 != present } + [present] }
+            return present
+        }
     }
 
-    /// Which directory the store is in, wherever it is called what. Zeros if nobody can tell.
-    private var place: (device: UInt64, inode: UInt64) {
-        var information = stat()
-        guard stat(configuration.storeDirectory.path, &information) == 0 else { return (0, 0) }
-        return (UInt64(information.st_dev), UInt64(information.st_ino))
+    /// All that it was in while this process had it open: a lock takes the keys of each.
+    var formerPlaces: [StorePlace] {
+        _ = place
+        return places.withLock { $0 }
     }
+
+    static let boot = SystemStart.id ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
     func binding(_ bag: Keybag, _ record: LockRecord) -> KeyringBinding {
         let place = place
         return KeyringBinding(
-            storeID: storeID, device: place.device, inode: place.inode, bag: bag, unlockedAt: record.unlockedAt)
+            storeID: storeID, device: place.device, inode: place.inode, bag: bag, lockedAt: record.lockedAt,
+            boot: Self.boot)
     }
 
     /// nil if it is gone, or is not ours: the keyring is open to every program of the user.
@@ -238,6 +250,9 @@ extension LockRecord {
     }
 
     func isWatched(_ now: UInt64) -> Bool { watchedUntil > now && watchedUntil - now <= LockRecord.leaseLength }
+
+    /// A watcher had promised to be there since the last unlock, which forgets those of before, and is no more.
+    func isWatcherGone(now: UInt64) -> Bool { watchedUntil > 0 && watchedUntil < now }
 
     /// A watcher had promised to be there, after the keys were unlocked, and is no more.
     func isWatcherGone(since unlock: UInt64, now: UInt64) -> Bool { watchedUntil > unlock && watchedUntil < now }

@@ -22,8 +22,12 @@ struct LockRecord: Sendable, Equatable {
     /// A lock was announced, and follows until then; 0: none was since the last lock.
     var lockingUntil: UInt64 = 0
 
+    /// Where ``graceEnd`` and ``lockedAt`` lie, which locks alone write.
+    static let offsetsOfLock = 16..<32
     /// Where ``lastUse`` lies, which is written alone.
     static let offsetOfLastUse = 32
+    /// By how much a lock that does not wait for its turn is ahead of whatever has the turn.
+    static let forcedStep: UInt64 = 1 << 32
 
     /// The first record, of a file that is new or was damaged. Its epoch is one that no process has seen, and locks
     /// whatever a process holds: a lock that was announced in the former file may have been missed.
@@ -37,10 +41,13 @@ struct LockRecord: Sendable, Equatable {
         func word(_ offset: Int) -> UInt64 {
             UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
-        guard bytes.count == Self.byteCount, word(0) == Self.magic, word(8) < 1 << 63 else { return nil }
-        epoch = word(8)
+        guard bytes.count == Self.byteCount, word(0) == Self.magic, word(8) < 1 << 63, word(24) < 1 << 63 else {
+            return nil
+        }
         graceEnd = word(16)
         lockedAt = word(24)
+        // A lock that did not wait for its turn may be ahead of what was written after it.
+        epoch = max(word(8), lockedAt)
         lastUse = word(Self.offsetOfLastUse)
         watchedUntil = word(40)
         unlockedAt = word(48)

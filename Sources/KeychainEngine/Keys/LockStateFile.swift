@@ -27,13 +27,18 @@ final class LockStateFile: LockStateKeeper {
     /// nil if there is no such file and none can be made, as on a read-only disk, if it is new, if it is damaged, or if
     /// something else is in its place: then the store is locked.
     ///
-    /// Goes on reading the file it opened first, which costs a third of a microsecond; ``reopen()`` looks again.
+    /// Goes on reading the file it opened first for as long as that has a name, which costs half a microsecond;
+    /// ``reopen()`` looks again.
     func read() -> LockRecord? {
         let file = descriptor.withLock { descriptor in
             if descriptor < 0 { descriptor = open() }
             return descriptor
         }
-        return file < 0 ? nil : Self.record(in: file)
+        guard file >= 0, !Self.isRemoved(file) else {
+            reopen()
+            return descriptor.withLock { $0 }.nonNegative.flatMap(Self.record)
+        }
+        return Self.record(in: file)
     }
 
     /// The same, with a first record if there is none yet. nil where none can be written.
@@ -57,9 +62,11 @@ final class LockStateFile: LockStateKeeper {
     /// For the case that the file was removed, and another process made a new one.
     func reopen() {
         descriptor.withLock { descriptor in
-            let other = open()
-            guard other >= 0 else { return }
+            var other = open()
             if descriptor < 0 { return descriptor = other }
+            // What is no record must not go on to be read as one: of this there is nothing to read.
+            if other < 0 { other = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC) }
+            guard other >= 0 else { return }
             // In place: another thread may be reading from the number at this moment.
             dup2(other, descriptor)
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -107,7 +114,7 @@ final class LockStateFile: LockStateKeeper {
         follow()
     }
 
-    /// The same at once. For a lock: who has the file locked for so long has stopped, or never wanted to change it.
+    /// The same at once, whoever has the turn.
     func force(_ change: (inout LockRecord) throws(KeychainError) -> Void) throws(KeychainError) {
         let file = try openForChange()
         defer { close(file) }
@@ -129,13 +136,24 @@ final class LockStateFile: LockStateKeeper {
     private func write(
         _ change: (inout LockRecord) throws(KeychainError) -> Void, to file: Int32
     ) throws(KeychainError) {
-        var record = Self.record(in: file) ?? LockRecord()
+        let former = Self.record(in: file)
+        let present = former ?? LockRecord()
+        var record = present
         try change(&record)
-        let written = withUnsafeTemporaryAllocation(byteCount: LockRecord.byteCount, alignment: 8) { bytes in
+        if record == former { return }
+        // Only a lock writes the words of a lock: one that did not wait for its turn may have written them meanwhile.
+        let isLock = former == nil || record.lockedAt != present.lockedAt || record.graceEnd != present.graceEnd
+        let offsets = LockRecord.offsetsOfLock
+        let ranges =
+            isLock ? [0..<LockRecord.byteCount] : [0..<offsets.lowerBound, offsets.upperBound..<LockRecord.byteCount]
+        let isWritten = withUnsafeTemporaryAllocation(byteCount: LockRecord.byteCount, alignment: 8) { bytes in
             record.write(to: bytes)
-            return files.write(UnsafeRawBufferPointer(bytes), to: file, at: 0)
+            return ranges.allSatisfy { range in
+                files.write(UnsafeRawBufferPointer(rebasing: bytes[range]), to: file, at: range.lowerBound)
+                    == range.count
+            }
         }
-        guard written == LockRecord.byteCount else { throw AtomicFile.fileError("write", url, errno) }
+        guard isWritten else { throw AtomicFile.fileError("write", url, errno) }
     }
 
     /// A regular file of this user: a pipe or a device in its place would hold up who reads it.
@@ -219,4 +237,9 @@ final class LockStateFile: LockStateKeeper {
         var isLocked: Int32 = 0
         return ckeychain_is_byte_locked(file, 0, &isLocked) == 0 && isLocked != 0
     }
+}
+
+extension Int32 {
+    /// nil for what is no descriptor.
+    fileprivate var nonNegative: Int32? { self < 0 ? nil : self }
 }

@@ -54,13 +54,18 @@ package struct StoreRepair {
         let keys = try openKeys()
         let wasLocked = try keys.begin().set(of: .whenUnlocked) == nil
         if wasLocked { try keys.unlock(try passcode()) }
+        let hasPasscode = try keys.begin().snapshot.bag.passcode != nil
+        let present = hasPasscode && !wasLocked ? try StoreKeys(keys.begin()) : nil
         // As it was found.
         defer { if wasLocked { lockAgain(keys) } }
-        return try keys.withStoreLock {
+        let report = try keys.withStoreLock {
             try withStoreClosed {
                 try exchange { directory in try save(into: directory, keys, progress) }
             }
         }
+        // What the kernel has is of the directory that was put aside.
+        if hasPasscode { try keys.moveKeys(present) }
+        return report
     }
 
     private func openKeys() throws -> KeyStore {

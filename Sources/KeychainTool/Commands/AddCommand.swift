@@ -20,6 +20,7 @@ struct NewPassword: ParsableArguments {
     @OptionGroup var authentication: AuthenticationOptions
     @Flag(help: "Mark the item as one that may be synchronized.") var sync = false
     @Flag(help: "Replace the secret and the attributes given if the item exists.") var update = false
+    @Flag(help: "Take an empty secret, too.") var allowEmpty = false
     @Flag(help: "Print the item as it is stored, without its secret.") var json = false
 
     private var choices: [AttributeChoice] {
@@ -49,7 +50,7 @@ struct NewPassword: ParsableArguments {
         request.synchronizable = sync
         request.accessControl = try accessControl
         // Before the store is opened: it is not kept waiting for a person.
-        request.secret = try SecretInput.read(prompt: prompt)
+        request.secret = try SecretInput.read(prompt: prompt, allowsEmpty: allowEmpty)
         var session = try KeychainSession(store)
         session.authentication = authentication.authentication(reason: "store a secret")
         let item = update ? try session.addOrUpdate(request) : try session.add(request)

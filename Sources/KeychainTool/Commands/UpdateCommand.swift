@@ -13,6 +13,7 @@ struct UpdateCommand: ParsableCommand {
     @OptionGroup var filter: ItemFilter
     @OptionGroup var changes: ItemChangeOptions
     @Flag(help: "Read a new secret as well.") var secret = false
+    @Flag(help: "Take an empty secret, too.") var allowEmpty = false
     @OptionGroup var authentication: AuthenticationOptions
 
     func validate() throws {
@@ -25,7 +26,7 @@ struct UpdateCommand: ParsableCommand {
         let query = try filter.query(for: itemClass)
         if secret || self.changes.isEmpty {
             // Before the store is opened: it is not kept waiting for a person.
-            changes.secret = try SecretInput.read(prompt: "New secret: ")
+            changes.secret = try SecretInput.read(prompt: "New secret: ", allowsEmpty: allowEmpty)
         }
         var session = try KeychainSession.existing(store)
         session.authentication = authentication.authentication(reason: "change an item")

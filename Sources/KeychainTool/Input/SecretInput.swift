@@ -8,12 +8,22 @@ enum SecretInput {
 
     /// Reads to the end of standard input, byte for byte; at a terminal one line, without its end.
     ///
-    /// - Throws: `.dataTooLarge` beyond the limit, or a ``ToolFailure`` if nothing can be read.
-    static func read(prompt: String) throws -> SecretBytes {
-        if isTerminal { return try TerminalPrompt.readLine(prompt) }
-        return try readToEnd(
-            limit: limit,
-            otherwise: "standard input has more than 64 MiB, the most an item can have; nothing was stored")
+    /// - Parameter allowsEmpty: Otherwise nothing is no secret: a pipe is empty when the program before it has failed.
+    /// - Throws: `.dataTooLarge` beyond the limit, `.parameter` for nothing, or a ``ToolFailure`` if nothing can be read.
+    static func read(prompt: String, allowsEmpty: Bool) throws -> SecretBytes {
+        let secret =
+            isTerminal
+            ? try TerminalPrompt.readLine(prompt)
+            : try readToEnd(
+                limit: limit,
+                otherwise: "standard input has more than 64 MiB, the most an item can have; nothing was stored")
+        guard allowsEmpty || secret.count > 0 else {
+            throw KeychainError(
+                .parameter,
+                message: (isTerminal ? "nothing was typed" : "standard input is empty")
+                    + "; nothing was changed. For an empty secret add --allow-empty")
+        }
+        return secret
     }
 
     /// Whether a person is there to be asked.
