@@ -32,6 +32,10 @@ final class EmbeddedEngine: EmbeddedHost {
         try StoreHandover(configuration(location)).takeFromDaemon()
     }
 
+    func lockUnopened(_ location: StoreLocation) throws(KeychainError) {
+        try UnopenedStore.lock(configuration(location))
+    }
+
     func repair(
         _ location: StoreLocation, passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void
     ) throws(KeychainError) -> RepairReport {

@@ -16,6 +16,9 @@ package protocol EmbeddedHost: AnyObject, Sendable {
     /// Takes it back from one that does not run.
     func takeFromDaemon(_ location: StoreLocation) throws(KeychainError)
 
+    /// Locks a store that may not open.
+    func lockUnopened(_ location: StoreLocation) throws(KeychainError)
+
     func repair(
         _ location: StoreLocation, passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void
     ) throws(KeychainError) -> RepairReport

@@ -60,6 +60,39 @@ import Testing
     }
 
     @Test(
+        "A store that does not open is locked all the same",
+        arguments: [
+            "rm -f attempts && mkdir attempts", "cp keybag kept && echo >keybag", "echo nonsense >host",
+            "cp keychain.db kept && echo nonsense >keychain.db",
+        ], ["lock", "lock --now"])
+    func unopened(damage: String, command: String) throws {
+        try withTool { (tool) throws in
+            try tool.setCheapPasscode()
+            try tool.run("add", "generic", "--service", "s", "--account", "a", input: Data("secret".utf8))
+            #expect(try tool.run("get", "generic").text == "secret")
+            // With its log emptied, so that nothing is missing of what is kept.
+            let whole = tool.home.appendingPathComponent("whole")
+            try FileManager.default.copyItem(at: tool.store, to: whole)
+            #expect(try tool.shell("cd '\(tool.store.path)' && \(damage)").status == 0)
+            let outcome = try tool.shell("$K \(command)")
+            #expect(outcome.status == 0 || outcome.errors.contains("the keys were taken away"), "\(outcome.errors)")
+            // What was damaged is put back, and nothing else.
+            for name in ["attempts", "keybag", "host", "keychain.db"] {
+                let file = tool.store.appendingPathComponent(name)
+                try? FileManager.default.removeItem(at: file)
+                let copy = whole.appendingPathComponent(name)
+                if FileManager.default.fileExists(atPath: copy.path) {
+                    try FileManager.default.copyItem(at: copy, to: file)
+                }
+            }
+            #expect(try tool.run("get", "generic").status == 36)
+            #expect(try tool.unlock().status == 0)
+            #expect(try tool.run("get", "generic").text == "secret")
+            try? FileManager.default.removeItem(at: tool.store.appendingPathComponent("kept"))
+        }
+    }
+
+    @Test(
         "While locked, what needs the lock's keys is refused with 36 and said to be locked",
         arguments: [
             "get generic --account when-unlocked", "get generic --account when-passcode-set", "find", "find --json",

@@ -41,25 +41,12 @@ extension KeyStore {
         if case .failure(let error) = bag, error.code == .noPasscode { throw error }
         let now = configuration.clock.sinceBoot
         func take(_ record: inout LockRecord) {
-            let grace = request == .now ? 0 : now + LockRecord.graceLength
-            // A second lock gives no more time than the first.
-            record.graceEnd = record.isLocked ? min(record.graceEnd, grace) : grace
-            record.epoch &+= 1
-            record.lockedAt = record.epoch
-            record.lockingUntil = 0
+            record.lock(graceEnd: request == .now ? 0 : now + LockRecord.graceLength)
             // Again, now that no unlock and no change of the keybag can be under way.
             removeBlobs(of: [.whenUnlocked])
             held.release(alsoAfterFirstUnlock: false)
         }
-        do throws(KeychainError) {
-            try state.update(within: Self.patience, { record throws(KeychainError) in take(&record) }, then: {})
-        } catch {
-            // Somebody holds the record. The lock comes all the same.
-            try state.force { record throws(KeychainError) in
-                record.epoch &+= LockRecord.forcedStep
-                take(&record)
-            }
-        }
+        try state.lock(take)
         _ = try bag.get()
     }
 

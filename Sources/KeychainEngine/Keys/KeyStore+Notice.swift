@@ -6,8 +6,6 @@ internal import KeychainModel
 extension KeyStore {
     /// How soon whoever locks sees that nobody listens any more, in microseconds.
     private static let pause: UInt32 = 5_000
-    /// How long a lock waits for its turn.
-    static let patience = Duration.milliseconds(100)
 
     /// Announces a lock and waits for those who listen.
     ///
@@ -48,7 +46,7 @@ extension KeyStore {
             let bag = try requirePasscode()
             // A program that was stopped with the record in its hands keeps nobody from locking.
             try state.update(
-                within: Self.patience,
+                within: LockRecord.patience,
                 { record throws(KeychainError) in
                     let now = configuration.clock.sinceBoot
                     guard hasKeysToTake(bag, record, now) else { return }

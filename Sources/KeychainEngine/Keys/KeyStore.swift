@@ -283,4 +283,14 @@ extension LockRecord {
     static let leaseLength: UInt64 = 60 * 1_000_000_000
     /// How long calls in progress may go on after a lock.
     static let graceLength: UInt64 = 10 * 1_000_000_000
+    /// How long a lock waits for its turn.
+    static let patience = Duration.milliseconds(100)
+
+    /// A second lock gives no more time than the first.
+    mutating func lock(graceEnd end: UInt64) {
+        graceEnd = isLocked ? min(graceEnd, end) : end
+        epoch &+= 1
+        lockedAt = epoch
+        lockingUntil = 0
+    }
 }

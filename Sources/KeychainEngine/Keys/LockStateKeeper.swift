@@ -46,4 +46,18 @@ extension LockStateKeeper {
     ) throws(KeychainError) {
         try update(within: .seconds(5), change, then: follow)
     }
+
+    /// Writes a lock, which comes also if somebody holds the record.
+    ///
+    /// - Parameter take: Locks the record, and takes the keys away when nobody else has the turn.
+    func lock(_ take: (inout LockRecord) -> Void) throws(KeychainError) {
+        do throws(KeychainError) {
+            try update(within: LockRecord.patience, { record throws(KeychainError) in take(&record) }, then: {})
+        } catch {
+            try force { record throws(KeychainError) in
+                record.epoch &+= LockRecord.forcedStep
+                take(&record)
+            }
+        }
+    }
 }

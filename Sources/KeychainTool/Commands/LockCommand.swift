@@ -15,7 +15,22 @@ struct LockCommand: ParsableCommand {
     @Flag(help: "Tell nobody before, and refuse calls in progress too.") var now = false
 
     func run() throws {
-        let (session, _) = try KeychainSession.withPasscode(store)
-        _ = try session.connection.perform(.lock(now ? .now : .withGrace))
+        do {
+            let session = try KeychainSession.existing(store)
+            _ = try session.connection.perform(.lock(now ? .now : .withGrace))
+        } catch {
+            if error.code == .noPasscode || error.code == .itemNotFound || isDaemons { throw error }
+            // The keys go, whatever keeps the store from being opened.
+            try StoreLocation(store.configuration).lockUnopened()
+            throw KeychainError(
+                error.code, message: "the keys were taken away, but the keychain does not open: \(error.message)",
+                cause: error)
+        }
+    }
+
+    /// A daemon has its keys to itself.
+    private var isDaemons: Bool {
+        guard let host = try? ChosenHost(store.configuration), case .daemon = host else { return false }
+        return true
     }
 }
