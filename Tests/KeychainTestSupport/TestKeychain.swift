@@ -80,6 +80,8 @@ extension EngineConfiguration {
         configuration.passcodeCost = 4
         configuration.usesKeyring = usesKeyring
         configuration.rowsPerRekeyStep = 500
+        // A machine that is busy with something else is no reason to give up.
+        configuration.busyTimeout = 60
         return configuration
     }
 }

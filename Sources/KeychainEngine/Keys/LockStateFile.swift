@@ -30,29 +30,29 @@ final class LockStateFile: LockStateKeeper {
     /// Goes on reading the file it opened first for as long as that has a name, which costs half a microsecond;
     /// ``reopen()`` looks again.
     func read() -> LockRecord? {
-        let file = descriptor.withLock { descriptor in
-            if descriptor < 0 { descriptor = open() }
-            return descriptor
-        }
-        guard file >= 0, !Self.isRemoved(file) else {
-            reopen()
-            return descriptor.withLock { $0 }.nonNegative.flatMap(Self.record)
-        }
-        return Self.record(in: file)
+        if let record = descriptor.withLock({ $0 }).nonNegative.flatMap(Self.presentRecord) { return record }
+        reopen()
+        return descriptor.withLock { $0 }.nonNegative.flatMap(Self.presentRecord)
     }
+
+    /// nil if the file has no name any more: what is told of the lock is told elsewhere.
+    private static func presentRecord(in file: Int32) -> LockRecord? { isRemoved(file) ? nil : record(in: file) }
 
     /// The same, with a first record if there is none yet. nil where none can be written.
     func readOrMake() -> LockRecord? {
         if let record = read() { return record }
         // Where it fails, the store is locked.
-        try? update { _ in }
+        if !isGone { try? update { _ in } }
         return read()
     }
+
+    /// It was there, and is not any more. Only an unlock makes another one: the store itself is perhaps being removed.
+    private var isGone: Bool { descriptor.withLock { $0 >= 0 } && access(url.path, F_OK) != 0 }
 
     /// On a read-only disk for reading alone.
     private func open() -> Int32 {
         let flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        var file = files.open(url.path, O_RDWR | O_CREAT | flags)
+        var file = files.open(url.path, O_RDWR | flags)
         if file < 0 { file = Glibc.open(url.path, O_RDONLY | flags) }
         guard file >= 0, !Self.isOurs(file) else { return file }
         close(file)
@@ -175,7 +175,10 @@ final class LockStateFile: LockStateKeeper {
     /// Waits until the record has another epoch than `epoch`, or the time is over.
     func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
         // It must be there to be watched.
-        if read() == nil { try update { _ in } }
+        if read() == nil {
+            if isGone { throw AtomicFile.fileError("watch", url, ENOENT) }
+            try update { _ in }
+        }
         var watcher: Int32 = -1
         let failure = ckeychain_watch_file(url.path, &watcher)
         // A user has 128 of them, unless the administrator says otherwise (inotify(7)); without one it is looked at often.
