@@ -141,11 +141,12 @@ final class LockStateFile: LockStateKeeper {
         var record = present
         try change(&record)
         if record == former { return }
-        // Only a lock writes the words of a lock: one that did not wait for its turn may have written them meanwhile.
+        // Only a lock writes the words of a lock: one that did not wait for its turn may have written them meanwhile. The
+        // epoch comes last, since who has seen it looks at the rest once.
         let isLock = former == nil || record.lockedAt != present.lockedAt || record.graceEnd != present.graceEnd
         let offsets = LockRecord.offsetsOfLock
         let ranges =
-            isLock ? [0..<LockRecord.byteCount] : [0..<offsets.lowerBound, offsets.upperBound..<LockRecord.byteCount]
+            isLock ? [0..<LockRecord.byteCount] : [offsets.upperBound..<LockRecord.byteCount, 0..<offsets.lowerBound]
         let isWritten = withUnsafeTemporaryAllocation(byteCount: LockRecord.byteCount, alignment: 8) { bytes in
             record.write(to: bytes)
             return ranges.allSatisfy { range in
