@@ -1,4 +1,4 @@
-/// What a program has in its own process if its keychain is embedded: the engine, and what asks persons.
+/// The engine of an embedded keychain, in the program's own process, and the prompter that asks its user.
 ///
 /// `KeychainEmbedded` is the only one. It is reached by the name of a C function and not by an import, since an import would
 /// make every compiler that finds our modules load those of SQLite and of C

@@ -1,8 +1,8 @@
 package import Foundation
 package import KeychainModel
 
-/// What the keys of a store are bound to while the kernel keeps them (docs/keybag-format.md): one store, one directory, one
-/// keybag, one start of the system and the time up to the next lock. Anything else opens nothing of them.
+/// The keys that the kernel keeps for a store open in one place only (docs/keybag-format.md): for this store, this directory
+/// and this keybag. They open until the system starts again, and those of tier A until the next lock.
 package struct KeyringBinding: Sendable {
     package var storeID: UUID
     /// Of the store's directory, by stat(2): a copy of the store is in another one.

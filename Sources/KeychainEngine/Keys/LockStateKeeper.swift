@@ -24,7 +24,7 @@ protocol LockStateKeeper: AnyObject, Sendable {
         within patience: Duration, _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
     ) throws(KeychainError)
 
-    /// The same without waiting, where `update` waited in vain.
+    /// Changes the record without waiting for its turn. For a lock, when another process holds the record for too long.
     func force(_ change: (inout LockRecord) throws(KeychainError) -> Void) throws(KeychainError)
 
     /// One word alone, so that using a key does not wait for anybody.
