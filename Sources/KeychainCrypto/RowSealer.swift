@@ -119,9 +119,22 @@ extension RowSealer {
     /// Whether a secret's key is what was wrapped for this row, as far as that can be told without what its access control
     /// asks for.
     package func isIntact(secretKey wrappedKey: UnsafeRawBufferPointer) -> Bool {
-        let result = Result { () throws(KeychainError) in
-            try withUnwrapped(wrappedKey) { $0.count == constrained?.byteCount ?? 32 }
-        }
+        isIntact(wrappedKey, byteCount: constrained?.byteCount ?? 32)
+    }
+
+    /// Whether something that its access control asks for is part of a secret's key. Tells nothing of a damaged one.
+    package static func isConstrained(secretKey wrappedKey: UnsafeRawBufferPointer) -> Bool {
+        wrappedKey.count > AESKeyWrap.wrappedByteCount
+    }
+
+    /// Whether the metadata's key is what was wrapped for this row. Of ``RowBinding`` the item class and the version are no
+    /// part of that.
+    package func isIntact(metadataKey wrappedKey: UnsafeRawBufferPointer) -> Bool {
+        isIntact(wrappedKey, byteCount: 32)
+    }
+
+    private func isIntact(_ wrappedKey: UnsafeRawBufferPointer, byteCount: Int) -> Bool {
+        let result = Result { () throws(KeychainError) in try withUnwrapped(wrappedKey) { $0.count == byteCount } }
         if case .success(true) = result { return true }
         return false
     }

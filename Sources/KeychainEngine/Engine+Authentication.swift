@@ -11,7 +11,9 @@ extension Engine {
         var consent: ConsentKey?
         if let passcode = proof.passcode {
             try requirePossible(passcode)
-            consent = try finishingErasure { try keys.consentKey(passcode) }
+            consent = try finishingErasure {
+                try keys.consentKey(passcode, isPairLost: hasSecretsSealedWithPasscode)
+            }
             biometry.forgetFailures()
         }
         let password = try proof.applicationPassword.map { try keys.applicationPasswordKey($0) }

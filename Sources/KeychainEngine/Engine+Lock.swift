@@ -3,7 +3,7 @@ internal import KeychainModel
 
 extension Engine {
     func unlock(_ passcode: SecretBytes) throws -> LockStatus {
-        try finishingErasure { try keys.unlock(passcode) }
+        try finishingErasure { try keys.unlock(passcode, isPairLost: hasSecretsSealedWithPasscode) }
         biometry.forgetFailures()
         return try keys.status()
     }
@@ -25,7 +25,10 @@ extension Engine {
             try keys.setPasscode(passcode)
             return .rekeyed(try afterChange { try beginRekey() })
         case .change(let old, let new, let rekey):
-            try finishingErasure { try keys.changePasscode(from: old, to: new, rekey: rekey) }
+            try finishingErasure {
+                try keys.changePasscode(
+                    from: old, to: new, rekey: rekey, isPairLost: hasSecretsSealedWithPasscode)
+            }
             return rekey ? .rekeyed(try afterChange { try beginRekey() }) : .done
         case .remove(let old):
             try finishingErasure { try keys.removePasscode(old) }
@@ -38,6 +41,10 @@ extension Engine {
             try finishingErasure { try keys.setPolicy(policy, passcode: passcode) }
         }
         return .done
+    }
+
+    func hasSecretsSealedWithPasscode() throws -> Bool {
+        try store.read { try $0.itemsSealedWithPasscode().isEmpty == false }
     }
 
     /// What follows when the passcode is changed: whatever becomes of it, the request is not to be repeated, here or at

@@ -3,7 +3,9 @@ internal import KeychainModel
 internal import Synchronization
 
 /// The renewal of all keys. It goes row by row, in batches that are each whole or not there at all, and can be
-/// interrupted at any point: rows say which generation of keys they are under, and until the end the keybag has both.
+/// interrupted at any point: rows say which generation of keys they are under, and until the end the keybag has both. The
+/// former keys go when every row is under the newest ones, and stay for as long as one does not open or the database is
+/// damaged.
 extension Engine {
     /// How far this process has come.
     struct Rekeying: Sendable {
@@ -12,6 +14,8 @@ extension Engine {
         /// Rows below this one were dealt with.
         var cursor: Int64 = 1
         var done = 0
+        /// Rows that could not be brought under them.
+        var left: Set<Int64> = []
         var total: Int?
     }
 
@@ -33,24 +37,28 @@ extension Engine {
         // Another process may have finished that renewal, and begun another one.
         if present.generation != items.keys.generation { present = Rekeying(generation: items.keys.generation) }
         let total = try present.total ?? items.beginRekey()
-        let step = try items.rekeyBatch(from: present.cursor)
-        present.done = min(total, present.done + step.count)
+        let batch = try items.rekeyBatch(from: present.cursor)
+        present.left.formUnion(batch.left)
+        present.done = min(total, present.done + batch.count - batch.left.count)
         present.total = total
-        if let next = step.next {
+        if let next = batch.next {
             present.cursor = next
             rekeying.withLock { $0 = present }
             return RekeyProgress(done: present.done, total: total, isFinished: false)
         }
-        // Nobody but this process counted these rows; before the old keys go, all are looked at once more.
-        guard try items.isNothingLeft() else {
-            rekeying.withLock { $0 = Rekeying(generation: items.keys.generation) }
+        rekeying.withLock { $0 = Rekeying(generation: items.keys.generation) }
+        // A row that came under former keys behind the cursor makes the renewal begin anew.
+        guard try items.isNothingOutdated(besides: present.left) else {
             return RekeyProgress(done: present.done, total: total, isFinished: false)
         }
-        try items.forgetOldHomes()
         // The log still has rows under the old keys; before these are dropped it should not.
         emptyLog()
+        // A row that does not open today, or is not found, may be mended, but not without its keys.
+        guard try present.left.isEmpty && items.isDatabaseWhole() else {
+            return RekeyProgress(done: max(0, total - present.left.count), total: total, isFinished: true)
+        }
+        try items.forgetOldHomes()
         try keys.finishRekey()
-        rekeying.withLock { $0 = Rekeying() }
         return RekeyProgress(done: total, total: total, isFinished: true)
     }
 

@@ -24,7 +24,7 @@ package struct AccessControl: Sendable, Hashable {
         static let known: Flags = [.constraints, .or, .and, .privateKeyUsage, .applicationPassword]
     }
 
-    package let protection: Protection
+    package private(set) var protection: Protection
     package let flags: Flags
     /// Whether deleting the item asks for what reading it asks for. It is free otherwise, as on Apple's systems.
     package private(set) var constrainsDeletion = false
@@ -139,6 +139,26 @@ extension AccessControl {
             boundSet.map({ $0.count == BiometryEnrolment.digestByteCount && flags.contains(.biometryCurrentSet) })
                 ?? true
         else { throw Self.invalid }
+    }
+
+    /// All others whose ``canonicalBytes`` differ from these in one byte.
+    package var oneByteApart: [AccessControl] {
+        let bytes = canonicalBytes
+        var others = Protection.allCases.filter { $0 != protection }.map { other in
+            var control = self
+            control.protection = other
+            return control
+        }
+        for index in bytes.indices.dropFirst() {
+            // Of the flags only those that are known.
+            let mask = index < 5 ? UInt8(truncatingIfNeeded: Flags.known.rawValue >> (8 * (4 - index))) : .max
+            for value in 0...UInt8.max where value & mask == value && value != bytes[index] {
+                var changed = bytes
+                changed[index] = value
+                if let control = try? AccessControl(canonicalBytes: changed) { others.append(control) }
+            }
+        }
+        return others
     }
 
     private static var invalid: KeychainError {

@@ -107,6 +107,7 @@ package struct RekeyProgress: Sendable, Hashable {
     /// Rows that need nothing more.
     package var done: Int
     package var total: Int
+    /// Whether nothing is left to do. If ``done`` is less than ``total`` then, the others do not open, and the former keys are kept.
     package var isFinished: Bool
 
     package init(done: Int, total: Int, isFinished: Bool) {

@@ -7,6 +7,8 @@ extension KeychainLock {
         /// Items that need nothing more.
         public let done: Int
         public let total: Int
+        /// Whether nothing is left to do. If ``done`` is less than ``total`` then, the other items are damaged: they do not
+        /// open, and the former keys are kept for them.
         public let isFinished: Bool
 
         init(_ progress: RekeyProgress) {

@@ -68,13 +68,13 @@ import Testing
     @Test("A set refuses more keys than it has room for, and keeps those it has")
     func tooMany() throws {
         let set = try KeySet()
-        for generation in 1...13 as ClosedRange<UInt32> {
+        for generation in 1...27 as ClosedRange<UInt32> {
             try set.add(.file(.none), generation: generation) { $0.copyBytes(from: Data(repeating: 3, count: 32)) }
         }
-        let error = #expect(throws: KeychainError.self) { try set.add(.file(.none), generation: 14) { _ in } }
+        let error = #expect(throws: KeychainError.self) { try set.add(.file(.none), generation: 28) { _ in } }
         #expect(error?.code == .internalFailure)
-        #expect(set.names.map(\.generation) == Array(1...13))
-        #expect(set.data(.file(.none), generation: 13) == Data(repeating: 3, count: 32))
+        #expect(set.names.map(\.generation) == Array(1...27))
+        #expect(set.data(.file(.none), generation: 27) == Data(repeating: 3, count: 32))
     }
 
     @Test("A key that could not be made is not added, and the next one takes its place")

@@ -86,6 +86,65 @@ import Testing
         }
     }
 
+    @Test("Of the database: what opened before a renewal of keys and a removal of the passcode opens after them")
+    func renewal() throws {
+        try withSmallStore { store in
+            let intact = try store.files.map { ($0, try Data(contentsOf: $0)) }
+            let size = try Data(contentsOf: store.database).count
+            var (renewed, refused, kept) = (0, 0, 0)
+            for offset in stride(from: 0, to: size, by: Effort.stride(157)) {
+                for (file, bytes) in intact { try bytes.write(to: file) }
+                try store.removeLog()
+                var damaged = try Data(contentsOf: store.database)
+                damaged[offset] ^= 0xff
+                try damaged.write(to: store.database, options: [])
+                switch try outcomeOfRenewal(store) {
+                case .exact: renewed += 1
+                case .refused: refused += 1
+                case .reported: kept += 1
+                case let other: Issue.record("offset \(offset): \(other)")
+                }
+            }
+            #expect(renewed > 0 && refused > 0 && kept > 0)
+            print(
+                "flipped bytes and a renewal: \(renewed) without effect, \(refused) refused, \(kept) with former keys kept"
+            )
+        }
+    }
+
+    /// Sets a passcode, renews all keys and removes it again. `.reported` if items are missing, before and after, and their
+    /// keys are there: the former ones, or new ones in rows of which the secret alone is damaged.
+    private func outcomeOfRenewal(_ store: ClosedStore) throws -> Outcome {
+        func exact(_ engine: Engine) throws -> [String] {
+            try Self.secrets.keys.sorted().filter {
+                try engine.answer($0, Self.secrets[$0]!.map { Data($0.utf8) }) == true
+            }
+        }
+        do {
+            let engine = try store.open()
+            let before = try exact(engine)
+            var isRefused = false
+            do {
+                try engine.setPasscode("1234")
+                try engine.changePasscode(from: "1234", to: "5678", rekey: true)
+                _ = try engine.handle(.passcode(.remove(old: .of("5678"))), from: .owner)
+            } catch let error as KeychainError where [.notAvailable, .inputOutput].contains(error.code) {
+                isRefused = true
+            }
+            let after = try exact(engine)
+            engine.withdrawKeys()
+            guard Set(after).isSuperset(of: before) else {
+                return .silentlyMissing(before.filter { !after.contains($0) })
+            }
+            if isRefused { return .refused }
+            if after.count == Self.secrets.count { return .exact }
+            let hasKeys = try engine.lockStatus().isRekeying || engine.listedCount() == Self.secrets.count
+            return hasKeys ? .reported(missing: []) : .silentlyMissing(Self.secrets.keys.filter { !after.contains($0) })
+        } catch let error as KeychainError where [.notAvailable, .inputOutput].contains(error.code) {
+            return .refused
+        }
+    }
+
     @Test("Of the keybag and of the device key: the store is refused, and nothing is made in its place")
     func keys() throws {
         try withSmallStore { store in
@@ -123,6 +182,11 @@ import Testing
 
 extension Engine {
     fileprivate func count() throws -> Int { try orNothing { try find(.password(limit: .all)).count } ?? 0 }
+
+    /// How many items there are of which at least everything but the secret opens.
+    fileprivate func listedCount() throws -> Int {
+        try orNothing { try find(.password(limit: .all), secrets: false).count } ?? 0
+    }
 
     /// Whether an item is what it should be; nil if it is not found.
     fileprivate func answer(_ name: String, _ secret: Data?) throws -> Bool? {

@@ -428,6 +428,7 @@ let hasKeyring = KernelKeyring.ofUser != nil
                 record.unlockedAt = record.epoch
                 _ = try other.handle(.lock(.now), from: caller)
             }
+            #expect(keys.state.read()?.isLocked == true)
             for engine in [keychain.engine, other, try Engine(keychain.configuration)] {
                 let error = #expect(throws: KeychainError.self) { try engine.secret(of: "a") }
                 #expect(error?.code == .interactionNotAllowed)

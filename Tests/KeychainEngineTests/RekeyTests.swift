@@ -218,16 +218,19 @@ import Testing
         }
     }
 
-    @Test("A row that does not open keeps its place and does not stop the others")
+    @Test("A row that does not open keeps its place and its keys, and does not stop the others")
     func damagedRow() throws {
         try withKeychain { keychain throws in
             try fill(keychain.engine, 10)
             let store = ClosedStore(directory: keychain.directory)
             try store.edit("UPDATE item SET metadata = zeroblob(length(metadata)) WHERE id = 5")
-            try keychain.setPasscode("1234")
+            _ = try keychain.engine.handle(.passcode(.set(.of("1234"))), from: caller)
+            let reply = try keychain.engine.handle(.rekeyStep, from: caller)
+            let progress = if case .rekeyed(let progress) = reply { progress } else { nil as RekeyProgress? }
+            #expect(progress == RekeyProgress(done: 9, total: 10, isFinished: true))
             #expect(try keychain.engine.find(.password(limit: .all)).count == 9)
             #expect(try keychain.engine.generations().rows == [1, 2])
-            #expect(try keychain.keybag.keyGenerations == [2])
+            #expect(try keychain.keybag.keyGenerations == [2, 1])
         }
     }
 

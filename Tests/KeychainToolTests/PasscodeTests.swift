@@ -49,6 +49,26 @@ import Testing
         }
     }
 
+    @Test("A renewal that leaves items which do not open ends with status 1, and says where to look")
+    func leftItems() throws {
+        try withTool { (tool) throws in
+            defer { tool.dropKeys() }
+            try tool.add("a")
+            try tool.add("b")
+            try tool.edit("UPDATE item SET version = version + 1 WHERE id = 1")
+            let outcome = try tool.setPasscode()
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("former keys are kept") && outcome.errors.contains("keychainctl doctor"))
+            #expect(try tool.run("doctor").text.contains("row 1 does not open"))
+            #expect(try tool.run("get", "generic", "--account", "b").text == "secret")
+            try tool.edit("UPDATE item SET version = version - 1 WHERE id = 1")
+            let unlocked = try tool.unlock()
+            #expect(unlocked.status == 0 && unlocked.errors.isEmpty)
+            #expect(try tool.run("get", "generic", "--account", "a").text == "secret")
+            #expect(try tool.run("doctor").status == 0)
+        }
+    }
+
     @Test("A second passcode is no first one: 45, and the old one stays")
     func secondSet() throws {
         try withPasscode { (tool) throws in

@@ -7,15 +7,16 @@ internal import Synchronization
 ///
 /// Pieces come from pages that are kept, because mapping and locking a page costs more than a look-up's cryptography.
 final class KeyMemory: @unchecked Sendable {  // its owner writes before it shares
-    /// Enough for the keys of one tier in two generations.
+    /// What most pieces have.
     static let byteCount = 512
 
     let bytes: UnsafeMutableRawBufferPointer
     let kind: KeyMemoryKind
 
+    /// - Parameter byteCount: Half a page or less, and a power of two.
     /// - Throws: `.allocation` if no memory can be mapped.
-    init() throws(KeychainError) {
-        (bytes, kind) = try Pool.shared.take()
+    init(byteCount: Int = byteCount) throws(KeychainError) {
+        (bytes, kind) = try Pool.shared.take(byteCount)
     }
 
     deinit {
@@ -44,17 +45,16 @@ extension KeyMemory {
             var bytes: UnsafeMutableRawBufferPointer
             var kind: KeyMemoryKind
         }
-        private let idle = Mutex<[Piece]>([])
+        /// By their sizes.
+        private let idle = Mutex<[Int: [Piece]]>([:])
 
-        func take() throws(KeychainError) -> (UnsafeMutableRawBufferPointer, KeyMemoryKind) {
-            if let piece = idle.withLock({ $0.popLast() }) { return (piece.bytes, piece.kind) }
+        func take(_ byteCount: Int) throws(KeychainError) -> (UnsafeMutableRawBufferPointer, KeyMemoryKind) {
+            if let piece = idle.withLock({ $0[byteCount]?.popLast() }) { return (piece.bytes, piece.kind) }
             let (mapped, kind) = try map()
-            let pieces = stride(from: 0, to: Self.pageSize, by: KeyMemory.byteCount).map { offset in
-                Piece(
-                    bytes: UnsafeMutableRawBufferPointer(start: mapped + offset, count: KeyMemory.byteCount),
-                    kind: kind)
+            let pieces = stride(from: 0, to: Self.pageSize, by: byteCount).map { offset in
+                Piece(bytes: UnsafeMutableRawBufferPointer(start: mapped + offset, count: byteCount), kind: kind)
             }
-            idle.withLock { $0 += pieces.dropFirst() }
+            idle.withLock { $0[byteCount, default: []] += pieces.dropFirst() }
             return (pieces[0].bytes, kind)
         }
 
@@ -75,7 +75,7 @@ extension KeyMemory {
 
         func give(_ bytes: UnsafeMutableRawBufferPointer, _ kind: KeyMemoryKind) {
             let piece = Piece(bytes: bytes, kind: kind)
-            idle.withLock { $0.append(piece) }
+            idle.withLock { $0[bytes.count, default: []].append(piece) }
         }
     }
 }

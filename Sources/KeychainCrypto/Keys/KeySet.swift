@@ -12,7 +12,10 @@ package final class KeySet: @unchecked Sendable {  // its maker fills it before 
     private let memory: KeyMemory
     private var count = 0
 
-    package init() throws(KeychainError) { memory = try KeyMemory() }
+    /// Room for the keys of one tier in ``Keybag/mostGenerationsInUse``, and in the one that follows an erasure.
+    static let byteCount = 1024
+
+    package init() throws(KeychainError) { memory = try KeyMemory(byteCount: Self.byteCount) }
 
     package var memoryKind: KeyMemoryKind { memory.kind }
 

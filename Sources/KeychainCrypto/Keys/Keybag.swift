@@ -53,9 +53,13 @@ extension Keybag {
     /// Under which what is written now is sealed.
     package var keyGeneration: UInt32 { entries.map(\.generation).max() ?? 0 }
 
-    /// All that rows may be sealed under, the newest first: two while keys are being renewed, else one.
+    /// A search looks under each of them.
+    package static let mostGenerationsInUse = 4
+
+    /// All that rows may be sealed under, the newest first: more than one while keys are being renewed.
     package var keyGenerations: [UInt32] { Set(entries.map(\.generation)).sorted(by: >) }
 
+    /// Whether a renewal of all keys is not finished: rows are under former keys, or do not open under any.
     package var isRekeying: Bool { keyGenerations.count > 1 }
 }
 

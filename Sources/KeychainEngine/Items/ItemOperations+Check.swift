@@ -21,10 +21,11 @@ extension ItemOperations {
                     advice: StoreFinding.repairAdvice, isRepairable: true))
         }
         findings += report.findings
+        findings += try lostPair()
         if keys.snapshot.bag.isRekeying {
             findings.append(
                 StoreFinding(
-                    .warning, "a renewal of all keys is not finished",
+                    .warning, "a renewal of all keys is not finished: items are under former keys, or do not open",
                     advice: keys.snapshot.bag.passcode == nil
                         ? "run 'keychainctl passcode set', which goes on with it first"
                         : "run 'keychainctl unlock', which goes on with it"))
@@ -36,6 +37,20 @@ extension ItemOperations {
                     advice: "raise the limit of locked memory ('ulimit -l'), or encrypt the swap space"))
         }
         return findings
+    }
+
+    private func lostPair() throws -> [StoreFinding] {
+        let bag = keys.snapshot.bag
+        guard bag.passcode != nil && bag.consent == nil else { return [] }
+        let sealed = try store.read { try $0.itemsSealedWithPasscode() }
+        guard !sealed.isEmpty else { return [] }
+        return [
+            StoreFinding(
+                .damage,
+                "the keybag has lost the key pair that secrets are sealed for with the passcode: \(sealed.listed) not open",
+                advice: "put the file keybag back from a backup. Without one delete these items: the next "
+                    + "'keychainctl unlock' makes another pair")
+        ]
     }
 
     private func checkRows(_ report: inout RowReport) throws {
@@ -89,7 +104,7 @@ extension ItemOperations {
     private func isOfRemovedPasscode(_ id: Int64, on connection: StoreConnection) throws -> Bool {
         guard keys.snapshot.bag.passcode == nil else { return false }
         return try connection.withRow(id) { row in
-            try AccessControl(canonicalBytes: row.access).needsPasscode
+            try row.accessControl?.needsPasscode == true && isDestroyed(row)
         } ?? false
     }
 }

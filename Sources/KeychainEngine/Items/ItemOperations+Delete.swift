@@ -1,3 +1,4 @@
+internal import KeychainCrypto
 internal import KeychainModel
 
 extension ItemOperations {
@@ -48,10 +49,30 @@ extension ItemOperations {
         return false
     }
 
-    /// Deletes what only a passcode that is no longer set could open.
+    /// Deletes what is of no use without the passcode, which is not set any more.
     func deleteUnreachable() throws {
         try write { connection in
-            for id in try connection.items(where: { $0.needsPasscode }) { try connection.delete(id) }
+            for id in try connection.items(where: { $0.needsPasscode }) {
+                if try connection.withRow(id, { try isDestroyed($0) }) == true { try connection.delete(id) }
+            }
         }
+    }
+
+    /// Whether a row can be of no use to anybody any more: it needs the passcode, which was removed, or its key was
+    /// destroyed by that or by an erasure.
+    ///
+    /// The row's access control is not taken at its word. Where there is a key for it, the row has to open under it. Where
+    /// there is none, it must not open either under a key that there is, with one byte of its access control changed.
+    func isDestroyed(_ row: StoredRow) throws(KeychainError) -> Bool {
+        guard let control = row.accessControl, keys.snapshot.generations.contains(row.generation) else { return false }
+        if keys.exists(control.protection, generation: row.generation) {
+            guard control.needsPasscode && keys.snapshot.bag.passcode == nil else { return false }
+            return try cipher.keyOpens(row, control, generation: row.generation)
+        }
+        let controls = [control] + control.oneByteApart
+        for generation in keys.snapshot.generations {
+            for control in controls where try cipher.keyOpens(row, control, generation: generation) { return false }
+        }
+        return true
     }
 }

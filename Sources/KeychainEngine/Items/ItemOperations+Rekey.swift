@@ -17,41 +17,54 @@ extension ItemOperations {
 
     func rowCount() throws -> Int { try read { try $0.itemCount() } }
 
-    /// Brings a batch of rows under the newest keys.
+    /// What became of a batch of rows.
+    struct RekeyBatch {
+        /// Where to go on; nil if there is no further row.
+        var next: Int64?
+        var count = 0
+        /// Rows that do not open, or that have no place under the newest keys.
+        var left: [Int64] = []
+    }
+
+    /// Brings a batch of rows under the newest keys. Those that claim to be under them already are tried too: a row whose
+    /// claim is wrong would be lost with the former keys.
     ///
-    /// - Returns: where to go on, nil if there is no further row, and how many were dealt with.
     /// - Throws: `.interactionNotAllowed` if keys are locked away that a row needs; then the batch is undone.
-    func rekeyBatch(from start: Int64) throws -> (next: Int64?, count: Int) {
+    func rekeyBatch(from start: Int64) throws -> RekeyBatch {
         try write(isLarge: true) { connection in
             var homes = HomesByID(connection: connection)
             var entries = EntryExchange()
-            var next = try connection.nextItem(from: start, notUnder: keys.generation)
-            var count = 0
+            var batch = RekeyBatch(next: try connection.nextItem(from: start))
             var bytes = 0
-            while let id = next, count < configuration.rowsPerRekeyStep && bytes < Self.mostBytes {
-                bytes += try rekey(id, on: connection, &homes, &entries)
-                count += 1
-                next = id < .max ? try connection.nextItem(from: id + 1, notUnder: keys.generation) : nil
+            while let id = batch.next, batch.count < configuration.rowsPerRekeyStep && bytes < Self.mostBytes {
+                if let size = try rekey(id, on: connection, &homes, &entries) {
+                    bytes += size
+                } else {
+                    batch.left.append(id)
+                }
+                batch.count += 1
+                batch.next = id < .max ? try connection.nextItem(from: id + 1) : nil
             }
             try connection.exchangeEntries(entries.former, for: entries.new)
-            return (next, count)
+            return batch
         }
     }
 
-    /// Whether every row that is not under the newest keys is one that does not open.
-    func isNothingLeft() throws -> Bool {
+    /// Whether the database has every row that it ever had, as far as its structure tells: a row that SQLite does not come
+    /// by is under former keys.
+    func isDatabaseWhole() throws -> Bool {
+        guard try store.integrityProblems().isEmpty else { return false }
+        return try read { try $0.strayEntryCount() == 0 }
+    }
+
+    /// Whether every row outside `left` claims to be under the newest keys.
+    func isNothingOutdated(besides left: Set<Int64>) throws -> Bool {
         try read { connection in
-            var homes = HomesByID(connection: connection)
             var next = try connection.nextItem(from: 1, notUnder: keys.generation)
-            while let id = next {
-                let work = try connection.withRow(id) { try rewrapping(of: $0, homes.kind($0.home)) }
-                if case .rewrap(_, _, let row) = work ?? .leave {
-                    // One of two rows with the same unique attributes is left too.
-                    guard try connection.item(withUniqueness: row.uniqueness) != nil else { return false }
-                }
+            while let id = next, left.contains(id) {
                 next = id < .max ? try connection.nextItem(from: id + 1, notUnder: keys.generation) : nil
             }
-            return true
+            return next == nil
         }
     }
 
@@ -59,23 +72,25 @@ extension ItemOperations {
         try write { try $0.deleteHomes(before: keys.generation) }
     }
 
-    /// - Returns: how large the row is.
+    /// - Returns: how many bytes were written, or nil for a row that is left as it is.
     private func rekey(
         _ id: Int64, on connection: StoreConnection, _ homes: inout HomesByID, _ entries: inout EntryExchange
-    ) throws -> Int {
+    ) throws -> Int? {
         var size = 0
         let work = try connection.withRow(id) { row in
             size = row.metadata.count + row.secretByteCount
             return try rewrapping(of: row, homes.kind(row.home))
         }
-        switch work ?? .leave {
+        switch work ?? .current {
+        case .current: return 0
         case .leave:
-            logger.warning("a stored item does not open and keeps its old keys", metadata: ["row": "\(id)"])
+            logger.warning("a stored item does not open: its keys are kept", metadata: ["row": "\(id)"])
+            return nil
         case .delete:
             try connection.delete(id)
         case .rewrap(let home, let indexer, var row):
-            // Only edited tables have two rows with the same unique attributes. One of them is left.
-            if let other = try connection.item(withUniqueness: row.uniqueness), other != id { break }
+            // Only edited tables have two rows with the same unique attributes.
+            if let other = try connection.item(withUniqueness: row.uniqueness), other != id { return nil }
             row.home = try homes.make(home, indexer)
             try connection.rewrap(id, with: row)
             entries.former += row.oldTokens.map { ($0, id) }
@@ -85,32 +100,54 @@ extension ItemOperations {
     }
 
     private enum Rewrapping {
-        /// The row does not open. It is kept, as everywhere.
+        /// The row is under the newest keys.
+        case current
+        /// The row does not open under any key. It is kept, as everywhere, and so are the keys.
         case leave
-        /// Its key was destroyed, while others of that generation are there: a passcode was removed, or the store erased.
+        /// ``ItemOperations/isDestroyed(_:)``
         case delete
         case rewrap(Home, Indexer, RewrappedRow)
     }
 
+    /// - Parameter kind: What the row's home says of it, which nothing vouches for.
     private func rewrapping(of row: StoredRow, _ kind: HomeKind?) throws(KeychainError) -> Rewrapping {
-        guard let kind else { return .leave }
-        do throws(KeychainError) {
-            let binding = try cipher.binding(of: row, kind.itemClass)
-            let protection = binding.accessControl.protection
-            guard keys.exists(protection, generation: row.generation) else {
-                return keys.snapshot.generations.contains(row.generation) ? .delete : .leave
+        guard let control = row.accessControl else { return .leave }
+        guard let generation = try generation(of: row, control) else { return try isDestroyed(row) ? .delete : .leave }
+        if generation == keys.generation && row.generation == generation { return .current }
+        let likely = ItemClass.stored.filter { $0 == kind?.itemClass }
+        for itemClass in likely + ItemClass.stored.filter({ !likely.contains($0) }) {
+            do throws(KeychainError) {
+                return try rewrapping(of: row, as: itemClass, from: generation)
+            } catch  where error.code == .decode {
+                // It is of another class, or does not open.
             }
-            return try keys.withClassKey(protection, generation: row.generation) { oldKey throws(KeychainError) in
-                try keys.withSealingKey(protection) { newKey throws(KeychainError) in
-                    try RowSealer.with(classKey: oldKey, binding) { old throws(KeychainError) in
-                        try RowSealer.with(classKey: newKey, binding) { new throws(KeychainError) in
-                            try rewrap(row, binding, from: old, to: new)
-                        }
+        }
+        return .leave
+    }
+
+    /// The generation of keys that a row is under, which may be another one than it claims.
+    private func generation(of row: StoredRow, _ control: AccessControl) throws(KeychainError) -> UInt32? {
+        let others = keys.snapshot.generations.filter { $0 != row.generation }
+        for generation in [row.generation] + others
+        where try cipher.keyOpens(row, control, generation: generation) {
+            return generation
+        }
+        return nil
+    }
+
+    private func rewrapping(
+        of row: StoredRow, as itemClass: ItemClass, from generation: UInt32
+    ) throws(KeychainError) -> Rewrapping {
+        let binding = try cipher.binding(of: row, itemClass)
+        let protection = binding.accessControl.protection
+        return try keys.withClassKey(protection, generation: generation) { oldKey throws(KeychainError) in
+            try keys.withSealingKey(protection) { newKey throws(KeychainError) in
+                try RowSealer.with(classKey: oldKey, binding) { old throws(KeychainError) in
+                    try RowSealer.with(classKey: newKey, binding) { new throws(KeychainError) in
+                        try rewrap(row, binding, from: old, to: new)
                     }
                 }
             }
-        } catch  where error.code == .decode {
-            return .leave
         }
     }
 

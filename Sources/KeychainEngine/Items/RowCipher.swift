@@ -85,6 +85,22 @@ struct RowCipher {
             accessControl: try AccessControl(canonicalBytes: row.access), version: row.version)
     }
 
+    /// Whether the key of a row's metadata is one that was wrapped for this row, this access control and this generation of
+    /// keys. False if there is no such generation.
+    ///
+    /// - Throws: `.interactionNotAllowed` if the generation's key is locked away.
+    func keyOpens(
+        _ row: StoredRow, _ control: AccessControl, generation: UInt32
+    ) throws(KeychainError) -> Bool {
+        guard let uuid = row.uuid, keys.exists(control.protection, generation: generation) else { return false }
+        // The row's class and version are no part of what its keys are wrapped under.
+        let binding = RowBinding(
+            storeID: storeID, rowID: uuid, itemClass: .genericPassword, accessControl: control, version: row.version)
+        return try keys.withClassKey(control.protection, generation: generation) { key throws(KeychainError) in
+            try RowSealer.with(classKey: key, binding) { $0.isIntact(metadataKey: row.metadataKey) }
+        }
+    }
+
     /// Seals an item with fresh keys.
     func seal(_ item: OpenedRow) throws(KeychainError) -> (metadata: SealedHalf, secret: SealedHalf?) {
         let binding = RowBinding(

@@ -5,15 +5,20 @@ internal import KeychainModel
 extension KeyStore {
     /// Brings the keys into reach that the passcode protects.
     ///
+    /// - Parameter isPairLost: As for ``completeConsent(of:_:isLost:)``.
     /// - Throws: `.noPasscode`, `.authenticationFailed` for a wrong passcode and while one has to wait, or
     ///   `.interactionNotAllowed` if the store was locked while the passcode was being checked.
-    func unlock(_ passcode: SecretBytes) throws {
+    func unlock(_ passcode: SecretBytes, isPairLost: () throws -> Bool) throws {
         try Passcode.check(passcode)
         try withStoreLock {
             var bag = try requirePasscode()
             let moment = try moment()
             let (keys, passcodeKey) = try open(bag, with: passcode)
-            guard try publish(keys, &bag, passcodeKey, asOf: moment) else {
+            let isNew = try completeConsent(of: &bag, passcodeKey, isLost: isPairLost)
+            let isDone =
+                try isNew
+                ? replace(&bag, keys, passcodeKey: passcodeKey, asOf: moment) : publish(keys, bag, asOf: moment)
+            guard isDone else {
                 throw KeychainError(
                     .interactionNotAllowed, message: "the keychain was locked while the passcode was being checked")
             }
@@ -222,16 +227,6 @@ extension KeyStore {
         // the next lock, which takes all there are.
         removeBlobs(of: KeyTier.behindPasscode, exceptOf: bag.generation)
         return !wasLocked
-    }
-
-    /// The same; a bag without a consent pair is replaced by one that has it.
-    private func publish(
-        _ keys: StoreKeys, _ bag: inout Keybag, _ passcodeKey: KeyMaterial, asOf moment: LockRecord
-    ) throws(KeychainError) -> Bool {
-        if bag.consent != nil { return try publish(keys, bag, asOf: moment) }
-        bag.consent = try ConsentPair.make(
-            storeID: storeID, passcodeKey: passcodeKey, randomness: configuration.randomness)
-        return try replace(&bag, keys, passcodeKey: passcodeKey, asOf: moment)
     }
 
     private func putBlobs(

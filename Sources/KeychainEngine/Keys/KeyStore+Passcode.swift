@@ -33,7 +33,11 @@ extension KeyStore {
     }
 
     /// Wraps the same keys under another passcode, and adds a new generation of them if asked to.
-    func changePasscode(from old: SecretBytes, to new: SecretBytes, rekey: Bool) throws {
+    ///
+    /// - Parameter isPairLost: As for ``completeConsent(of:_:isLost:)``.
+    func changePasscode(
+        from old: SecretBytes, to new: SecretBytes, rekey: Bool, isPairLost: () throws -> Bool
+    ) throws {
         try Passcode.check(new)
         try withStoreLock {
             var bag = try requirePasscode()
@@ -48,7 +52,9 @@ extension KeyStore {
                 try keys.addGeneration(bag.keyGeneration + 1, hasPasscode: true, randomness: configuration.randomness)
             }
             bag.passcode = parameters
-            try rewrapConsent(of: &bag, from: oldKey, to: derived.key)
+            if try !completeConsent(of: &bag, derived.key, isLost: isPairLost) {
+                try rewrapConsent(of: &bag, from: oldKey, to: derived.key)
+            }
             // A renewal needs the keys, and who knows the passcode may have them.
             try replace(
                 &bag, keys, passcodeKey: derived.key, tiers: rekey ? KeyTier.behindPasscode : present, asOf: moment)
@@ -178,12 +184,23 @@ extension KeyStore {
         forgetSnapshot()
     }
 
-    /// The same pair under a new passcode. One that is missing is made.
+    /// Makes the pair that is missing if the passcode was set before there were such pairs.
+    ///
+    /// - Parameter isLost: Whether secrets are sealed for a pair. Then the missing one is not replaced by another, which
+    ///   opens none of them.
+    /// - Returns: whether it was made.
+    func completeConsent(
+        of bag: inout Keybag, _ passcodeKey: KeyMaterial, isLost: () throws -> Bool
+    ) throws -> Bool {
+        guard bag.consent == nil, try !isLost() else { return false }
+        bag.consent = try ConsentPair.make(
+            storeID: storeID, passcodeKey: passcodeKey, randomness: configuration.randomness)
+        return true
+    }
+
+    /// The same pair under a new passcode.
     private func rewrapConsent(of bag: inout Keybag, from old: KeyMaterial, to new: KeyMaterial) throws(KeychainError) {
-        guard var consent = bag.consent else {
-            bag.consent = try ConsentPair.make(storeID: storeID, passcodeKey: new, randomness: configuration.randomness)
-            return
-        }
+        guard var consent = bag.consent else { return }
         let privateKey = try KeybagFile.usable { () throws(KeychainError) in
             try consent.unwrap(storeID: storeID, passcodeKey: old)
         }
@@ -193,18 +210,18 @@ extension KeyStore {
 
     /// What is sealed with the passcode opens with this.
     ///
-    /// - Throws: `.noPasscode`, or `.authenticationFailed` for a wrong passcode and while one has to wait.
-    func consentKey(_ passcode: SecretBytes) throws -> ConsentKey {
+    /// - Parameter isPairLost: As for ``completeConsent(of:_:isLost:)``.
+    /// - Throws: `.noPasscode`, `.authenticationFailed` for a wrong passcode and while one has to wait, or `.decode` if the
+    ///   keybag has lost the pair.
+    func consentKey(_ passcode: SecretBytes, isPairLost: () throws -> Bool) throws -> ConsentKey {
         try withStoreLock {
             var bag = try requirePasscode()
             let moment = try moment()
             let (keys, passcodeKey) = try open(bag, with: passcode)
-            if bag.consent == nil {
-                let present = try tiersInReach()
-                try rewrapConsent(of: &bag, from: passcodeKey, to: passcodeKey)
-                try replace(&bag, keys, passcodeKey: passcodeKey, tiers: present, asOf: moment)
+            if try completeConsent(of: &bag, passcodeKey, isLost: isPairLost) {
+                try replace(&bag, keys, passcodeKey: passcodeKey, tiers: try tiersInReach(), asOf: moment)
             }
-            let pair = bag.consent!  // it was just made
+            guard let pair = bag.consent else { throw KeychainError.consentPairLost }
             let privateKey = try KeybagFile.usable { () throws(KeychainError) in
                 try pair.unwrap(storeID: storeID, passcodeKey: passcodeKey)
             }
@@ -213,7 +230,7 @@ extension KeyStore {
     }
 
     private func requireRekeyable(_ bag: Keybag) throws(KeychainError) {
-        if bag.isRekeying { throw KeychainError.rekeyUnfinished }
+        guard bag.keyGenerations.count < Keybag.mostGenerationsInUse else { throw KeychainError.renewalsUnfinished }
         guard bag.mayBeRekeyed else { throw KeychainError.tooManyRenewals }
     }
 
@@ -227,6 +244,14 @@ extension KeyStore {
 }
 
 extension KeychainError {
+    fileprivate static var consentPairLost: KeychainError {
+        KeychainError(
+            .decode,
+            message:
+                "the keybag has lost the key pair that secrets are sealed for with the passcode: put the file keybag "
+                + "back from a backup; 'keychainctl doctor' says more")
+    }
+
     fileprivate static var tooManyRenewals: KeychainError {
         KeychainError(
             .notAvailable,
@@ -235,10 +260,11 @@ extension KeychainError {
                 + "are all kept: move everything to a new keychain")
     }
 
-    static var rekeyUnfinished: KeychainError {
+    fileprivate static var renewalsUnfinished: KeychainError {
         KeychainError(
             .notAvailable,
-            message: "an earlier renewal of all keys is not finished; 'keychainctl unlock' goes on with it")
+            message: "\(Keybag.mostGenerationsInUse - 1) earlier renewals of all keys are not finished. "
+                + "'keychainctl unlock' goes on with them; if items do not open, 'keychainctl doctor --repair' first")
     }
 }
 

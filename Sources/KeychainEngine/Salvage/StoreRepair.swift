@@ -53,7 +53,8 @@ package struct StoreRepair {
         try requireKnownVersion()
         let keys = try openKeys()
         let wasLocked = try keys.begin().set(of: .whenUnlocked) == nil
-        if wasLocked { try keys.unlock(try passcode()) }
+        // A pair that is missing is left to the next unlock, which can look at the rows.
+        if wasLocked { try keys.unlock(try passcode(), isPairLost: { true }) }
         let hasPasscode = try keys.begin().snapshot.bag.passcode != nil
         let present = hasPasscode && !wasLocked ? try StoreKeys(keys.begin()) : nil
         // As it was found.
@@ -154,6 +155,9 @@ package struct StoreRepair {
             authentication: Authentication { .notAvailable("a repair looks at no reader") })
         var rescue = RowRescue(items)
         try eachBatch(progress) { rows in try rescue.save(rows) }
+        // Whether the damaged store has this mark may not be known any more. Without it an emptied store that has lost its
+        // keybag is taken for a new one, and its files for nobody's.
+        try store.write { try $0.noteFiles() }
         try requireSound(items)
         try store.emptyLog()
         let saved = try store.read { try $0.itemCount() }

@@ -31,7 +31,24 @@ struct SetPasscodeCommand: ParsableCommand {
         let session = try KeychainSession(store)
         try session.connection.perform(.set(passcode), report: renewal.report)
         renewal.end()
-        try session.connection.lockStatus().noteIfUnwatched()
+        let status = try session.connection.lockStatus()
+        status.noteIfUnwatched()
+        try status.requireWholeRenewal()
+    }
+}
+
+extension LockStatus {
+    /// - Throws: exit status 1, with a line that says why, if items could not be brought under the new keys.
+    fileprivate func requireWholeRenewal() throws {
+        guard isRekeying else { return }
+        noteUnfinishedRenewal()
+        throw ExitCode(1)
+    }
+
+    func noteUnfinishedRenewal() {
+        Console.note(
+            "the keychain is damaged, and the former keys are kept for what does not open: 'keychainctl doctor' says more"
+        )
     }
 }
 
@@ -52,6 +69,8 @@ struct ChangePasscodeCommand: ParsableCommand {
         defer { renewal.end() }
         let (session, _) = try KeychainSession.withPasscode(store)
         try session.connection.perform(.change(old: old, new: new, rekey: rekey), report: renewal.report)
+        renewal.end()
+        if rekey { try session.connection.lockStatus().requireWholeRenewal() }
     }
 }
 
@@ -77,6 +96,7 @@ struct RemovePasscodeCommand: ParsableCommand {
         let passcode = try PasscodeInput.readPresent()
         let (session, _) = try KeychainSession.withPasscode(store)
         try session.connection.perform(.remove(old: passcode)) { _ in }
+        try session.connection.lockStatus().requireWholeRenewal()
     }
 
     private func askWhetherToGoOn() throws(KeychainError) {

@@ -21,6 +21,7 @@ struct UnlockCommand: ParsableCommand {
         renewal.end()
         guard status.keyPlace != .process else { throw KeychainError.unlockedForNobody }
         status.noteIfUnwatched()
+        if status.isRekeying { status.noteUnfinishedRenewal() }
     }
 }
 

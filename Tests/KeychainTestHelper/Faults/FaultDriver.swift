@@ -110,7 +110,7 @@ final class FaultDriver {
     private func inspect(_ directory: URL, _ schema: StoreSchema) throws -> Result<Inspection, HelperFailure> {
         let ending = shared.run { shared in
             do {
-                let inspection = try Inspection(of: directory, passcodes: ["old", "new"], schema: schema)
+                let inspection = try Inspection(of: directory, passcodes: ["old", "new"], schema: schema, renews: true)
                 try shared.leave([inspection])
             } catch let error as KeychainError {
                 try shared.leave(["the store was refused: \(error)"])

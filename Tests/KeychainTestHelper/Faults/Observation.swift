@@ -96,9 +96,12 @@ extension AttributeValue {
 extension Inspection {
     /// Opens a store as a process does that knows nothing of what went before, and uses it.
     ///
-    /// - Parameter passcodes: Those that may open it.
+    /// - Parameters:
+    ///   - passcodes: Those that may open it.
+    ///   - renews: Whether it is used for a renewal of keys at the end, too, and for a removal of the passcode.
     init(
-        of directory: URL, passcodes: [String], usesKeyring: Bool = false, schema: StoreSchema = .current
+        of directory: URL, passcodes: [String], usesKeyring: Bool = false, schema: StoreSchema = .current,
+        renews: Bool = false
     ) throws {
         var configuration = EngineConfiguration.probe(in: directory, usesKeyring: usesKeyring)
         configuration.schema = schema
@@ -120,6 +123,7 @@ extension Inspection {
         if !findings.isEmpty { try finish(engine) }
         try writeAndRemove(engine)
         try sweep(engine, directory, passcodes)
+        if renews { try renew(engine) }
         engine.prepareForExit()
     }
 
@@ -136,6 +140,16 @@ extension Inspection {
         }
         problems += try engine.findings().map { "after all was finished: \($0.text)" }
         if try engine.everything() != observation.items { problems.append("finishing it changed items") }
+    }
+
+    /// Whatever went before, keys can be renewed, and the passcode be set and removed.
+    private mutating func renew(_ engine: Engine) throws {
+        let present = observation.passcode ?? "renewed"
+        if observation.passcode == nil { try engine.setPasscode(present) }
+        try engine.changePasscode(from: present, to: "renewed", rekey: true)
+        if try engine.everything() != observation.items { problems.append("a renewal of all keys changed items") }
+        _ = try engine.handle(.passcode(.remove(old: .of("renewed"))), from: .owner)
+        problems += try engine.findings().map { "after the passcode was removed: \($0.text)" }
     }
 
     private mutating func writeAndRemove(_ engine: Engine) throws {

@@ -325,6 +325,13 @@ extension StoreConnection {
         return ids
     }
 
+    /// Those whose secret is sealed for the passcode's pair of keys. Goes through all items.
+    func itemsSealedWithPasscode() throws -> [Int64] {
+        try items(where: \.isSealedWithPasscode).filter { id in
+            try withRow(id) { $0.secretKey.map(RowSealer.isConstrained(secretKey:)) == true } == true
+        }
+    }
+
     /// All of a row but its entries.
     func rewrap(_ id: Int64, with row: RewrappedRow) throws {
         let statement = try statement(.rewrapItem)

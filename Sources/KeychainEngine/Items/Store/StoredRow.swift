@@ -29,6 +29,8 @@ struct StoredRow {
     var generation: UInt32 { UInt32(exactly: statement.integer(2)) ?? 0 }
     var version: Int64 { statement.integer(3) }
     var access: UnsafeRawBufferPointer { statement.bytes(4) ?? none }
+    /// nil for bytes that are none. Not authentic before the row is opened.
+    var accessControl: AccessControl? { try? AccessControl(canonicalBytes: access) }
     var tokens: UnsafeRawBufferPointer { statement.bytes(5) ?? none }
     var metadataKey: UnsafeRawBufferPointer { statement.bytes(6) ?? none }
     var metadata: UnsafeRawBufferPointer { statement.bytes(7) ?? none }
