@@ -141,7 +141,8 @@ package final class Engine: RequestHandler {
             case .find(let request):
                 return .found(try withReadItems(isLastAttempt, shown) { try $0.find(request, from: caller) })
             case .update(let request): try withItems(isLastAttempt, shown) { try $0.update(request, from: caller) }
-            case .delete(let query): try withItems(isLastAttempt, shown) { try $0.delete(query, from: caller) }
+            case .delete(let query):
+                return .deleted(try withItems(isLastAttempt, shown) { try $0.delete(query, from: caller) })
             case .check: return .checked(try withReadItems(isLastAttempt, shown) { try $0.check() })
             case .status: return .status(try status())
             case .lockStatus: return .lockStatus(try keys.status())

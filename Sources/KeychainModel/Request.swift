@@ -35,6 +35,8 @@ package enum Request: Sendable {
 package enum Reply: Sendable {
     case added(FoundItem)
     case found([FoundItem])
+    /// How many items there were.
+    case deleted(Int)
     case done
     case status(StoreStatus)
     case checked([StoreFinding])

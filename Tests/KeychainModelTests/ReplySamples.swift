@@ -2,7 +2,7 @@ import Foundation
 import KeychainModel
 
 enum ReplyKind: CaseIterable {
-    case added, found, done, status, checked, lockStatus, rekeyed, exported, imported, fileKey, fileKeyBackup,
+    case added, found, deleted, done, status, checked, lockStatus, rekeyed, exported, imported, fileKey, fileKeyBackup,
         authenticationStatus, authenticationNeeded
 
     init(_ reply: Reply) {
@@ -10,6 +10,7 @@ enum ReplyKind: CaseIterable {
             switch reply {
             case .added: .added
             case .found: .found
+            case .deleted: .deleted
             case .done: .done
             case .status: .status
             case .checked: .checked
@@ -35,7 +36,8 @@ enum ReplySamples {
                 StoreFinding(.warning, "c", advice: "d", isRepairable: true),
                 StoreFinding(.damage, "e", advice: "f", isRepairable: true),
             ]),
-            .lockStatus(lock), .rekeyed(RekeyProgress(done: 1, total: 2, isFinished: true)), .exported(part),
+            .deleted(3), .lockStatus(lock), .rekeyed(RekeyProgress(done: 1, total: 2, isFinished: true)),
+            .exported(part),
             .imported(ImportOutcome.allCases), .fileKey(fileKey(RequestSamples.wrappedFileKey)),
             .fileKeyBackup(Data(1...200)),
             .authenticationStatus(
@@ -46,7 +48,8 @@ enum ReplySamples {
 
     static var bare: [Reply] {
         [
-            .added(RequestSamples.bareItem), .found([]), .found([RequestSamples.bareItem]), .done, .status(bareStatus),
+            .added(RequestSamples.bareItem), .found([]), .found([RequestSamples.bareItem]), .deleted(0), .done,
+            .status(bareStatus),
             .checked([]), .lockStatus(bareLock), .rekeyed(RekeyProgress(done: 0, total: 0, isFinished: false)),
             .exported(ExportedPart()), .imported([]), .fileKey(fileKey(RequestSamples.bareWrappedFileKey)),
             .fileKeyBackup(Data()),

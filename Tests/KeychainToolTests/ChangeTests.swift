@@ -94,6 +94,38 @@ import Testing
         }
     }
 
+    @Test("A deletion says how many items went, and one that names nothing but the class wants to be meant")
+    func deletionOfAClass() throws {
+        try withTool { (tool) throws in
+            for account in ["a", "b", "c"] {
+                try tool.run("add", "generic", "--service", "s", "--account", account, input: Data("1".utf8))
+            }
+            for words in [["--all"], ["--all", "--json"], []] {
+                let refused = try tool.run(words: ["delete", "generic"] + words)
+                #expect(refused.status == 64 && refused.errors.contains("--yes") && refused.text.isEmpty)
+            }
+            let rehearsed = try tool.run("delete", "generic", "--all", "--dry-run")
+            #expect(rehearsed.status == 0 && rehearsed.text.hasSuffix("3 items would be deleted\n"))
+            #expect(rehearsed.text.contains("ACCOUNT"))
+            let matches = try tool.run("delete", "generic", "--all", "--dry-run", "--json").object["matches"]
+            #expect((matches as? [Any])?.count == 3)
+            #expect(try tool.run("delete", "generic", "--account", "a").text == "1 item deleted\n")
+            #expect(try tool.run("delete", "generic", "--all", "--yes", "--json").object["deleted"] as? Int == 2)
+            #expect(try tool.run("delete", "generic", "--all", "--yes").status == 44)
+        }
+    }
+
+    @Test("At a terminal a deletion of a whole class asks first", arguments: ["yes", "no", ""])
+    func deletionAsks(answer: String) throws {
+        try withTool { (tool) throws in
+            try tool.run("add", "generic", "--service", "s", "--account", "a", input: Data("1".utf8))
+            let session = try TerminalSession(tool, "delete", "generic", "--all")
+            try session.answer("Type yes to go on: ", answer)
+            #expect(try session.end() == (answer == "yes" ? 0 : 128))
+            #expect(try tool.run("find").status == (answer == "yes" ? 44 : 0))
+        }
+    }
+
     @Test("A reference means one item, whatever else matches")
     func reference() throws {
         try withTool { (tool) throws in
@@ -114,7 +146,8 @@ import Testing
             try tool.asApp(["app"], .add(flags: .userPresence))
             // There is no passcode and no reader; a listing does not even ask.
             for (command, status) in [
-                ("find", 36), ("get generic", 51), ("update generic --set-label l", 51), ("delete generic", 36),
+                ("find", 36), ("get generic", 51), ("update generic --set-label l", 51),
+                ("delete generic --service s", 36),
                 ("get generic --no-interaction", 51),
             ] as [(String, Int32)] {
                 #expect(try tool.shell("$K \(command)").status == status, "\(command)")

@@ -29,7 +29,7 @@ import Testing
     @Test(
         "What is not there ends with 44, and no store is made",
         arguments: [
-            "find", "find --json", "get generic", "delete generic --all", "update generic --set-label l", "lock",
+            "find", "find --json", "get generic", "delete generic --all --yes", "update generic --set-label l", "lock",
             "passcode policy",
         ])
     func notFound(arguments: String) throws {

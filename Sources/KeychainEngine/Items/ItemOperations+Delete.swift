@@ -4,13 +4,16 @@ internal import KeychainModel
 extension ItemOperations {
     /// Deletes every item that the query means. A constrained item needs no consent for that, unless its access control
     /// says so, and a locked one no unlocking, as on Apple's systems.
-    func delete(_ query: ItemQuery, from caller: Caller) throws {
+    ///
+    /// - Returns: how many there were.
+    func delete(_ query: ItemQuery, from caller: Caller) throws -> Int {
         if query.itemClass == .identity { return try deleteIdentities(query, from: caller) }
         let scope = try AccessPolicy(caller: caller).scopeForWriting(query.accessGroup)
-        try write { connection in
+        return try write { connection in
             let ids = try rowsToDelete(query, in: scope, on: connection)
             guard !ids.isEmpty else { throw KeychainError(notFound: query) }
             for id in ids { try connection.delete(id) }
+            return ids.count
         }
     }
 

@@ -65,12 +65,14 @@ extension ItemOperations {
     }
 
     /// Deletes the certificates of the identities found, and those of their keys that no other certificate needs.
-    func deleteIdentities(_ query: ItemQuery, from caller: Caller) throws {
+    ///
+    /// - Returns: how many identities there were.
+    func deleteIdentities(_ query: ItemQuery, from caller: Caller) throws -> Int {
         let policy = AccessPolicy(caller: caller)
         let search = try IdentitySearch(query, scope: policy.scopeForWriting, wantsSecrets: false)
         let everything = try IdentitySearch(
             ItemQuery(.identity, synchronizable: .any), scope: policy.scopeForWriting, wantsSecrets: false)
-        try write { connection in
+        return try write { connection in
             let identities = try identities(of: search, on: connection).filter { identity in
                 try mayDelete(identity.certificate, query.authenticationUI)
                     && mayDelete(identity.key, query.authenticationUI)
@@ -85,6 +87,7 @@ extension ItemOperations {
                 }
                 if !isNeeded { try connection.delete(identity.key.id) }
             }
+            return identities.count
         }
     }
 

@@ -10,6 +10,7 @@ extension WireDaemonMessage {
             switch reply {
             case .added: .added(WireNothing())
             case .found: .found(WireNothing())
+            case .deleted(let count): .deleted(.with { $0.count = Int64(count) })
             case .done: .done(WireNothing())
             case .status(let status): .status(WireStoreStatus(status))
             case .checked(let findings): .checked(.with { $0.findings = findings.map { WireFinding($0) } })
@@ -32,7 +33,7 @@ extension Reply {
         case .added(let item): [item]
         case .found(let items): items
         case .exported(let part): part.items
-        case .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .fileKeyBackup,
+        case .deleted, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .fileKeyBackup,
             .authenticationStatus, .authenticationNeeded:
             []
         }
@@ -53,6 +54,7 @@ extension Reply {
             self = .added(try FoundItem(items[0], &tail))
         case .found: self = .found(try [FoundItem](items, &tail))
         case .exported(let part): self = .exported(try ExportedPart(part, items, &tail))
+        case .deleted(let deleted): self = .deleted(try Int(wireCount: deleted.count))
         case .done: self = .done
         case .status(let status): self = .status(try StoreStatus(status))
         case .checked(let findings):

@@ -17,7 +17,7 @@ extension DaemonMessage {
                 part.items = items
                 try body(DaemonMessage.reply(id: id, .exported(part), isLast: isLast).frame())
             }
-        case .added, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .fileKeyBackup,
+        case .added, .deleted, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .fileKeyBackup,
             .authenticationStatus, .authenticationNeeded:
             try body(DaemonMessage.reply(id: id, reply, isLast: true).frame())
         }
@@ -72,7 +72,7 @@ extension Reply {
             whole.leftOut += more.leftOut
             whole.next = more.next
             self = .exported(whole)
-        case .added, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .fileKeyBackup,
+        case .added, .deleted, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey, .fileKeyBackup,
             .authenticationStatus, .authenticationNeeded:
             throw .foreignPart
         }

@@ -338,7 +338,7 @@ nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._kind = .update(newValue)}
   }
 
-  /// Deletes every match. Answered with done.
+  /// Deletes every match. Answered with deleted.
   var delete: WireQuery {
     get {
       if case .delete(let v)? = _storage._kind {return v}
@@ -570,7 +570,7 @@ nonisolated struct WireClientMessage: @unchecked Sendable {
     case find(WireQuery)
     /// Changes every match, or none. Answered with done.
     case update(WireUpdate)
-    /// Deletes every match. Answered with done.
+    /// Deletes every match. Answered with deleted.
     case delete(WireQuery)
     /// Answered with status.
     case status(WireNothing)
@@ -810,6 +810,14 @@ nonisolated struct WireDaemonMessage: Sendable {
     set {kind = .fileKeyBackup(newValue)}
   }
 
+  var deleted: WireDeleted {
+    get {
+      if case .deleted(let v)? = kind {return v}
+      return WireDeleted()
+    }
+    set {kind = .deleted(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -840,6 +848,7 @@ nonisolated struct WireDaemonMessage: Sendable {
     case biometry(WireBiometryAnswer)
     case biometryHint(WireBiometryHint)
     case fileKeyBackup(WireFileKeyBackup)
+    case deleted(WireDeleted)
 
   }
 
@@ -2235,6 +2244,20 @@ nonisolated struct WireLockStatus: Sendable {
   fileprivate var _idleLimit: Int64? = nil
 }
 
+/// At least one; nothing to delete is a failure.
+nonisolated struct WireDeleted: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// How many items there were.
+  var count: Int64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 nonisolated struct WireRekeyProgress: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -3269,7 +3292,7 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireDaemonMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".DaemonMessage"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}more\0\u{1}items\0\u{1}welcome\0\u{1}goodbye\0\u{1}failure\0\u{3}lock_event\0\u{3}item_event\0\u{1}added\0\u{1}found\0\u{1}done\0\u{1}status\0\u{1}checked\0\u{3}lock_status\0\u{1}rekeyed\0\u{1}exported\0\u{1}imported\0\u{3}file_key\0\u{3}authentication_status\0\u{3}authentication_needed\0\u{1}biometry\0\u{3}biometry_hint\0\u{3}file_key_backup\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}more\0\u{1}items\0\u{1}welcome\0\u{1}goodbye\0\u{1}failure\0\u{3}lock_event\0\u{3}item_event\0\u{1}added\0\u{1}found\0\u{1}done\0\u{1}status\0\u{1}checked\0\u{3}lock_status\0\u{1}rekeyed\0\u{1}exported\0\u{1}imported\0\u{3}file_key\0\u{3}authentication_status\0\u{3}authentication_needed\0\u{1}biometry\0\u{3}biometry_hint\0\u{3}file_key_backup\0\u{1}deleted\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3540,6 +3563,19 @@ nonisolated extension WireDaemonMessage: SwiftProtobuf.Message, SwiftProtobuf._M
           self.kind = .fileKeyBackup(v)
         }
       }()
+      case 24: try {
+        var v: WireDeleted?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .deleted(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .deleted(v)
+        }
+      }()
       default: break
       }
     }
@@ -3639,6 +3675,10 @@ nonisolated extension WireDaemonMessage: SwiftProtobuf.Message, SwiftProtobuf._M
     case .fileKeyBackup?: try {
       guard case .fileKeyBackup(let v)? = self.kind else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+    }()
+    case .deleted?: try {
+      guard case .deleted(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
     }()
     case nil: break
     }
@@ -5330,6 +5370,36 @@ nonisolated extension WireLockStatus.State: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireLockStatus.KeyPlace: SwiftProtobuf._ProtoNameProviding {
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0KEY_PLACE_UNSPECIFIED\0\u{1}KEY_PLACE_KEYRING\0\u{1}KEY_PLACE_PROCESS\0\u{1}KEY_PLACE_DAEMON\0")
+}
+
+nonisolated extension WireDeleted: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Deleted"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}count\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.count) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.count != 0 {
+      try visitor.visitSingularInt64Field(value: self.count, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireDeleted, rhs: WireDeleted) -> Bool {
+    if lhs.count != rhs.count {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
 }
 
 nonisolated extension WireRekeyProgress: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -19,7 +19,7 @@ struct FindCommand: ParsableCommand {
             try Console.write("[]\n")
             throw error
         }
-        let sorted = items.sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) }
+        let sorted = items.sortedForPeople
         try Console.write(json ? JSONValue.array(sorted.map(\.json)).text + "\n" : ItemTable(items: sorted).text)
     }
 
@@ -54,21 +54,5 @@ struct FindCommand: ParsableCommand {
     private func describe(_ absence: KeychainError) -> KeychainError {
         guard filter.itemClasses.count > 1 else { return absence }
         return KeychainError(.itemNotFound, message: "no item matches", cause: absence)
-    }
-}
-
-extension FoundItem {
-    /// Class, group, service or server, account: the order a person looks for them.
-    fileprivate var sortKey: [String] {
-        func text(_ attribute: Attribute) -> String {
-            switch attributes[attribute] {
-            case .text(let text): text
-            default: ""
-            }
-        }
-        return [
-            String(itemClass.number), accessGroup, text(.service) + text(.server), text(.account),
-            identifier.uuidString,
-        ]
     }
 }

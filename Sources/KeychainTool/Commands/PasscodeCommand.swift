@@ -86,24 +86,19 @@ struct RemovePasscodeCommand: ParsableCommand {
     @Flag(help: "Do not ask whether to go on; needed where nobody can be asked.") var yes = false
 
     func validate() throws {
-        if !yes && !SecretInput.isTerminal {
+        if !yes && !Confirmation.isPossible {
             throw ValidationError("When the passcode is removed, \(Self.consequence): go on with --yes.")
         }
     }
 
     func run() throws {
-        if !yes { try askWhetherToGoOn() }
+        if !yes {
+            try Confirmation.require(
+                "when the passcode is removed, \(Self.consequence)", else: "the passcode is still set")
+        }
         let passcode = try PasscodeInput.readPresent()
         let (session, _) = try KeychainSession.withPasscode(store)
         try session.connection.perform(.remove(old: passcode)) { _ in }
         try session.connection.lockStatus().requireWholeRenewal()
-    }
-
-    private func askWhetherToGoOn() throws(KeychainError) {
-        Console.note("when the passcode is removed, \(Self.consequence)")
-        Console.ask("Type yes to go on: ")
-        guard readLine() == "yes" else {
-            throw KeychainError(.userCancelled, message: "the passcode is still set; nothing was changed")
-        }
     }
 }

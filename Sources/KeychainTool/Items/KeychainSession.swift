@@ -176,8 +176,12 @@ struct KeychainSession {
         _ = try authentication.perform(.update(request), over: connection)
     }
 
-    func delete(_ query: ItemQuery) throws(KeychainError) {
-        _ = try authentication.perform(.delete(query), over: connection)
+    /// - Returns: how many items were deleted.
+    func delete(_ query: ItemQuery) throws(KeychainError) -> Int {
+        guard case .deleted(let count) = try authentication.perform(.delete(query), over: connection) else {
+            throw .unexpectedReply
+        }
+        return count
     }
 }
 

@@ -39,6 +39,11 @@ struct ItemFilter: ParsableArguments {
         ].compactMap(\.self)
     }
 
+    /// Whether it leaves out any item of the class.
+    var isSelective: Bool {
+        !choices.isEmpty || group != nil || accessible != nil || sync != .any || reference != nil
+    }
+
     func validate() throws {
         let reference = try persistentReference()
         if let kind, let reference, reference.itemClass != kind.itemClass {

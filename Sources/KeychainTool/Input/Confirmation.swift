@@ -1,0 +1,20 @@
+internal import KeychainModel
+
+/// A question before what cannot be taken back.
+enum Confirmation {
+    /// Whether a person can be asked.
+    static var isPossible: Bool { SecretInput.isTerminal }
+
+    /// Asks on the terminal whether to go on.
+    ///
+    /// - Parameters:
+    ///   - consequence: What happens then.
+    ///   - present: How things are, and stay if the answer is another one than "yes".
+    static func require(_ consequence: String, else present: String) throws(KeychainError) {
+        Console.note(consequence)
+        Console.ask("Type yes to go on: ")
+        guard readLine() == "yes" else {
+            throw KeychainError(.userCancelled, message: "\(present); nothing was changed")
+        }
+    }
+}
