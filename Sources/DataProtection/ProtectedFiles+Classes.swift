@@ -76,9 +76,9 @@ extension ProtectedFiles {
         if FilePath.isDirectory(path) {
             return try ExtendedAttributes.set(Self.directoryAttribute, Data(protection.rawValue.utf8), of: path)
         }
-        let file = try OpenFile(path, O_RDWR)
+        let file = try OpenFile(reading: path)
         if try file.isProtected() {
-            try rewrap(file, for: protection)
+            try rewrap(try OpenFile(path, O_RDWR), for: protection)
         } else {
             try encrypt(file, protection) { _ in }
         }

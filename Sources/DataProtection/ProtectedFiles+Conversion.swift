@@ -16,7 +16,9 @@ extension ProtectedFiles {
     ///   - progress: Told now and then.
     /// - Returns: false if it was protected already; then nothing was done.
     /// - Throws: `.unsupportedFile` for a file with several names: the others would keep the plain content.
-    ///   `.changedMeanwhile` if another program has written to it.
+    ///   `.changedMeanwhile` if another program has it open for writing, or opens it so meanwhile. A program that opens it
+    ///   in the moment in which the new file takes its place writes to the old one, which has no name any more; so does one
+    ///   of another user that has it open, if the file is not this user's or its file system has no leases (fcntl(2)).
     @discardableResult
     public func protect(
         _ url: URL, as protection: FileProtection? = nil, progress: (Progress) -> Void = { _ in }
@@ -60,6 +62,7 @@ extension ProtectedFiles {
         let path = try FilePath.followingLinks(try FilePath.of(url))
         let file = try OpenFile(reading: path)
         guard try file.isProtected() else { return nil }
+        let exclusion = try WriterExclusion(of: file)
         let sealed = sealed(file)
         _ = try sealed.current(.continuing)
         try requireOneName(file)
@@ -68,8 +71,13 @@ extension ProtectedFiles {
         do {
             var offset: UInt64 = 0
             try content(of: sealed, progress) { part in
-                try files.writeAll(part, to: new.descriptor, at: offset, path)
+                try exclusion.check()
+                // A hole stays one.
+                if !part.isZero { try files.writeAll(part, to: new.descriptor, at: offset, path) }
                 offset += UInt64(part.count)
+            }
+            guard files.truncate(new.descriptor, to: Int(offset)) == 0 else {
+                throw DataProtectionError.system("write", path)
             }
         } catch let error as DataProtectionError {
             failure = error
@@ -77,7 +85,7 @@ extension ProtectedFiles {
             failure = DataProtectionError(.keychain, path, "\(error)")
         }
         if let failure { throw failure }
-        return try PreparedConversion(of: file, by: new)
+        return try PreparedConversion(of: file, by: new, exclusion)
     }
 
     func encrypt(
@@ -90,13 +98,14 @@ extension ProtectedFiles {
         _ file: consuming OpenFile, _ protection: FileProtection, _ progress: (Progress) -> Void
     ) throws(DataProtectionError) -> PreparedConversion {
         try requireOneName(file)
+        let exclusion = try WriterExclusion(of: file)
         let key = try keys.ask(.make(protection.fileClass, fileID: UUID()), file.path)
         let new = try Replacement(of: file.path, mode: 0o600, files)
         let writer = try SealedFileWriter(new.descriptor, file.path, key: key, files: files, randomness: randomness)
         if file.size <= Self.smallSize {
             try writer.finish(contentOf: file)
             progress(Progress(completed: file.size, total: file.size))
-            return try PreparedConversion(of: file, by: new)
+            return try PreparedConversion(of: file, by: new, exclusion)
         }
         var window = window(protection.fileClass)
         var offset: UInt64 = 0
@@ -112,9 +121,10 @@ extension ProtectedFiles {
             offset += UInt64(added)
             progress(Progress(completed: offset, total: file.size))
             try window.check(file.path)
+            try exclusion.check()
         }
         try writer.finish()
-        return try PreparedConversion(of: file, by: new)
+        return try PreparedConversion(of: file, by: new, exclusion)
     }
 
     /// Up to here a file is read at once: memory for parts, which is erased afterwards, would take longer than the file.
@@ -129,12 +139,26 @@ extension ProtectedFiles {
                 + "them, or copy the file")
     }
 
+    /// How much content a protected file claims to have, whatever it takes of the disk. Nobody has vouched for it.
+    package func claimedLength(of url: URL) throws(DataProtectionError) -> UInt64 {
+        try OpenFile(reading: try FilePath.of(url)).header().claimed.length
+    }
+
     /// Removes what programs left in a directory that were killed while they wrote a protected file there.
     ///
     /// - Returns: how many files there were.
     @discardableResult
     public func removeLeftovers(in directory: URL) throws(DataProtectionError) -> Int {
         Replacement.sweep(try FilePath.of(directory), files)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether every byte is.
+    fileprivate var isZero: Bool {
+        guard let first else { return true }
+        // Each byte is like the one before it.
+        return first == 0 && memcmp(baseAddress!, baseAddress! + 1, count - 1) == 0
     }
 }
 

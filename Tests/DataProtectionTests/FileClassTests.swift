@@ -90,6 +90,115 @@ import Testing
 
     // MARK: In place
 
+    @Test("A file that somebody has open for writing is neither protected nor unprotected")
+    func openForWriting() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try bytes.write(to: url)
+            var writer: FileHandle? = try FileHandle(forUpdating: url)
+            #expect(code { try files.protect(url) } == .changedMeanwhile)
+            #expect(code { try files.setProtection(.complete, of: url) } == .changedMeanwhile)
+            #expect(try Data(contentsOf: url) == bytes)
+            // A shared mapping writes without a descriptor.
+            let size = bytes.count
+            let mapped = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, try #require(writer).fileDescriptor, 0)
+            writer = nil
+            #expect(code { try files.protect(url) } == .changedMeanwhile)
+            munmap(mapped, size)
+            #expect(try files.protect(url))
+            writer = try FileHandle(forUpdating: url)
+            #expect(code { try files.unprotect(url) } == .changedMeanwhile)
+            writer = nil
+            #expect(try files.unprotect(url))
+            #expect(try Data(contentsOf: url) == bytes)
+        }
+    }
+
+    @Test("A file that somebody opens for writing in the midst stays as it is, and they need not wait")
+    func changedMeanwhile() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            let large = Data(repeating: 7, count: 2 << 20)
+            try large.write(to: url)
+            for isProtecting in [true, false] {
+                if !isProtecting { #expect(try files.protect(url)) }
+                let before = try Data(contentsOf: url)
+                var attempts = 0
+                func interrupt(_: ProtectedFiles.Progress) {
+                    // Refused at once where it would wait; whoever waits has the file when the conversion is given up.
+                    let descriptor = open(url.path, O_WRONLY | O_NONBLOCK)
+                    #expect(descriptor < 0 && errno == EWOULDBLOCK)
+                    attempts += 1
+                }
+                let failure = code {
+                    _ =
+                        isProtecting
+                        ? try files.protect(url, progress: interrupt) : try files.unprotect(url, progress: interrupt)
+                }
+                #expect(failure == .changedMeanwhile && attempts > 0)
+                #expect(try Data(contentsOf: url) == before)
+                let writer = try FileHandle(forUpdating: url)
+                try writer.seekToEnd()
+                try writer.close()
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["file"])
+        }
+    }
+
+    @Test("Where there are no leases, writers are found by what the system tells of programs")
+    func writersInProc() throws {
+        try withProtectedFiles { _, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try bytes.write(to: url)
+            let reader = try FileHandle(forReadingFrom: url)
+            #expect(!WritersInProc.exist(of: reader.fileDescriptor))
+            var writer: FileHandle? = try FileHandle(forWritingTo: url)
+            #expect(WritersInProc.exist(of: reader.fileDescriptor))
+            writer = try FileHandle(forUpdating: url)
+            let size = bytes.count
+            let mapped = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, try #require(writer).fileDescriptor, 0)
+            writer = nil
+            #expect(WritersInProc.exist(of: reader.fileDescriptor))
+            munmap(mapped, size)
+            #expect(!WritersInProc.exist(of: reader.fileDescriptor))
+        }
+    }
+
+    @Test("Only files that were left by killed programs are swept up, not what a user calls alike")
+    func sweptNames() throws {
+        try withProtectedFiles { files, directory throws in
+            let left = ".keychain-new-\(UUID().uuidString.lowercased())"
+            let own = [
+                ".keychain-new-ideas.txt", ".keychain-new-", left.uppercased(), left + "x", "x" + left,
+                ".keychain-new-\(UUID().uuidString)",
+            ]
+            for name in own + [left] { try bytes.write(to: directory.appendingPathComponent(name)) }
+            let link = ".keychain-new-\(UUID().uuidString.lowercased())"
+            symlink("nowhere", directory.appendingPathComponent(link).path)
+            #expect(try files.removeLeftovers(in: directory) == 1)
+            #expect(Set(try FileManager.default.contentsOfDirectory(atPath: directory.path)) == Set(own + [link]))
+        }
+    }
+
+    @Test("Of a protected file with holes the plain one has holes too, and the same content")
+    func holes() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try files.write(Data("begin".utf8), to: url)
+            let handle = try files.open(url, for: .writing)
+            try handle.truncate(to: 64 << 20)
+            try handle.write(Data("end".utf8), at: (64 << 20) - 3)
+            try handle.close()
+            #expect(try files.claimedLength(of: url) == 64 << 20)
+            #expect(try files.unprotect(url))
+            let plain = try Data(contentsOf: url)
+            #expect(
+                plain.count == 64 << 20 && plain.prefix(5) == Data("begin".utf8) && plain.suffix(3) == Data("end".utf8))
+            var status = stat()
+            #expect(stat(url.path, &status) == 0 && status.st_blocks * 512 < 16 << 20)
+        }
+    }
+
     @Test("A file that is protected and unprotected keeps mode, owner, times and attributes")
     func inPlace() throws {
         try withProtectedFiles { files, directory throws in
@@ -123,26 +232,7 @@ import Testing
         }
     }
 
-    @Test("A file that another program writes to meanwhile is left as it is")
-    func changedMeanwhile() throws {
-        try withProtectedFiles { files, directory throws in
-            let url = directory.appendingPathComponent("file")
-            try bytes.write(to: url)
-            let result = code {
-                try files.protect(url) { _ in
-                    guard let file = try? FileHandle(forWritingTo: url) else { return }
-                    _ = try? file.seekToEnd()
-                    try? file.write(contentsOf: Data("more".utf8))
-                    try? file.close()
-                }
-            }
-            #expect(result == .changedMeanwhile)
-            #expect(try Data(contentsOf: url) == bytes + Data("more".utf8))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["file"])
-        }
-    }
-
-    @Test("So is one whose mode or names are changed meanwhile", arguments: [true, false])
+    @Test("A file whose mode or names are changed meanwhile is left as it is", arguments: [true, false])
     func accessChangedMeanwhile(changesMode: Bool) throws {
         try withProtectedFiles { files, directory throws in
             let url = directory.appendingPathComponent("file")

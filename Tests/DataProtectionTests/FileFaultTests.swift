@@ -85,7 +85,7 @@ import Testing
                     #expect(code == .system, "\(error)")
                 }
                 let leftovers = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter {
-                    $0.hasPrefix(Replacement.prefix)
+                    Replacement.isName($0)
                 }
                 // A program that is killed leaves a file that can be told, and is swept up; any other leaves nothing.
                 if fault == .killed {
@@ -151,7 +151,8 @@ import Testing
                 return 0
             }
             #expect(try files.read(from: url) == Data())
-            try Data("left".utf8).write(to: directory.appendingPathComponent(Replacement.prefix + "x"))
+            let name = ".keychain-new-00000000-0000-4000-8000-000000000000"
+            try Data("left".utf8).write(to: directory.appendingPathComponent(name))
             #expect(try files.removeLeftovers(in: directory) == 1)
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["file"])
         }

@@ -85,7 +85,7 @@ import Testing
         try withState(host, state) { files, directory, keychain throws in
             for protection in FileProtection.allCases { try create(protection, state, files, directory) }
             let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
-            #expect(!names.contains { $0.hasPrefix(Replacement.prefix) })
+            #expect(!names.contains { Replacement.isName($0) })
             try keychain.unlock("1234")
             for protection in FileProtection.allCases {
                 let wasWritten = Self.isOpen(protection, state, isNew: true)

@@ -1,5 +1,7 @@
+import DataProtection
 import Foundation
 import KeychainTestSupport
+import SwiftKeychain
 import Testing
 
 @testable import KeychainTool
@@ -287,6 +289,28 @@ import Testing
             let outcome = try tool.run("file", "protect", file)
             #expect(outcome.status == 222)
             #expect(outcome.errors.contains("free"))
+            #expect(try tool.unfinished(in: tool.home.path).isEmpty)
+        }
+    }
+
+    @Test("A protected file that is all holes is not decrypted onto a disk that has no place for its content")
+    func fullDiskForHoles() throws {
+        try withTool { (tool) throws in
+            let file = tool.home.appendingPathComponent("holes")
+            var status = statvfs()
+            #expect(statvfs(tool.home.path, &status) == 0)
+            let length = UInt64(status.f_bavail) * UInt64(status.f_frsize) + 1 << 30
+            var configuration = KeychainConfiguration()
+            configuration.storeDirectory = tool.store
+            configuration.deviceKeyDirectory = tool.deviceKey
+            let handle = try ProtectedFiles(configuration).open(file, for: .writing, options: .create)
+            try handle.truncate(to: length)
+            try handle.close()
+            let before = try Data(contentsOf: file)
+            let outcome = try tool.run("file", "unprotect", file.path)
+            #expect(outcome.status == 222 && outcome.errors.contains("free"))
+            #expect(try tool.run("file", "unprotect", "--dry-run", file.path).text.contains("not enough"))
+            #expect(try Data(contentsOf: file) == before)
             #expect(try tool.unfinished(in: tool.home.path).isEmpty)
         }
     }

@@ -59,8 +59,9 @@ struct Tool {
     /// Input and output are files: a pipe that nobody empties would stop the process.
     @discardableResult
     func start(_ program: URL, _ arguments: [String], input: Data) throws -> Outcome {
-        let files = home.appendingPathComponent("run-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
+        // Not in the home directory, all of which some tests have protected.
+        let files = try makeTemporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: files) }
         let names = ["input", "output", "errors"].map { files.appendingPathComponent($0) }
         try input.write(to: names[0])
         try Data().write(to: names[1])

@@ -3,14 +3,20 @@ internal import Glibc
 /// A file that is encrypted or decrypted already, beside the one whose place it is to take.
 final class PreparedConversion {
     private let file: OpenFile
+    private let exclusion: WriterExclusion
     /// nil: it has its place, or was given up.
     private var new: Replacement?
 
     /// Gives a new file all that the old one is besides its content.
-    init(of file: consuming OpenFile, by new: consuming Replacement) throws(DataProtectionError) {
+    ///
+    /// - Parameter exclusion: Of the old one, since before it was read.
+    init(
+        of file: consuming OpenFile, by new: consuming Replacement, _ exclusion: WriterExclusion
+    ) throws(DataProtectionError) {
         try new.takeEverything(of: file)
         try new.takeTimes(of: file)
         self.file = file
+        self.exclusion = exclusion
         self.new = consume new
     }
 
@@ -35,10 +41,7 @@ final class PreparedConversion {
     /// Gives the new file its place, and forces both to the disk.
     func publish() throws(DataProtectionError) {
         guard let new = new.take() else { return }
-        let (identity, path) = (file.identity, path)
-        try new.publish(isDurable: true) { () throws(DataProtectionError) in
-            try Self.requireUnchanged(identity, path)
-        }
+        try new.publish(isDurable: true) { () throws(DataProtectionError) in try requireUnchanged() }
     }
 
     // MARK: Its steps, for several at a time
@@ -54,12 +57,13 @@ final class PreparedConversion {
     /// Gives the new file its place. Not forced to the disk.
     func takePlace() throws(DataProtectionError) {
         guard var new = new.take() else { return }
-        try Self.requireUnchanged(file.identity, path)
+        try requireUnchanged()
         try new.takeName()
     }
 
-    private static func requireUnchanged(_ identity: FileIdentity, _ path: String) throws(DataProtectionError) {
-        guard identity.isUnchanged() else {
+    private func requireUnchanged() throws(DataProtectionError) {
+        try exclusion.check()
+        guard file.identity.isUnchanged() else {
             throw DataProtectionError(
                 .changedMeanwhile, path, "another program has written to it meanwhile; nothing was changed")
         }

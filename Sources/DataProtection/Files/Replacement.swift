@@ -4,10 +4,19 @@ internal import KeychainSystem
 
 /// A new file that takes the place of another one, whole or not at all.
 ///
-/// It is written beside that one, under a name that begins with ``prefix``, and locked for as long as somebody writes
-/// it: one that is not locked was left by a program that was killed.
+/// It is written beside that one, under a name that ``isName(_:)`` knows, and locked for as long as somebody writes it:
+/// one that is not locked was left by a program that was killed.
 struct Replacement: ~Copyable {
-    static let prefix = ".keychain-new-"
+    private static let prefix = ".keychain-new-"
+
+    private static func makeName() -> String { prefix + UUID().uuidString.lowercased() }
+
+    /// Whether a file of this name is one that is being written, or was: a prefix, and a UUID in small letters.
+    static func isName(_ name: some StringProtocol) -> Bool {
+        guard name.hasPrefix(prefix) else { return false }
+        let rest = String(name.dropFirst(prefix.count))
+        return UUID(uuidString: rest)?.uuidString.lowercased() == rest
+    }
 
     /// Open for reading and writing, empty.
     let descriptor: Int32
@@ -30,7 +39,7 @@ struct Replacement: ~Copyable {
         beside path: String, _ mode: mode_t, _ files: any FileSystem
     ) throws(DataProtectionError) -> (Int32, String) {
         while true {
-            let temporary = FilePath.directory(of: path) + "/" + prefix + UUID().uuidString.lowercased()
+            let temporary = FilePath.directory(of: path) + "/" + makeName()
             let descriptor = files.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode: mode)
             guard descriptor >= 0 else { throw .system("write", path) }
             // Nobody else has it open. Where the file system cannot lock, nothing is swept up.
@@ -108,11 +117,16 @@ struct Replacement: ~Copyable {
     static func sweep(_ directory: String, _ files: any FileSystem) -> Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.count { name in
-            guard name.hasPrefix(prefix) else { return false }
+            guard isName(name) else { return false }
             let path = directory + "/" + name
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard descriptor >= 0 else { return false }
             defer { close(descriptor) }
+            var status = stat()
+            // Nothing that this user has not made.
+            guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
+                return false
+            }
             return flock(descriptor, LOCK_EX | LOCK_NB) == 0 && files.remove(path) == 0
         }
     }

@@ -1,4 +1,5 @@
 internal import DataProtection
+internal import Foundation
 internal import Glibc
 internal import KeychainModel
 
@@ -12,7 +13,7 @@ struct ConversionPlan {
         /// How much more all files take when they are done. Some may take less.
         private(set) var growth: Int64 = 0
         /// What the files take at most that are there a second time for a while: those of a batch, and a large one.
-        var secondTime: UInt64 { min(all, largest + ConversionBatch.mostBytes) }
+        var secondTime: UInt64 { min(all, largest.addingToLimit(ConversionBatch.mostBytes)) }
         private var largest: UInt64 = 0
         private var all: UInt64 = 0
         private(set) var fileCount = 0
@@ -22,32 +23,39 @@ struct ConversionPlan {
             blockSize = DiskSpace.blockSize(at: directory)
         }
 
-        fileprivate mutating func add(_ file: TreeWalk.FoundFile, _ isProtecting: Bool) {
+        /// - Parameter size: Of the new file.
+        fileprivate mutating func add(_ file: TreeWalk.FoundFile, size: UInt64) {
             fileCount += 1
-            let size = isProtecting ? ProtectedFiles.storedSize(ofContent: file.size) : file.size
             let blocks = (size + blockSize - 1) / blockSize * blockSize
-            growth += Int64(clamping: blocks) - Int64(clamping: file.allocated)
+            // A header may claim any size.
+            growth = growth.addingToLimit(Int64(clamping: blocks) - Int64(clamping: file.allocated))
             largest = max(largest, blocks)
-            all += blocks
+            all = all.addingToLimit(blocks)
         }
 
         /// What has to be free before it starts.
-        var needed: UInt64 { UInt64(max(0, growth)) + secondTime }
+        var needed: UInt64 { UInt64(max(0, growth)).addingToLimit(secondTime) }
         var free: UInt64? { DiskSpace.free(at: directory) }
         var hasSpace: Bool { free.map { $0 >= needed } ?? true }
     }
 
-    private let isProtecting: Bool
+    private let direction: ConversionDirection
+    private let files: ProtectedFiles
     private(set) var total = FileTotal()
     private(set) var disks: [dev_t: Disk] = [:]
 
-    init(_ direction: ConversionDirection) { isProtecting = direction.isProtecting }
+    init(_ direction: ConversionDirection, _ files: ProtectedFiles) {
+        self.direction = direction
+        self.files = files
+    }
 
     /// Walks the tree and looks at no content.
     ///
     /// - Parameter isToDo: Asked of each file. nil: all are.
-    init(_ walk: TreeWalk, _ direction: ConversionDirection, isToDo: ((String) -> Bool)? = nil) {
-        self.init(direction)
+    init(
+        _ walk: TreeWalk, _ direction: ConversionDirection, _ files: ProtectedFiles, isToDo: ((String) -> Bool)? = nil
+    ) {
+        self.init(direction, files)
         walk.visit { finding in
             // Those with several names are refused.
             guard case .file(let path, let file) = finding, file.nameCount == 1 else { return }
@@ -57,7 +65,8 @@ struct ConversionPlan {
 
     mutating func add(_ path: String, _ file: TreeWalk.FoundFile) {
         total.add(file)
-        disks[file.device, default: Disk(of: path)].add(file, isProtecting)
+        disks[file.device, default: Disk(of: path)].add(
+            file, size: direction.sizeOfResult(for: file, URL(namedByPerson: path), files))
     }
 
     /// - Parameter exact: The same, without what is done already.
@@ -79,4 +88,26 @@ struct ConversionPlan {
     }
 
     static func text(_ count: UInt64) -> String { ByteCount.text(Int64(clamping: count)) }
+}
+
+extension ConversionDirection {
+    /// How large the new file is at most. A hole in a protected file counts as if it were none: it takes nothing of the disk
+    /// there, and may take all that the file's header claims of the new one's.
+    func sizeOfResult(for file: TreeWalk.FoundFile, _ url: URL, _ files: ProtectedFiles) -> UInt64 {
+        if isProtecting { return ProtectedFiles.storedSize(ofContent: file.size) }
+        do throws(DataProtectionError) {
+            return max(file.size, try files.claimedLength(of: url))
+        } catch {
+            // Plain, or what keeps it from being read is told when its turn comes.
+            return file.size
+        }
+    }
+}
+
+extension FixedWidthInteger {
+    /// The sum, or the greatest number there is.
+    fileprivate func addingToLimit(_ other: Self) -> Self {
+        let (sum, isTooLarge) = addingReportingOverflow(other)
+        return isTooLarge ? .max : sum
+    }
 }

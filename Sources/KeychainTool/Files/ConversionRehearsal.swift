@@ -16,7 +16,7 @@ final class ConversionRehearsal {
         self.direction = direction
         self.files = files
         self.walk = walk
-        plan = ConversionPlan(direction)
+        plan = ConversionPlan(direction, files)
     }
 
     /// - Parameter listsFiles: Whether to print a line for each file.

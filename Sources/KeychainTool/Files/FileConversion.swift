@@ -43,10 +43,10 @@ final class FileConversion {
 
     /// - Throws: if the disk has not enough space for all; nothing was done then.
     func run() throws(FileFailure) {
-        let plan = ConversionPlan(walk, direction)
+        let plan = ConversionPlan(walk, direction, files)
         try plan.requireSpace { [files, walk, direction] in
             // Those that are done already, by a run that was cut short, need none. Looking at each takes longer.
-            ConversionPlan(walk, direction, isToDo: Self.isToDo(files, direction))
+            ConversionPlan(walk, direction, files, isToDo: Self.isToDo(files, direction))
         }
         progress = isQuiet ? nil : FileProgress(direction.isProtecting ? "Protecting" : "Unprotecting", plan.total)
         for directory in directoriesOfFiles { sweep(directory) }
@@ -89,7 +89,7 @@ final class FileConversion {
         var completed: UInt64 = 0
         do throws(DataProtectionError) {
             if try files.isProtected(url) == direction.isProtecting { return try leave(path, url, file) }
-            try requireSpace(for: file.size, path)
+            try requireSpace(direction.sizeOfResult(for: file, url, files), path)
             let isPrepared = try prepare(url, file.size) { [self] part in
                 heedSignals()
                 completed = part.completed
@@ -172,10 +172,8 @@ final class FileConversion {
     }
 
     /// The old file stays until the new one is whole, and others may have written to the disk meanwhile.
-    private func requireSpace(for size: UInt64, _ path: String) throws(DataProtectionError) {
-        guard let free = DiskSpace.free(at: parentDirectory(of: path)) else { return }
-        let needed = ProtectedFiles.storedSize(ofContent: size)
-        guard free < needed else { return }
+    private func requireSpace(_ needed: UInt64, _ path: String) throws(DataProtectionError) {
+        guard let free = DiskSpace.free(at: parentDirectory(of: path)), free < needed else { return }
         throw DataProtectionError(
             .system, path,
             "the disk has \(ByteCount.text(Int64(clamping: free))) free, and the file takes "

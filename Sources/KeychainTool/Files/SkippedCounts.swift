@@ -17,6 +17,7 @@ extension TreeWalk.Skipped {
         case .socket: ("socket", "sockets")
         case .device: ("device", "devices")
         case .keychain: ("keychain's directory", "keychains' directories")
+        case .unfinished: ("file that is being written", "files that are being written")
         }
     }
 
@@ -27,6 +28,7 @@ extension TreeWalk.Skipped {
         case .socket: "sockets"
         case .device: "devices"
         case .keychain: "keychains"
+        case .unfinished: "unfinished"
         }
     }
 }

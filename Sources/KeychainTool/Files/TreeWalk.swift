@@ -34,7 +34,7 @@ struct TreeWalk {
     }
 
     /// What is in a tree and no file that could be encrypted.
-    enum Skipped: CaseIterable { case symbolicLink, pipe, socket, device, keychain }
+    enum Skipped: CaseIterable { case symbolicLink, pipe, socket, device, keychain, unfinished }
 
     /// What becomes of a directory that was named.
     enum Directories { case refused, entered, takenAlone }
@@ -81,14 +81,17 @@ struct TreeWalk {
                 continue
             }
             let directory = levels[last].path
-            if let below = try look(at: directory + (directory.hasSuffix("/") ? "" : "/") + name, body) {
+            if let below = try look(at: name, in: directory, body) {
                 levels.append(below)
             }
         }
     }
 
     /// - Returns: the level below, if it is a directory.
-    private func look(at path: String, _ body: (Finding) throws -> Void) rethrows -> Level? {
+    private func look(
+        at name: String, in directory: String, _ body: (Finding) throws -> Void
+    ) rethrows -> Level? {
+        let path = directory + (directory.hasSuffix("/") ? "" : "/") + name
         var status = stat()
         guard lstat(path, &status) == 0 else {
             // What goes away meanwhile is not missed.
@@ -98,6 +101,7 @@ struct TreeWalk {
         switch status.st_mode & S_IFMT {
         case S_IFDIR where storeFiles.belong(in: path): try body(.skipped(.keychain))
         case S_IFDIR: return try enter(path, O_RDONLY | O_NOFOLLOW, body)
+        case S_IFREG where ProtectedFiles.isUnfinished(name): try body(.skipped(.unfinished))
         case S_IFREG: try body(.file(path, FoundFile(status)))
         case S_IFLNK: try body(.skipped(.symbolicLink))
         case S_IFIFO: try body(.skipped(.pipe))
@@ -119,7 +123,7 @@ struct TreeWalk {
         errno = 0
         while let entry = readdir(stream) {
             let name = Self.name(of: entry)
-            if let name, ![".", ".."].contains(name), !name.hasPrefix(ProtectedFiles.unfinishedPrefix) {
+            if let name, ![".", ".."].contains(name) {
                 names.append(name)
             } else if name == nil {
                 try body(

@@ -1,0 +1,110 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainSystem
+
+/// Keeps other programs from writing to a file that is about to be replaced. What a program writes to the former file
+/// afterwards is lost, however often it asks for the disk.
+///
+/// Where the file is this user's that is a read lease (fcntl(2), "Leases"): there is none while somebody has the file
+/// open for writing, and who opens it afterwards waits until the lease is given back. Elsewhere nothing but a look at
+/// the programs that this user may look at says whether somebody writes.
+struct WriterExclusion {
+    private let descriptor: Int32
+    private let path: String
+    /// Otherwise ``WritersInProc`` is asked.
+    private let hasLease: Bool
+
+    /// - Parameter file: The exclusion ends when it is closed.
+    /// - Throws: `.changedMeanwhile` if somebody has it open for writing.
+    init(of file: borrowing OpenFile) throws(DataProtectionError) {
+        descriptor = file.descriptor
+        path = file.path
+        guard Self.knowsLeases(descriptor) else {
+            hasLease = false
+            try requireNoWriter()
+            return
+        }
+        // The signal that tells of somebody who waits would end the program. This one is ignored unless a program handles
+        // it, and without an owner it is not sent either; but the owner can be taken away only once there is a lease.
+        _ = fcntl(descriptor, Self.setSignal, SIGURG)
+        hasLease = fcntl(descriptor, Self.setLease, F_RDLCK) == 0
+        let failure = errno
+        _ = fcntl(descriptor, F_SETOWN, 0)
+        if hasLease { return }
+        if failure == EAGAIN { throw Self.written(path) }
+        try requireNoWriter()
+    }
+
+    /// - Throws: `.changedMeanwhile` if somebody has opened the file for writing, or waits until they may.
+    func check() throws(DataProtectionError) {
+        guard hasLease else { return try requireNoWriter() }
+        // While somebody waits this is what the lease is to become.
+        guard fcntl(descriptor, Self.getLease) == F_RDLCK else { throw Self.written(path) }
+    }
+
+    private func requireNoWriter() throws(DataProtectionError) {
+        if WritersInProc.exist(of: descriptor) { throw Self.written(path) }
+    }
+
+    private static func written(_ path: String) -> DataProtectionError {
+        DataProtectionError(
+            .changedMeanwhile, path,
+            "another program has it open for writing, and what it goes on writing would be lost: end it first. Nothing was "
+                + "changed")
+    }
+
+    // F_SETSIG, F_SETLEASE and F_GETLEASE of fcntl(2), which Glibc declares for C programs that ask for them.
+    private static let (setSignal, setLease, getLease): (Int32, Int32, Int32) = (10, 1024, 1025)
+
+    /// Not on file systems of a network, which refuse a lease for reasons of their own: NFS, SMB, Ceph, AFS, 9P (statfs(2)).
+    private static func knowsLeases(_ descriptor: Int32) -> Bool {
+        var type: Int64 = 0
+        let ofNetwork: Set<Int64> = [
+            0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x00C3_6400, 0x5346_414F, 0x6B41_4653, 0x0102_1997,
+        ]
+        return ckeychain_file_system_type(descriptor, &type) == 0 && !ofNetwork.contains(type & 0xFFFF_FFFF)
+    }
+}
+
+/// Programs that have a file open for writing, as far as this user may look at them: proc(5).
+enum WritersInProc {
+    /// Whether there is one, by a descriptor or by a shared mapping.
+    static func exist(of descriptor: Int32) -> Bool {
+        var file = stat()
+        guard fstat(descriptor, &file) == 0 else { return false }
+        return names(in: "/proc").contains { name in
+            name.allSatisfy(\.isNumber) && (hasDescriptor("/proc/\(name)", file) || hasMapping("/proc/\(name)", file))
+        }
+    }
+
+    private static func hasDescriptor(_ process: String, _ file: stat) -> Bool {
+        names(in: process + "/fd").contains { number in
+            var open = stat()
+            guard stat("\(process)/fd/\(number)", &open) == 0, open.st_ino == file.st_ino, open.st_dev == file.st_dev,
+                let line = lines(of: "\(process)/fdinfo/\(number)").first(where: { $0.hasPrefix("flags:") }),
+                let flags = Int32(line.split(whereSeparator: \.isWhitespace).last ?? "", radix: 8)
+            else { return false }
+            return flags & O_ACCMODE != O_RDONLY
+        }
+    }
+
+    /// The device is left aside: some file systems have another one here than for stat(2).
+    private static func hasMapping(_ process: String, _ file: stat) -> Bool {
+        lines(of: process + "/maps").contains { line in
+            let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+            return fields.count >= 5 && fields[1].contains("w") && fields[1].hasSuffix("s")
+                && UInt64(fields[4]) == UInt64(file.st_ino)
+        }
+    }
+
+    /// Nothing of what may not be looked at, or is gone.
+    private static func names(in directory: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    }
+
+    private static func lines(of path: String) -> [Substring] {
+        // These files say of themselves that they are empty.
+        guard let bytes = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path)).readToEnd() else { return [] }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    }
+}
