@@ -123,7 +123,7 @@ package final class SocketServer: Sendable {
         let (services, connections) = (services, connections)
         do throws(KeychainError) {
             try WorkerThread.start("client", stackBytes: services.limits.stackBytes) {
-                ClientConnection(socket, services).serve()
+                ClientConnection(socket, services) { connections.reasonForEnd(of: socket) }.serve()
                 connections.remove(socket, of: pid)
             }
         } catch {

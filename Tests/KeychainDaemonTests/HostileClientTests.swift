@@ -1,5 +1,6 @@
 import CKeychainTestSupport
 import Foundation
+import KeychainBus
 import KeychainModel
 import KeychainTestSupport
 import Testing
@@ -198,6 +199,53 @@ private var impatient: Limits {
             let clients = try (0..<2).map { _ in try server.connect() }
             #expect(try TestClient(server.path).goodbye().reason == .tooManyConnections)
             for client in clients { try client.ask(.rekeyStep) }
+        }
+    }
+
+    @Test("When all places are taken, the process that has most gives its newest one back to one that has fewer")
+    func fairPlaces() throws {
+        var limits = Limits()
+        limits.connections = 4
+        let table = ConnectionTable(limits)
+        let pairs = try (0..<8).map { _ in try SocketPair() }
+        func isEnding(_ number: Int) -> Bool {
+            table.reasonForEnd(of: pairs[number].served)?.reason == .tooManyConnections
+        }
+        for number in 0..<3 { #expect(table.add(pairs[number].served, of: 1) == nil) }
+        #expect(table.add(pairs[3].served, of: 2) == nil)
+        #expect(table.add(pairs[4].served, of: 3) == nil)
+        #expect((0..<5).map(isEnding) == [false, false, true, false, false])
+        #expect(try pairs[2].hasEnded)
+        // Nobody has more than these would have.
+        #expect(table.add(pairs[5].served, of: 1)?.reason == .tooManyConnections)
+        #expect(table.add(pairs[5].served, of: 3)?.reason == .tooManyConnections)
+        #expect(table.add(pairs[5].served, of: 2)?.reason == .tooManyConnections)
+        // One that ends later than it gave its place back does so once.
+        table.remove(pairs[2].served, of: 1)
+        #expect(table.add(pairs[6].served, of: 4) == nil)
+        #expect((0..<7).filter(isEnding) == [1])
+        table.remove(pairs[3].served, of: 2)
+        #expect(table.add(pairs[7].served, of: 5) == nil)
+        #expect(table.count == 5)
+    }
+
+    /// Both ends of a connection.
+    private struct SocketPair {
+        let served: OpenDescriptor
+        let client: OpenDescriptor
+
+        init() throws {
+            var ends: [Int32] = [0, 0]
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            (served, client) = (OpenDescriptor(ends[0]), OpenDescriptor(ends[1]))
+        }
+
+        /// Whether the served end has nothing more to receive.
+        var hasEnded: Bool {
+            get throws {
+                var byte: UInt8 = 0
+                return recv(served.number, &byte, 1, Int32(MSG_DONTWAIT)) == 0
+            }
         }
     }
 

@@ -147,6 +147,62 @@ import Testing
             #expect(try tool.run("find", "--service", "many", "--json").objects.count == 3_000)
         }
     }
+
+    @Test("A daemon whose places programs take as fast as they are given back is locked all the same")
+    func full() throws {
+        try withTool { (tool) throws in
+            let home = try DaemonOfHome(tool)
+            defer { home.process.kill() }
+            let tool = home.tool
+            try home.process.start()
+            #expect(try tool.setPasscode().status == 0)
+            #expect(try tool.add("a").status == 0)
+            let hog = Process()
+            hog.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+            hog.arguments = ["-c", Self.hog, home.process.socket]
+            let (ready, input) = (Pipe(), Pipe())
+            hog.standardOutput = ready
+            hog.standardInput = input
+            try hog.run()
+            defer {
+                try? input.fileHandleForWriting.close()
+                hog.waitUntilExit()
+            }
+            var count = 0
+            while count < 8, let byte = try ready.fileHandleForReading.read(upToCount: 1), !byte.isEmpty { count += 1 }
+            let outcome = try tool.run("lock")
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(try tool.run("get", "generic").status == 36)
+        }
+    }
+
+    /// Eight processes, each with all the connections that a process may have, and anew as soon as one is closed.
+    private static let hog = """
+        import os, select, signal, socket, sys
+        def fill():
+            open_ones = []
+            told = False
+            while True:
+                while len(open_ones) < 64:
+                    one = socket.socket(socket.AF_UNIX)
+                    try: one.connect(sys.argv[1])
+                    except OSError: break
+                    open_ones.append(one)
+                if not told and len(open_ones) == 64:
+                    os.write(1, b"x")
+                    told = True
+                for one in select.select(open_ones, [], [], 0.01)[0]:
+                    one.close()
+                    open_ones.remove(one)
+        children = []
+        for _ in range(8):
+            child = os.fork()
+            if child == 0: fill()
+            children.append(child)
+        # Signals are held back in what a test starts, all but one.
+        sys.stdin.read()
+        for child in children: os.kill(child, signal.SIGKILL)
+        """
 }
 
 /// A `keychaind` in the home directory of a test.

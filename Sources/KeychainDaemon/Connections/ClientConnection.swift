@@ -9,11 +9,14 @@ final class ClientConnection {
     let socket: OpenDescriptor
     let services: Services
     private let sender: FrameSender
+    /// Why the daemon ends this connection, once it does.
+    private let reasonForEnd: () -> DaemonGoodbye?
     /// The highest id of a request that was begun.
     private var lastRequest: UInt64 = 0
 
-    init(_ socket: OpenDescriptor, _ services: Services) {
+    init(_ socket: OpenDescriptor, _ services: Services, reasonForEnd: @escaping () -> DaemonGoodbye?) {
         self.socket = socket
+        self.reasonForEnd = reasonForEnd
         self.services = services
         sender = FrameSender(socket.number, limit: services.limits.sendTime)
     }
@@ -66,7 +69,7 @@ final class ClientConnection {
     /// Says why it ends, if there is somebody to hear it, and logs what a client should not have done.
     private func finish(_ end: ConnectionEnd) {
         // The end of the daemon looks like one of the client's: nothing more can be received.
-        if case .gone = end, var goodbye = services.ending {
+        if case .gone = end, var goodbye = services.ending ?? reasonForEnd() {
             goodbye.lastRequest = lastRequest
             return sender.sendAtOnce(.goodbye(goodbye))
         }
