@@ -71,7 +71,7 @@ extension ProtectedFiles {
         do {
             var offset: UInt64 = 0
             try content(of: sealed, progress) { part in
-                try exclusion.check()
+                try exclusion.checkLease()
                 // A hole stays one.
                 if !part.isZero { try files.writeAll(part, to: new.descriptor, at: offset, path) }
                 offset += UInt64(part.count)
@@ -121,7 +121,7 @@ extension ProtectedFiles {
             offset += UInt64(added)
             progress(Progress(completed: offset, total: file.size))
             try window.check(file.path)
-            try exclusion.check()
+            try exclusion.checkLease()
         }
         try writer.finish()
         return try PreparedConversion(of: file, by: new, exclusion)

@@ -35,9 +35,19 @@ struct WriterExclusion {
         try requireNoWriter()
     }
 
+    /// For the last moment before the file is replaced.
+    ///
     /// - Throws: `.changedMeanwhile` if somebody has opened the file for writing, or waits until they may.
     func check() throws(DataProtectionError) {
-        guard hasLease else { return try requireNoWriter() }
+        if !hasLease { try requireNoWriter() }
+        try checkLease()
+    }
+
+    /// For long work to ask now and then, so that nobody waits for its end. Where there is no lease, nobody waits.
+    ///
+    /// - Throws: `.changedMeanwhile` if somebody waits until they may open the file for writing.
+    func checkLease() throws(DataProtectionError) {
+        guard hasLease else { return }
         // While somebody waits this is what the lease is to become.
         guard fcntl(descriptor, Self.getLease) == F_RDLCK else { throw Self.written(path) }
     }

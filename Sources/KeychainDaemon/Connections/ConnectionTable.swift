@@ -6,7 +6,8 @@ internal import KeychainModel
 /// The connections there are, counted by process.
 ///
 /// When all places are taken, the process that has most of them gives one back to a process that has fewer: its newest
-/// connection, which ends with what is under way on it. So a process that takes every place keeps nobody out.
+/// connection, which ends after what is under way on it was answered. So a few processes that take every place keep
+/// nobody out; as many processes as there are places, with one each, do.
 final class ConnectionTable: @unchecked Sendable {  // what varies is behind the condition
     /// How many that have given back their place may be about to end. One that reads no answers takes a minute.
     private static let mostEnding = 64

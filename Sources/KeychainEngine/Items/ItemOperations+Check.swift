@@ -13,6 +13,7 @@ extension ItemOperations {
         var report = RowReport()
         do {
             try checkRows(&report)
+            findings += try lostPair()
         } catch let error as KeychainError where !error.isStaleKeys && !error.isBiometryUnknown {
             // The rest is not known; what was found so far is.
             findings.append(
@@ -21,7 +22,6 @@ extension ItemOperations {
                     advice: StoreFinding.repairAdvice, isRepairable: true))
         }
         findings += report.findings
-        findings += try lostPair()
         if keys.snapshot.bag.isRekeying {
             findings.append(
                 StoreFinding(

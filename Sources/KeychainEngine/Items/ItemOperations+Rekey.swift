@@ -109,7 +109,7 @@ extension ItemOperations {
         case rewrap(Home, Indexer, RewrappedRow)
     }
 
-    /// - Parameter kind: What the row's home says of it, which nothing vouches for.
+    /// - Parameter kind: The class that the row's home names. Nobody vouches for it: it is only tried first.
     private func rewrapping(of row: StoredRow, _ kind: HomeKind?) throws(KeychainError) -> Rewrapping {
         guard let control = row.accessControl else { return .leave }
         guard let generation = try generation(of: row, control) else { return try isDestroyed(row) ? .delete : .leave }
