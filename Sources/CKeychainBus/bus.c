@@ -25,7 +25,6 @@ typedef struct {
     X(int, sd_bus_set_address, (sd_bus *, const char *))                                                              \
     X(int, sd_bus_set_bus_client, (sd_bus *, int))                                                                    \
     X(int, sd_bus_start, (sd_bus *))                                                                                  \
-    X(int, sd_bus_open_system, (sd_bus **))                                                                           \
     X(void, sd_bus_close, (sd_bus *))                                                                                 \
     X(sd_bus *, sd_bus_unref, (sd_bus *))                                                                             \
     X(int, sd_bus_get_fd, (sd_bus *))                                                                                 \
@@ -104,7 +103,7 @@ static int open_at(const char *address, sd_bus **bus) {
 
 int ckeychain_bus_open(const char *address, ckeychain_bus **bus, ckeychain_bus_failure *failure) {
     *bus = NULL;
-    int result = address != NULL ? open_at(address, bus) : library.sd_bus_open_system(bus);
+    int result = open_at(address, bus);
     if (result < 0) {
         *bus = library.sd_bus_unref(*bus);
         return fail(failure, result, NULL, NULL);

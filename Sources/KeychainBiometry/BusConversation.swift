@@ -19,8 +19,7 @@ final class BusConversation {
     /// What came while an answer was waited for, in its order.
     private var others: [BusMessage] = []
 
-    /// - Parameter address: nil: as the environment says.
-    init(_ address: String?, _ wakeup: Wakeup) throws(BusFailure) {
+    init(_ address: String, _ wakeup: Wakeup) throws(BusFailure) {
         bus = try SystemBus(address: address)
         self.wakeup = wakeup
     }

@@ -1,3 +1,4 @@
+internal import KeychainBus
 package import KeychainModel
 
 /// The machine's fingerprint reader, through fprintd, which it asks over the system's message bus.
@@ -9,16 +10,12 @@ package import KeychainModel
 /// What fprintd does not reveal, and the digest of what is enrolled cannot show: a finger that is deleted and another one
 /// enrolled under the same name, and which of two readers of one model it is.
 package final class FingerprintReader: BiometryReader {
-    /// Where the system's bus is, whatever the environment says: what starts a program can set that.
-    package static let systemBusAddress = "unix:path=/run/dbus/system_bus_socket"
-
     package let kind = BiometryKind.fingerprint
 
-    private let busAddress: String?
+    private let busAddress: String
     private let limits: FingerprintLimits
 
-    /// - Parameter busAddress: nil: as `DBUS_SYSTEM_BUS_ADDRESS` says.
-    package init(busAddress: String? = systemBusAddress, limits: FingerprintLimits = FingerprintLimits()) {
+    package init(busAddress: String = SystemBus.systemAddress, limits: FingerprintLimits = FingerprintLimits()) {
         self.busAddress = busAddress
         self.limits = limits
     }

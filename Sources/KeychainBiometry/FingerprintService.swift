@@ -14,7 +14,7 @@ final class FingerprintService {
     /// Connects, and starts fprintd if it does not run.
     ///
     /// - Parameter address: nil: as the environment says.
-    init(_ address: String?, _ limits: FingerprintLimits, _ wakeup: Wakeup) throws(BiometryFailure) {
+    init(_ address: String, _ limits: FingerprintLimits, _ wakeup: Wakeup) throws(BiometryFailure) {
         let bus: BusConversation
         do throws(BusFailure) {
             bus = try BusConversation(address, wakeup)

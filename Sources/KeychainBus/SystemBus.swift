@@ -52,11 +52,14 @@ extension BusMethod {
 
 /// A connection to a message bus, through libsystemd, which is loaded at run time. It belongs to one thread.
 package final class SystemBus {
+    /// The system's bus, whatever the environment says: `DBUS_SYSTEM_BUS_ADDRESS` can be set by what starts a program,
+    /// and for a daemon by every program of its user.
+    package static let systemAddress = "unix:path=/run/dbus/system_bus_socket"
+
     private let connection: OpaquePointer
 
-    /// - address: nil for the system's bus; `DBUS_SYSTEM_BUS_ADDRESS` can name another.
     /// - Throws: `ELIBACC` if libsystemd cannot be loaded.
-    package init(address: String? = nil) throws(BusFailure) {
+    package init(address: String = systemAddress) throws(BusFailure) {
         var opened: OpaquePointer?
         try Self.check { ckeychain_bus_load(&$0) }
         try Self.check { ckeychain_bus_open(address, &opened, &$0) }

@@ -61,8 +61,6 @@ final class DaemonCommand {
         [
             "HOME": home.path, "XDG_RUNTIME_DIR": home.path, "XDG_DATA_HOME": home.appendingPathComponent("data").path,
             "XDG_STATE_HOME": home.appendingPathComponent("state").path, "PATH": "/usr/bin:/bin",
-            // There is none, whatever this machine has.
-            "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(home.path)/no-bus",
         ]
     }
 

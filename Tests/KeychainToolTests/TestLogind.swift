@@ -60,14 +60,36 @@ extension Process {
     }
 }
 
-/// A message bus of a test's own, in place of the system's.
+/// Variables with which a program finds another socket where the system's bus has its own: no option and no other
+/// variable does that. Needs clang, which comes with Swift.
+///
+/// - Parameter directory: Where the library goes that the program loads for it.
+func replacingSystemBus(with socket: URL, in directory: URL) throws -> [String: String] {
+    let library = directory.appendingPathComponent("system-bus.so")
+    let compiler = Process()
+    compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    compiler.arguments = [
+        "clang", "-shared", "-fPIC", "-Wall", "-Werror", "-o", library.path,
+        Repository.file("Tests/Logind/system-bus.c").path,
+    ]
+    try compiler.run()
+    compiler.waitUntilExit()
+    try #require(compiler.terminationStatus == 0, "system-bus.c cannot be compiled")
+    return ["LD_PRELOAD": library.path, "TEST_SYSTEM_BUS": socket.path]
+}
+
+/// A message bus of a test's own.
 final class TestBus {
     private let daemon = Process()
     let address: String
+    /// Variables of a program that is to take it for the system's.
+    let asSystemBus: [String: String]
 
     init(in directory: URL) throws {
         let configuration = directory.appendingPathComponent("bus.conf")
-        try Self.configuration(socket: directory.appendingPathComponent("bus").path)
+        let socket = directory.appendingPathComponent("bus")
+        asSystemBus = try replacingSystemBus(with: socket, in: directory)
+        try Self.configuration(socket: socket.path)
             .write(to: configuration, atomically: true, encoding: .utf8)
         let output = Pipe()
         daemon.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")

@@ -8,12 +8,12 @@ struct RunningWatch {
     /// What it says.
     let errors: LineReader
 
-    init(_ tool: Tool, bus: String, _ arguments: String..., environment: [String: String] = [:]) throws {
+    init(_ tool: Tool, bus: TestBus, _ arguments: String..., environment: [String: String] = [:]) throws {
         let output = Pipe()
         errors = LineReader(output.fileHandleForReading)
         process.executableURL = Tool.executable
         process.arguments = ["watch"] + arguments
-        process.environment = tool.environment.merging(["DBUS_SYSTEM_BUS_ADDRESS": bus]) { $1 }
+        process.environment = tool.environment.merging(bus.asSystemBus) { $1 }
             .merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardError = output
@@ -61,7 +61,7 @@ private final class NotificationSocket {
     func signal(number: Int32) throws {
         try withTool { (tool) throws in
             try withLogind { logind in
-                let watch = try RunningWatch(tool, bus: logind.bus.address)
+                let watch = try RunningWatch(tool, bus: logind.bus)
                 try watch.errors.skip(to: "there is nothing to lock: there is no keychain")
                 try watch.errors.skip(to: "watching the sessions of this user")
                 #expect(try watch.end(with: number) == 0)
@@ -77,7 +77,7 @@ private final class NotificationSocket {
             try withLogind { logind in
                 let manager = try NotificationSocket(in: tool.home)
                 let watch = try RunningWatch(
-                    tool, bus: logind.bus.address, "--quiet", environment: ["NOTIFY_SOCKET": manager.path])
+                    tool, bus: logind.bus, "--quiet", environment: ["NOTIFY_SOCKET": manager.path])
                 #expect(try manager.receive() == "READY=1")
                 #expect(try logind.order("inhibitors") == "1")
                 #expect(try watch.end(with: SIGTERM) == 0)
@@ -92,7 +92,7 @@ private final class NotificationSocket {
             try withLogind { logind in
                 try logind.order("session c1 \(geteuid())")
                 let watch = try RunningWatch(
-                    tool, bus: logind.bus.address, environment: ["XDG_SESSION_ID": "c1"])
+                    tool, bus: logind.bus, environment: ["XDG_SESSION_ID": "c1"])
                 try watch.errors.skip(to: "watching this session")
                 try logind.order("remove c1")
                 #expect(try watch.process.finish() == 0)
@@ -104,7 +104,7 @@ private final class NotificationSocket {
     func lostBus() throws {
         try withTool { (tool) throws in
             try withLogind { logind in
-                let watch = try RunningWatch(tool, bus: logind.bus.address)
+                let watch = try RunningWatch(tool, bus: logind.bus)
                 try watch.errors.skip(to: "watching")
                 logind.bus.stop()
                 #expect(try watch.process.finish() == 1)
@@ -124,21 +124,28 @@ private final class NotificationSocket {
         }
     }
 
-    @Test("Without a bus it ends with 53 and says what to install")
+    @Test("Without a bus it ends with 53 and says what to install, though the environment names another bus")
     func noBus() throws {
         try withTool { (tool) throws in
-            let outcome = try tool.shell("DBUS_SYSTEM_BUS_ADDRESS=unix:path=\"$HOME\"/bus \"$K\" watch")
-            #expect(outcome.status == 53)
-            #expect(outcome.errors.contains("install and start dbus"))
+            try withLogind { logind in
+                var tool = tool
+                tool.variables = try replacingSystemBus(with: tool.home.appendingPathComponent("none"), in: tool.home)
+                tool.variables["DBUS_SYSTEM_BUS_ADDRESS"] = logind.bus.address
+                let outcome = try tool.run("watch")
+                #expect(outcome.status == 53)
+                #expect(outcome.errors.contains("install and start dbus"))
+            }
         }
     }
 
     @Test("Without logind it ends with 53 and says what to install")
     func noLogind() throws {
         try withTool { (tool) throws in
+            var tool = tool
             let bus = try TestBus(in: tool.home)
             defer { bus.stop() }
-            let outcome = try tool.shell("DBUS_SYSTEM_BUS_ADDRESS='\(bus.address)' \"$K\" watch")
+            tool.variables = bus.asSystemBus
+            let outcome = try tool.run("watch")
             #expect(outcome.status == 53)
             #expect(outcome.errors.contains("libpam-systemd"))
         }

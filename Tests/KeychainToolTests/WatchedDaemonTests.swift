@@ -9,7 +9,10 @@ import Testing
         try withTool { (tool) throws in
             try withLogind { logind in
                 try logind.order("session c1 \(geteuid())")
-                let daemon = try DaemonOfHome(tool, environment: ["DBUS_SYSTEM_BUS_ADDRESS": logind.bus.address])
+                var variables = logind.bus.asSystemBus
+                // Another bus, which any program of the user can name. It is not looked at.
+                variables["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=/nonexistent"
+                let daemon = try DaemonOfHome(tool, environment: variables)
                 defer { daemon.process.kill() }
                 try daemon.process.start()
                 try daemon.tool.run(

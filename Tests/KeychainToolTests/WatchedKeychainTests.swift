@@ -13,7 +13,7 @@ import Testing
                 let set = try tool.setPasscode()
                 try #require(set.status == 0, "\(set.errors)")
                 try #require(try tool.run("get", "generic").text == "secret")
-                let watch = try RunningWatch(tool, bus: logind.bus.address)
+                let watch = try RunningWatch(tool, bus: logind.bus)
                 try watch.errors.skip(to: "watching")
                 try body(tool, logind, watch)
                 _ = try watch.end(with: SIGTERM)

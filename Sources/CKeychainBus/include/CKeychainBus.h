@@ -43,10 +43,10 @@ typedef struct {
 /// Loads libsystemd, if that was not done before. A failure's text is the loader's.
 int ckeychain_bus_load(ckeychain_bus_failure *_Nonnull failure);
 
-/// Connects to the bus at an address; NULL: the system's, which DBUS_SYSTEM_BUS_ADDRESS can replace.
-/// The library must have been loaded. The caller closes the connection with `ckeychain_bus_close`.
+/// Connects to the bus at an address. The library must have been loaded. The caller closes the connection with
+/// `ckeychain_bus_close`.
 int ckeychain_bus_open(
-    const char *_Nullable address, ckeychain_bus *_Nullable *_Nonnull bus, ckeychain_bus_failure *_Nonnull failure);
+    const char *_Nonnull address, ckeychain_bus *_Nullable *_Nonnull bus, ckeychain_bus_failure *_Nonnull failure);
 
 /// Closes a connection at once. What was called without waiting for its reply may not have been sent.
 void ckeychain_bus_close(ckeychain_bus *_Nonnull bus);
