@@ -11,6 +11,11 @@ extension Engine {
             keyMemory: try keys.begin().snapshot.memoryKind, lock: try keys.status())
     }
 
+    func compact(for caller: Caller) throws {
+        try AccessPolicy(caller: caller).requireOwner("compacts it")
+        try store.compact()
+    }
+
     /// The database and the log that goes with it.
     private func bytesOnDisk() -> Int64 {
         ["", "-wal"].reduce(0) { total, suffix in

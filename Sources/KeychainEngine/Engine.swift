@@ -144,6 +144,7 @@ package final class Engine: RequestHandler {
             case .delete(let query):
                 return .deleted(try withItems(isLastAttempt, shown) { try $0.delete(query, from: caller) })
             case .check: return .checked(try withReadItems(isLastAttempt, shown) { try $0.check() })
+            case .compact: try compact(for: caller)
             case .status: return .status(try status())
             case .lockStatus: return .lockStatus(try keys.status())
             case .unlock(let passcode): return .lockStatus(try unlock(passcode))

@@ -30,6 +30,11 @@ package struct EngineConfiguration: Sendable {
     /// How many rows a step of a renewal of keys brings under the new ones. Other writers wait for as long as one takes;
     /// with fewer rows the same pages of the index are written more often. Smaller in tests.
     package var rowsPerRekeyStep = 2_000
+    /// How much space is kept for deleting when the disk is full: what a small item and the index of a large store need.
+    /// Less in tests that make many stores.
+    package var bytesReserved = 512 << 10
+    /// How many pages of the database may be free before they are given back to the file system. Fewer in tests.
+    package var freePagesKept = 256
     /// No further write of this process joins a transaction that is older. Longer in tests.
     package var longestSharedTransaction = Duration.milliseconds(20)
     /// How much the items of one answer may have together; nil: as much as memory holds. A daemon has many callers, and

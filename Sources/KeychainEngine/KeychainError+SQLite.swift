@@ -3,31 +3,34 @@ internal import GRDBSQLite
 internal import KeychainModel
 
 extension KeychainError {
-    /// The one place where failures of the database become statuses, after Apple's own mapping
-    /// (full: −25291, I/O: −36, read-only: −25292, everything else that keeps the store shut: −25291).
+    /// The one place where failures of the database become statuses, after Apple's own mapping (I/O: −36, read-only:
+    /// −25292, everything else that keeps the store shut: −25291). A full disk is −34, as for all files; Apple's calls
+    /// answer −25291 for it.
     init(engineFailure error: any Error) {
         switch error {
         case let error as KeychainError:
             self = error
         case let error as DatabaseError:
-            self.init(sqliteCode: error.resultCode.rawValue, detail: error.message, cause: error)
+            self.init(sqliteCode: error.extendedResultCode.rawValue, detail: error.message, cause: error)
         default:
             self.init(.internalFailure, message: "the keychain failed unexpectedly", cause: error)
         }
     }
 
+    /// - Parameter code: With SQLite's extension, which tells a log's index that does not fit on the disk from one that
+    ///   cannot be written.
     init(sqliteCode code: Int32, detail: String?, cause: (any Error)? = nil) {
         let cause = cause ?? SQLiteFailure(code: code)
         let detail = detail.map { " (\($0))" } ?? ""
-        switch code & 0xff {
+        let isFull = code == ResultCode.SQLITE_IOERR_SHMSIZE.rawValue
+        switch isFull ? SQLITE_FULL : code & 0xff {
         case SQLITE_BUSY, SQLITE_LOCKED:
             self.init(
                 .notAvailable,
                 message: "another process has been writing to the keychain for too long; try again\(detail)",
                 cause: cause)
         case SQLITE_FULL:
-            self.init(
-                .notAvailable, message: "the disk is full; nothing was stored\(detail)", cause: cause)
+            self.init(.diskFull, message: "the disk is full; nothing was changed", cause: cause)
         case SQLITE_IOERR:
             self.init(.inputOutput, message: "reading or writing the keychain failed\(detail)", cause: cause)
         case SQLITE_READONLY:

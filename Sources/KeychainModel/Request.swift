@@ -8,6 +8,8 @@ package enum Request: Sendable {
     case delete(ItemQuery)
     case status
     case check
+    /// Gives the space of what was deleted back to the disk, by writing the database anew. For the store's owner alone.
+    case compact
     case lockStatus
     /// Brings the keys that a passcode protects into reach, until they are locked away again.
     case unlock(SecretBytes)

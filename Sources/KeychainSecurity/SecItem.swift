@@ -120,7 +120,8 @@ private func status(_ body: () throws(KeychainError) -> Void) -> OSStatus {
         return errSecSuccess
     } catch {
         LastFailure.onThisThread = error
-        return error.code.status
+        // Apple's store answers so for a full disk, though there is errSecDiskFull.
+        return error.code == .diskFull ? errSecNotAvailable : error.code.status
     }
 }
 

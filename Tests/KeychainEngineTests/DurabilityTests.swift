@@ -49,7 +49,7 @@ import Testing
             var request = AddRequest.password("bob", secret: nil)
             request.secret = SecretBytes(copying: Data(count: 1 << 20))
             let error = #expect(throws: KeychainError.self) { try engine.add(request) }
-            #expect(error?.code == .notAvailable)
+            #expect(error?.code == .diskFull)
             #expect(error?.message.contains("full") == true)
             #expect(try engine.find(.password(limit: .all)).count == 1)
         }

@@ -65,7 +65,7 @@ extension RequestHandler {
         return findings.map(\.text).first { $0.hasSuffix(marker) }.map { String($0.dropLast(marker.count)) }
     }
 
-    private var wrongReply: KeychainError { KeychainError(.internalFailure, message: "another reply") }
+    var wrongReply: KeychainError { KeychainError(.internalFailure, message: "another reply") }
 }
 
 /// The files of a store that no engine has open.
@@ -79,7 +79,11 @@ struct ClosedStore {
     var keybag: URL { storeDirectory.appendingPathComponent("keybag") }
     var deviceKey: URL { directory.appendingPathComponent("device/device-key") }
 
-    func open() throws(KeychainError) -> Engine { try Engine(.test(in: directory)) }
+    func open(_ change: (inout EngineConfiguration) -> Void = { _ in }) throws(KeychainError) -> Engine {
+        var configuration = EngineConfiguration.test(in: directory)
+        change(&configuration)
+        return try Engine(configuration)
+    }
 
     /// Runs statements as someone who has the file and no key.
     func edit(_ sql: String, _ arguments: StatementArguments = []) throws {
@@ -89,11 +93,13 @@ struct ClosedStore {
     }
 
     /// Smaller pages make more of them, and a smaller file.
-    func setPageSize(_ size: Int) throws {
+    func setPageSize(_ size: Int) throws { try rewrite("PRAGMA page_size = \(size); VACUUM") }
+
+    /// Runs statements that work without a log alone.
+    func rewrite(_ sql: String) throws {
         let queue = try DatabaseQueue(path: database.path)
         try queue.writeWithoutTransaction { database in
-            try database.execute(
-                sql: "PRAGMA journal_mode = DELETE; PRAGMA page_size = \(size); VACUUM; PRAGMA journal_mode = WAL")
+            try database.execute(sql: "PRAGMA journal_mode = DELETE; \(sql); PRAGMA journal_mode = WAL")
         }
         try queue.close()
     }

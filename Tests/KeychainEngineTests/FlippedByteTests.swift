@@ -112,14 +112,51 @@ import Testing
         }
     }
 
+    @Test("Of the database: what opened before another item went, and its space with it, opens afterwards")
+    func deletion() throws {
+        try withSmallStore { store in
+            let intact = try Data(contentsOf: store.database)
+            var (deleted, refused) = (0, 0)
+            for offset in stride(from: 0, to: intact.count, by: Effort.stride(37)) {
+                var damaged = intact
+                damaged[offset] ^= 0xff
+                try store.removeLog()
+                try damaged.write(to: store.database, options: [])
+                do {
+                    let engine = try store.open { $0.freePagesKept = 0 }
+                    let before = try exact(engine)
+                    do {
+                        _ = try engine.handle(.delete(.password([.account: .text("bob")])), from: caller)
+                        deleted += 1
+                    } catch let error as KeychainError where error.code == .itemNotFound {
+                        refused += 1
+                    }
+                    let after = try exact(engine)
+                    #expect(Set(after).isSuperset(of: Set(before).subtracting(["bob"])), "offset \(offset)")
+                } catch let error as KeychainError where [.notAvailable, .inputOutput].contains(error.code) {
+                    refused += 1
+                }
+            }
+            #expect(deleted > 0 && refused > 0)
+            try store.removeLog()
+            try intact.write(to: store.database, options: [])
+            let engine = try store.open { $0.freePagesKept = 0 }
+            _ = try engine.handle(.delete(.password([.account: .text("bob")])), from: caller)
+            engine.prepareForExit()
+            #expect(try Data(contentsOf: store.database).count < intact.count)
+        }
+    }
+
+    /// The items that are what they should be.
+    private func exact(_ engine: Engine) throws -> [String] {
+        try Self.secrets.keys.sorted().filter {
+            try engine.answer($0, Self.secrets[$0]!.map { Data($0.utf8) }) == true
+        }
+    }
+
     /// Sets a passcode, renews all keys and removes it again. `.reported` if items are missing, before and after, and their
     /// keys are there: the former ones, or new ones in rows of which the secret alone is damaged.
     private func outcomeOfRenewal(_ store: ClosedStore) throws -> Outcome {
-        func exact(_ engine: Engine) throws -> [String] {
-            try Self.secrets.keys.sorted().filter {
-                try engine.answer($0, Self.secrets[$0]!.map { Data($0.utf8) }) == true
-            }
-        }
         do {
             let engine = try store.open()
             let before = try exact(engine)

@@ -209,7 +209,7 @@ import Testing
             let answers = try engine.atOnce(9) { number throws(KeychainError) in
                 try engine.add(number == 4 ? .large(8 << 20) : .password("\(number)"))
             }
-            #expect(answers[4].code == .notAvailable && answers[4].message.contains("full"))
+            #expect(answers[4].code == .diskFull && answers[4].message.contains("full"))
             #expect(answers.filter { $0.code == nil }.count == 8)
             #expect(try engine.find(.password(limit: .all)).count == 9)
             #expect(try engine.findings().isEmpty)

@@ -45,7 +45,7 @@ import Testing
 
     @Test(
         "Where nothing is synced, a power cut loses what was acknowledged, and the probe says so",
-        arguments: [("add", "power"), ("update", "power-subset"), ("passcode-change", "power"), ("create", "power")])
+        arguments: [("add", "power"), ("add", "power-subset"), ("passcode-change", "power"), ("create", "power")])
     func positiveControl(operation: String, fault: String) throws {
         let outcome = try FaultProbe.run("faults", operation, fault, "--stride", "2", "--not-durable")
         #expect(outcome.status == 1)

@@ -4,7 +4,7 @@ import KeychainModel
 /// One for each case of what can be asked. The compiler asks for a new one with each new case, and a test that there is
 /// a sample of it.
 enum RequestKind: CaseIterable {
-    case add, find, update, delete, status, check, lockStatus, unlock, lock, setPasscode, changePasscode,
+    case add, find, update, delete, status, check, compact, lockStatus, unlock, lock, setPasscode, changePasscode,
         removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore,
         makeFileKey, openFileKey, rewrapFileKey, adoptFileKey, backUpFileKeys, authenticationStatus, endTicket,
         authenticated
@@ -18,6 +18,7 @@ enum RequestKind: CaseIterable {
             case .delete: .delete
             case .status: .status
             case .check: .check
+            case .compact: .compact
             case .lockStatus: .lockStatus
             case .unlock: .unlock
             case .lock: .lock
@@ -77,7 +78,7 @@ enum RequestSamples {
         [
             .add(AddRequest(.certificate)), .find(FindRequest(ItemQuery(.identity), wantsSecrets: false)),
             .update(UpdateRequest(ItemQuery(.key), changes: ItemChanges())), .delete(ItemQuery(.internetPassword)),
-            .status, .check, .lockStatus, .unlock(SecretBytes("")), .lock(.withGrace), .passcode(.set(SecretBytes(""))),
+            .status, .check, .compact, .lockStatus, .unlock(SecretBytes("")), .lock(.withGrace), .passcode(.set(SecretBytes(""))),
             .passcode(.change(old: SecretBytes(""), new: SecretBytes(""), rekey: false)),
             .passcode(.remove(old: SecretBytes(""))),
             .passcode(.setPolicy(PasscodePolicy(), passcode: SecretBytes(""))),

@@ -81,7 +81,7 @@ extension WorkGate.Work {
         case .lock, .lockStatus, .renewLease, .giveUpStore, .endTicket: self = .immediate
         case .unlock, .passcode: self = .passcode
         case .status, .fileKey, .backUpFileKeys, .authenticationStatus: self = .read
-        case .check, .rekeyStep, .exportItems, .importItems: self = .large
+        case .check, .compact, .rekeyStep, .exportItems, .importItems: self = .large
         case .find(let request): self = request.query.limit == .one ? .read : .large
         case .add, .update, .delete: self = byteCount > Self.mostOrdinaryBytes ? .large : .write
         }

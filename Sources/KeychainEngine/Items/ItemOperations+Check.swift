@@ -30,6 +30,13 @@ extension ItemOperations {
                         ? "run 'keychainctl passcode set', which goes on with it first"
                         : "run 'keychainctl unlock', which goes on with it"))
         }
+        let free = try store.freeBytes()
+        if free > 1 << 20 {
+            findings.append(
+                StoreFinding(
+                    .note, "deleted items have left \(free >> 20) MiB of the database free",
+                    advice: "run 'keychainctl doctor --compact', which gives them back to the disk"))
+        }
         if keys.snapshot.memoryKind == .ordinary {
             findings.append(
                 StoreFinding(

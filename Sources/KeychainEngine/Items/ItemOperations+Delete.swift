@@ -9,7 +9,7 @@ extension ItemOperations {
     func delete(_ query: ItemQuery, from caller: Caller) throws -> Int {
         if query.itemClass == .identity { return try deleteIdentities(query, from: caller) }
         let scope = try AccessPolicy(caller: caller).scopeForWriting(query.accessGroup)
-        return try write { connection in
+        return try write(onlyRemoves: true) { connection in
             let ids = try rowsToDelete(query, in: scope, on: connection)
             guard !ids.isEmpty else { throw KeychainError(notFound: query) }
             for id in ids { try connection.delete(id) }

@@ -46,10 +46,13 @@ struct ItemOperations {
     ///
     /// - Parameters:
     ///   - isLarge: Whether it changes so much that other writes should not share its transaction.
+    ///   - onlyRemoves: Whether it can do with the space that is kept for a full disk.
     ///   - forgetsPages: Whether what a large one used of the database is of no use for what follows.
     /// - Throws: `KeychainError.staleKeys` if what is written must be sealed under newer keys.
-    func write<R>(isLarge: Bool = false, forgetsPages: Bool = false, _ body: (StoreConnection) throws -> R) throws -> R
-    {
+    func write<R>(
+        isLarge: Bool = false, onlyRemoves: Bool = false, forgetsPages: Bool = false,
+        _ body: (StoreConnection) throws -> R
+    ) throws -> R {
         func agreed(_ connection: StoreConnection) throws -> R {
             let agreed = try connection.sealingGeneration()
             guard agreed <= keys.generation else {
@@ -59,6 +62,7 @@ struct ItemOperations {
             if agreed < keys.generation { try connection.setSealingGeneration(keys.generation) }
             return try body(connection)
         }
+        if onlyRemoves { return try store.remove(agreed) }
         guard isLarge else { return try store.write(agreed) }
         // Transactions that each change most pages of the index would otherwise all be written twice: 64 MiB of log.
         return try store.writeAlone(pagesBetweenCheckpoints: 16_000, forgetsPages: forgetsPages, agreed)

@@ -97,7 +97,7 @@ package struct StoreRepair {
         let ours: Set = [
             "keychain.db", "keychain.db-wal", "keychain.db-shm", "keychain.db-journal", "keybag", "attempts",
             "lock-state", "lock-listeners", "host", "daemon.lock", "store.lock", "write.lock", "keybag.new",
-            "attempts.new", "host.new", "keychain.db.new",
+            "attempts.new", "host.new", "keychain.db.new", "reserve",
         ]
         let names = try FileManager.default.contentsOfDirectory(atPath: configuration.storeDirectory.path)
         let others = names.filter { !ours.contains($0) && !$0.hasPrefix("keychain.db.new-") }.sorted()

@@ -13,6 +13,7 @@ extension WireClientMessage.OneOf_Kind {
             case .delete(let query): .delete(WireQuery(query))
             case .status: .status(WireNothing())
             case .check: .check(WireNothing())
+            case .compact: .compact(WireNothing())
             case .lockStatus: .lockStatus(WireNothing())
             case .unlock(let passcode): .unlock(.with { $0.passcodeSize = secrets.size(adding: passcode) })
             case .lock(let request): .lock(.with { $0.now = request == .now })
@@ -66,6 +67,7 @@ extension Request {
         case .delete(let query): self = .delete(try ItemQuery(query))
         case .status: self = .status
         case .check: self = .check
+        case .compact: self = .compact
         case .lockStatus: self = .lockStatus
         case .unlock(let unlock): self = .unlock(try tail.takePasscode(unlock.hasPasscodeSize, unlock.passcodeSize))
         case .lock(let lock): self = .lock(lock.now ? .now : .withGrace)

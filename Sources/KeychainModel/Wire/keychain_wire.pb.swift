@@ -546,6 +546,15 @@ nonisolated struct WireClientMessage: @unchecked Sendable {
     set {_uniqueStorage()._kind = .backUpFileKeys(newValue)}
   }
 
+  /// For the owner alone: writes the database anew without the space of what was deleted. Answered with done.
+  var compact: WireNothing {
+    get {
+      if case .compact(let v)? = _storage._kind {return v}
+      return WireNothing()
+    }
+    set {_uniqueStorage()._kind = .compact(newValue)}
+  }
+
   /// What comes with a request to show that a person wants it. Not with verify_biometry.
   var proof: WireProof {
     get {_storage._proof ?? WireProof()}
@@ -617,6 +626,8 @@ nonisolated struct WireClientMessage: @unchecked Sendable {
     case adoptFileKey(WireAdoptFileKey)
     /// For the owner alone: the class keys of files, sealed. Answered with file_key_backup.
     case backUpFileKeys(WireBackUpFileKeys)
+    /// For the owner alone: writes the database anew without the space of what was deleted. Answered with done.
+    case compact(WireNothing)
 
   }
 
@@ -2730,7 +2741,7 @@ nonisolated extension WireBiometryKind: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{1}subscribe\0\u{1}add\0\u{1}find\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{1}check\0\u{3}lock_status\0\u{1}unlock\0\u{1}lock\0\u{3}set_passcode\0\u{3}change_passcode\0\u{3}remove_passcode\0\u{3}set_policy\0\u{3}rekey_step\0\u{3}renew_lease\0\u{3}export_items\0\u{3}import_items\0\u{3}give_up_store\0\u{3}make_file_key\0\u{3}open_file_key\0\u{3}rewrap_file_key\0\u{3}authentication_status\0\u{3}end_ticket\0\u{3}verify_biometry\0\u{1}proof\0\u{3}adopt_file_key\0\u{3}back_up_file_keys\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{1}subscribe\0\u{1}add\0\u{1}find\0\u{1}update\0\u{1}delete\0\u{1}status\0\u{1}check\0\u{3}lock_status\0\u{1}unlock\0\u{1}lock\0\u{3}set_passcode\0\u{3}change_passcode\0\u{3}remove_passcode\0\u{3}set_policy\0\u{3}rekey_step\0\u{3}renew_lease\0\u{3}export_items\0\u{3}import_items\0\u{3}give_up_store\0\u{3}make_file_key\0\u{3}open_file_key\0\u{3}rewrap_file_key\0\u{3}authentication_status\0\u{3}end_ticket\0\u{3}verify_biometry\0\u{1}proof\0\u{3}adopt_file_key\0\u{3}back_up_file_keys\0\u{1}compact\0")
 
   fileprivate class _StorageClass {
     var _id: UInt64 = 0
@@ -3133,6 +3144,19 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
             _storage._kind = .backUpFileKeys(v)
           }
         }()
+        case 31: try {
+          var v: WireNothing?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .compact(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .compact(v)
+          }
+        }()
         default: break
         }
       }
@@ -3266,6 +3290,10 @@ nonisolated extension WireClientMessage: SwiftProtobuf.Message, SwiftProtobuf._M
       case .backUpFileKeys?: try {
         guard case .backUpFileKeys(let v)? = _storage._kind else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+      }()
+      case .compact?: try {
+        guard case .compact(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
       }()
       default: break
       }

@@ -15,10 +15,15 @@ struct DoctorCommand: ParsableCommand {
             store, which takes this one's place; the damaged one is kept beside it. No other program may have the \
             keychain open. A locked keychain asks for its passcode (standard input, or a prompt). The exit status is 0 \
             if everything could be saved and nothing is wrong any more.
+
+            With --compact the database is written anew without the space of what was deleted. Stores of this version \
+            give most of it back by themselves. It needs as much free space as the database has, twice, and works with \
+            a locked keychain too.
             """)
 
     @OptionGroup var store: StoreOptions
     @Flag(help: "Save what can be read of a damaged store into a new one.") var repair = false
+    @Flag(help: "Give the space of what was deleted back to the disk.") var compact = false
     @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
 
     func run() throws {
@@ -31,9 +36,17 @@ struct DoctorCommand: ParsableCommand {
         } else if repair && !json {
             Console.note("there is nothing that a repair would mend")
         }
+        if compact {
+            if diagnosis.isRepairable { throw ToolFailure(message: Self.refusal + "\n" + diagnosis.text) }
+            let compaction = try Compaction.run(KeychainSession(store))
+            diagnosis = try diagnose()
+            diagnosis.compaction = compaction
+        }
         try Console.write(json ? diagnosis.json.text + "\n" : diagnosis.text)
         if !diagnosis.isHealthy || (diagnosis.repair?.unreadableCount ?? 0) > 0 { throw ExitCode(1) }
     }
+
+    private static let refusal = "a damaged database is not compacted, since that could lose what a repair saves"
 
     /// With a connection of its own, which is closed when this returns.
     private func diagnose() throws -> Diagnosis { Diagnosis(try KeychainSession(store)) }
@@ -47,11 +60,33 @@ struct DoctorCommand: ParsableCommand {
     }
 }
 
+/// How large the database was and is.
+struct Compaction {
+    let bytesBefore: Int64
+    let bytesAfter: Int64
+
+    /// - Returns: nil where there is no store yet.
+    static func run(_ session: KeychainSession) throws(KeychainError) -> Compaction? {
+        guard case .present = session.presence else { return nil }
+        let before = try bytesOnDisk(session)
+        if Console.errorIsTerminal { Console.note("writing \(ByteCount.text(before)) anew…") }
+        _ = try session.connection.perform(.compact)
+        return Compaction(bytesBefore: before, bytesAfter: try bytesOnDisk(session))
+    }
+
+    private static func bytesOnDisk(_ session: KeychainSession) throws(KeychainError) -> Int64 {
+        guard case .status(let status) = try session.connection.perform(.status) else { throw .unexpectedReply }
+        return status.bytesOnDisk
+    }
+}
+
 /// Everything that was found, worst first.
 struct Diagnosis {
     let findings: [StoreFinding]
     /// What a repair before it did.
     var repair: RepairReport?
+    /// What a compaction before it did.
+    var compaction: Compaction?
     private let storePath: String
     /// nil if the items could not be looked at.
     private var checkedCount: Int?
@@ -138,6 +173,10 @@ struct Diagnosis {
             }
             lines.add("Old store", repair.oldStorePath)
         }
+        if let compaction {
+            lines.add(
+                "Compacted", "\(ByteCount.text(compaction.bytesBefore)) to \(ByteCount.text(compaction.bytesAfter))")
+        }
         if let checkedCount {
             lines.add("Checked", checkedCount == 1 ? "1 item" : "\(checkedCount) items")
         }
@@ -171,6 +210,15 @@ struct Diagnosis {
                         ("saved", .number(Int64(report.savedCount))),
                         ("unreadable", .number(Int64(report.unreadableCount))),
                         ("oldStore", .string(report.oldStorePath)),
+                    ])
+                } ?? .null
+            ),
+            (
+                "compaction",
+                compaction.map { compaction in
+                    .object([
+                        ("bytesBefore", .number(compaction.bytesBefore)),
+                        ("bytesAfter", .number(compaction.bytesAfter)),
                     ])
                 } ?? .null
             ),

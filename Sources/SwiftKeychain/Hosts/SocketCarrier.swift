@@ -231,7 +231,7 @@ extension Request {
     var mayBeRepeated: Bool {
         switch self {
         case .authenticated(_, let request): request.mayBeRepeated
-        case .find, .status, .check, .lockStatus, .exportItems, .lock, .renewLease, .fileKey, .backUpFileKeys,
+        case .find, .status, .check, .compact, .lockStatus, .exportItems, .lock, .renewLease, .fileKey, .backUpFileKeys,
             .authenticationStatus, .endTicket:
             true
         case .importItems(let request): request.isDryRun

@@ -165,7 +165,7 @@ extension Inspection {
     private mutating func sweep(_ engine: Engine, _ directory: URL, _ passcodes: [String]) throws {
         let known: Set = [
             "keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag", "attempts", "lock-state",
-            "lock-listeners", "store.lock", "write.lock",
+            "lock-listeners", "store.lock", "write.lock", "reserve",
         ]
         func strangers() throws -> [String] {
             let store = try FileManager.default.contentsOfDirectory(atPath: directory.path + "/store")
@@ -204,6 +204,9 @@ extension EngineConfiguration {
     static func probe(in directory: URL, usesKeyring: Bool = false) -> EngineConfiguration {
         var configuration = EngineConfiguration.test(in: directory, usesKeyring: usesKeyring)
         configuration.rowsPerRekeyStep = 8
+        // Whole stores are copied for every step.
+        configuration.bytesReserved = 4 << 10
+        configuration.freePagesKept = 2
         return configuration
     }
 }

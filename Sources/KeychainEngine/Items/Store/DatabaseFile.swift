@@ -29,7 +29,7 @@ struct DatabaseFile {
         let temporary = url.appendingPathExtension("new")
         removeUnfinished(temporary)
         try createEmptyFile(temporary)
-        let writer = try openWriter(temporary, makeWriteQueue())
+        let writer = try openWriter(temporary, makeWriteQueue(), isNew: true)
         try configuration.schema.migrator.migrate(writer)
         // Closing would do it too, but tells nobody if it fails.
         _ = try writer.writeWithoutTransaction { try $0.checkpoint(.truncate) }
@@ -78,7 +78,20 @@ struct DatabaseFile {
 
     // MARK: Connections
 
-    func openReader() throws -> Reader { try Reader(url, busyTimeout: configuration.busyTimeout) }
+    var reserve: SpaceReserve { SpaceReserve(beside: url, configuration) }
+
+    func openReader() throws -> Reader {
+        let reader = try Reader(url, busyTimeout: configuration.busyTimeout)
+        do {
+            // The first thing that is read makes the index of SQLite's log, if it is not there.
+            _ = try reader.number("PRAGMA schema_version")
+        } catch let error as KeychainError where error.code == .diskFull {
+            _ = try reserve.spend { try reader.number("PRAGMA schema_version") }
+        } catch {
+            // What else is wrong is told by the first question that is asked.
+        }
+        return reader
+    }
 
     func makeWriteQueue() -> WriteQueue { WriteQueue(beside: url, timeout: configuration.busyTimeout) }
 
@@ -86,7 +99,7 @@ struct DatabaseFile {
 
     func openWriter(_ queue: WriteQueue) throws -> DatabaseQueue { try openWriter(url, queue) }
 
-    private func openWriter(_ url: URL, _ queue: WriteQueue) throws -> DatabaseQueue {
+    private func openWriter(_ url: URL, _ queue: WriteQueue, isNew: Bool = false) throws -> DatabaseQueue {
         var options = Configuration()
         options.label = "keychain"
         options.busyMode = .callback { queue.shouldTryAgain(tries: $0) }
@@ -96,6 +109,7 @@ struct DatabaseFile {
             // transaction that is not synced. Then a power cut takes acknowledged writes away, and several transactions
             // can be torn at once, which looks like damage (docs/decisions/014-damage-in-the-log.md).
             try database.execute(sql: "PRAGMA synchronous = \(synchronous)")
+            if isNew { try ItemStore.prepareToGiveBackPages(database) }
             guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
                 throw KeychainError(.notAvailable, message: "the keychain's database cannot keep a log")
             }

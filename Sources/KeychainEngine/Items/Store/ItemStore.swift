@@ -3,6 +3,7 @@ internal import GRDB
 internal import GRDBSQLite
 internal import KeychainCrypto
 internal import KeychainModel
+internal import Logging
 internal import Synchronization
 
 /// The database of a store: readers side by side, one writer at a time, every commit on the disk before it is reported.
@@ -13,6 +14,9 @@ final class ItemStore: Sendable {
     private let verifiedEpoch = BriefLock<UInt64?>(nil)
     private let readers: ReaderPool
     private let writeQueue: WriteQueue
+    private let reserve: SpaceReserve
+    private let freePagesKept: Int
+    private let logger = Logger(label: "keychain.store")
     let groupCommit: GroupCommit
     private let openWriter: @Sendable () throws -> DatabaseQueue
     /// Opened by the first write: many a process only reads.
@@ -21,16 +25,17 @@ final class ItemStore: Sendable {
     private let openMark: OpenStores.Mark
 
     init(
-        url: URL, storeID: UUID, schema: StoreSchema, readers: ReaderPool, writeQueue: WriteQueue,
-        groupCommit: GroupCommit, openMark: OpenStores.Mark,
-        openWriter: @escaping @Sendable () throws -> DatabaseQueue
+        url: URL, storeID: UUID, configuration: EngineConfiguration, readers: ReaderPool, writeQueue: WriteQueue,
+        reserve: SpaceReserve, openMark: OpenStores.Mark, openWriter: @escaping @Sendable () throws -> DatabaseQueue
     ) {
         self.writeQueue = writeQueue
-        self.groupCommit = groupCommit
+        groupCommit = GroupCommit(longest: configuration.longestSharedTransaction)
+        self.reserve = reserve
+        freePagesKept = configuration.freePagesKept
         self.url = url
         self.openMark = openMark
         self.storeID = storeID
-        self.schema = schema
+        schema = configuration.schema
         self.readers = readers
         self.openWriter = openWriter
     }
@@ -57,7 +62,10 @@ final class ItemStore: Sendable {
         try groupCommit.write { database in
             result = try body(StoreConnection(WriterStatements(database: database)))
         } transact: { writes in
-            try withWriter { database in try transact(on: database, writes) }
+            try withWriter { database in
+                try transact(on: database, writes)
+                giveBackFreePages(of: database)
+            }
         }
         return result!
     }
@@ -77,12 +85,16 @@ final class ItemStore: Sendable {
             sqlite3_wal_autocheckpoint(database.sqliteConnection, pages)
             defer { sqlite3_wal_autocheckpoint(database.sqliteConnection, Self.pagesBetweenCheckpoints) }
             defer { if forgetsPages { sqlite3_db_release_memory(database.sqliteConnection) } }
-            var result: R?
-            try transact(on: database) { database in
-                result = try body(StoreConnection(WriterStatements(database: database)))
-            }
-            return result!
+            return try transactAlone(on: database, body)
         }
+    }
+
+    private func transactAlone<R>(on database: Database, _ body: (StoreConnection) throws -> R) throws -> R {
+        var result: R?
+        try transact(on: database) { database in
+            result = try body(StoreConnection(WriterStatements(database: database)))
+        }
+        return result!
     }
 
     /// Runs `body` in a transaction that no other process shares, and commits; rolls back if it throws.
@@ -131,10 +143,12 @@ final class ItemStore: Sendable {
     /// Moves what this process wrote into the database, and cuts the log to nothing.
     func emptyLog() throws {
         guard let writer = writer.withLock({ $0 }) else { return }
-        _ = try writer.writeWithoutTransaction { database in
-            // Neither the end of a process nor a lock waits for another process that is reading.
-            try writeQueue.withoutWaiting { try database.checkpoint(.truncate) }
-        }
+        try writer.writeWithoutTransaction { try emptyLog(of: $0) }
+    }
+
+    private func emptyLog(of database: Database) throws {
+        // Neither the end of a process nor a lock waits for another process that is reading.
+        _ = try writeQueue.withoutWaiting { try database.checkpoint(.truncate) }
     }
 
     /// What SQLite itself finds wrong with its file; empty if nothing.
@@ -156,13 +170,104 @@ final class ItemStore: Sendable {
     }
 
     func withWriter<R>(_ body: (Database) throws -> R) throws -> R {
-        let writer = try writer.withLock { writer in
-            if let writer { return writer }
+        let (writer, isNew) = try writer.withLock { writer in
+            if let writer { return (writer, false) }
             let opened = try openWriter()
             writer = opened
-            return opened
+            return (opened, true)
         }
-        return try writer.writeWithoutTransaction(body)
+        let result = try writer.writeWithoutTransaction(body)
+        // After the work: a full disk should not be filled before it.
+        if isNew { reserve.keep() }
+        return result
+    }
+}
+
+// MARK: - Space
+
+extension ItemStore {
+    /// As ``write(_:)``, for what only removes items. If the disk is full, the space that is kept for that is used.
+    func remove<R>(_ body: (StoreConnection) throws -> R) throws -> R {
+        do {
+            return try write(body)
+        } catch where KeychainError(engineFailure: error).code == .diskFull {
+            return try reserve.spend { try removeWithLittleSpace(body) }
+        }
+    }
+
+    private func removeWithLittleSpace<R>(_ body: (StoreConnection) throws -> R) throws -> R {
+        try withWriter { database in
+            // Overwriting what is freed takes as much of the log as was freed. Instead the pages go altogether.
+            let givesBack = try canGiveBackPages(database)
+            if givesBack { try database.execute(sql: "PRAGMA secure_delete = FAST") }
+            let result = Result { try transactAlone(on: database, body) }
+            // What the log took is space for the reserve again. If it stays, the next one that writes empties it.
+            defer { _ = try? emptyLog(of: database) }
+            try database.execute(sql: "PRAGMA secure_delete = ON")
+            if givesBack, case .success = result { giveBackFreePages(of: database, keeping: 0, pagesPerStep: 32) }
+            return try result.get()
+        }
+    }
+
+    /// Cuts free pages off the database, a few in each transaction, so that other programs write in between. What is
+    /// removed stays removed if that fails: the next write goes on with it.
+    ///
+    /// - Parameter most: How many may be left; nil: as many as are kept in general.
+    private func giveBackFreePages(of database: Database, keeping most: Int? = nil, pagesPerStep: Int = 256) {
+        do {
+            var free = try freePageCount(database)
+            guard free > most ?? freePagesKept, try canGiveBackPages(database) else { return }
+            try writeQueue.withoutWaiting {
+                while free > 0 {
+                    try transact(on: database) { database in
+                        try database.execute(sql: "PRAGMA incremental_vacuum(\(pagesPerStep))")
+                    }
+                    // The file becomes shorter when the log is moved into it.
+                    _ = try database.checkpoint(most == nil ? .passive : .truncate)
+                    let left = try freePageCount(database)
+                    guard left < free else { break }
+                    free = left
+                }
+            }
+        } catch {
+            logger.debug(
+                "free pages are left in the database", metadata: ["reason": "\(KeychainError(engineFailure: error).code)"])
+        }
+    }
+
+    private func freePageCount(_ database: Database) throws -> Int {
+        try Int.fetchOne(database.cachedStatement(sql: "PRAGMA freelist_count")) ?? 0
+    }
+
+    /// Has a database that has no tables yet, or is compacted next, note where its pages belong, without which none can be
+    /// given back (sqlite.org/pragma.html#pragma_auto_vacuum). Early stores do not.
+    static func prepareToGiveBackPages(_ database: Database) throws {
+        try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+    }
+
+    private func canGiveBackPages(_ database: Database) throws -> Bool {
+        let incremental = 2
+        return try Int.fetchOne(database, sql: "PRAGMA auto_vacuum") == incremental
+    }
+
+    /// Writes the database anew without free pages. It needs as much free space as the database has, twice.
+    func compact() throws {
+        try withWriter { database in
+            writeQueue.letOthersPass()
+            defer { writeQueue.leave() }
+            try requireInPlace(database)
+            try requireVersion(try Int.fetchOne(database, sql: "PRAGMA user_version"))
+            try Self.prepareToGiveBackPages(database)
+            try database.execute(sql: "VACUUM")
+            _ = try database.checkpoint(.truncate)
+        }
+    }
+
+    /// How many bytes of the database are free.
+    func freeBytes() throws -> Int64 {
+        try withReader { reader in
+            try reader.number("PRAGMA freelist_count")! * reader.number("PRAGMA page_size")!  // each has one row
+        }
     }
 }
 

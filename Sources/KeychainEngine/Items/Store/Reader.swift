@@ -23,6 +23,7 @@ final class Reader: StatementSource, @unchecked Sendable {  // the pool gives it
         }
         handle = opened
         statements.initialize(repeating: nil)
+        sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_timeout(handle, Int32(busyTimeout * 1000))
         // What an edited schema names is not run.
         let result = sqlite3_exec(handle, "PRAGMA trusted_schema = OFF", nil, nil, nil)

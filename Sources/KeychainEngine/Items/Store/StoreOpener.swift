@@ -122,9 +122,8 @@ struct StoreOpener {
         let readers = ReaderPool(database.url, busyTimeout: configuration.busyTimeout, first: reader)
         let queue = database.makeWriteQueue()
         return ItemStore(
-            url: database.url, storeID: keys.storeID, schema: configuration.schema, readers: readers,
-            writeQueue: queue, groupCommit: GroupCommit(longest: configuration.longestSharedTransaction),
-            openMark: mark
+            url: database.url, storeID: keys.storeID, configuration: configuration, readers: readers,
+            writeQueue: queue, reserve: database.reserve, openMark: mark
         ) {
             // Perhaps long after the first reader: what is in the file's place now may be another store, or nothing.
             _ = try openReader(expecting: keys.storeID)

@@ -1,0 +1,42 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainSystem
+
+/// A file of zeros that only takes up space, for the day when the disk is full: what deletes an item is written to the log
+/// first, and needs space for that.
+///
+/// Keeping it is a courtesy. Where there is no space for it, or its name is taken by something that cannot be removed,
+/// all is as without it. Another program can be quicker to use the space that it gives up.
+struct SpaceReserve: Sendable {
+    private let path: String
+    private let byteCount: Int
+    private let files: any FileSystem
+
+    init(beside database: URL, _ configuration: EngineConfiguration) {
+        path = database.deletingLastPathComponent().appendingPathComponent("reserve").path
+        byteCount = configuration.bytesReserved
+        files = configuration.files
+    }
+
+    /// Makes the file, if it is not there.
+    func keep() {
+        var information = stat()
+        if lstat(path, &information) == 0 {
+            if information.st_mode & S_IFMT == S_IFREG && information.st_size == byteCount { return }
+            guard files.remove(path) == 0 else { return }
+        }
+        let file = files.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC)
+        guard file >= 0 else { return }
+        defer { close(file) }
+        // Less, where there is not as much. It is made anew when there may be more.
+        let written = [UInt8](repeating: 0, count: byteCount).withUnsafeBytes { files.write($0, to: file) }
+        if written <= 0 { _ = files.remove(path) }
+    }
+
+    /// Runs `body` with the file's space free, and then keeps it again.
+    func spend<R>(_ body: () throws -> R) rethrows -> R {
+        _ = files.remove(path)
+        defer { keep() }
+        return try body()
+    }
+}
