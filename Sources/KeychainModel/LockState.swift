@@ -39,6 +39,9 @@ package struct LockStatus: Sendable, Hashable {
     /// A lock was announced, and follows within ``noticeLength``: as soon as nobody listens any more.
     package var isLocking: Bool
 
+    /// How long calls in progress may go on after a lock that leaves them time (docs/key-hierarchy.md, "Lock and unlock").
+    package static let graceLength = Duration.seconds(10)
+
     /// So long a lock waits at most for those who listen. With a lock for now after it, a system that is about to sleep
     /// waits longer: five seconds, unless it is told otherwise.
     package static let noticeLength = Duration.seconds(3)

@@ -7,8 +7,6 @@ internal import KeychainModel
 struct AccessWindow: ~Copyable {
     /// Looking costs a call to the keychain.
     private static let interval = Duration.milliseconds(500)
-    /// As the engine's own (docs/key-hierarchy.md, "Lock and unlock").
-    private static let grace = Duration.seconds(10)
 
     private let keys: FileKeys
     private let isWatched: Bool
@@ -36,7 +34,7 @@ struct AccessWindow: ~Copyable {
         }
         let since = lockedSince ?? now
         lockedSince = since
-        if now - since > Self.grace {
+        if now - since > LockStatus.graceLength {
             throw DataProtectionError(.locked, path, "the keychain was locked while the file was in use")
         }
     }

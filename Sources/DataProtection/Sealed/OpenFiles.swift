@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KeychainModel
 internal import SwiftKeychain
 internal import Synchronization
 
@@ -90,7 +91,7 @@ final class OpenFiles: Sendable {
     }
 
     private func takeKeys() {
-        let end = ContinuousClock.now + SealedFile.grace
+        let end = ContinuousClock.now + LockStatus.graceLength
         // Those first that wait for nothing.
         var left = state.withLock { $0.files.values.compactMap(\.file) }.filter { !$0.dropKey(.ifIdle) }
         while !left.isEmpty {

@@ -724,9 +724,6 @@ final class SealedFile: Sendable {
         return try body()
     }
 
-    /// How long the keychain's lock waits for calls in progress, as the engine's own (docs/key-hierarchy.md).
-    static let grace = Duration.seconds(10)
-
     /// How a key is taken away.
     enum KeyLoss {
         /// Not from a file with calls in progress, or with content that is not on the disk.

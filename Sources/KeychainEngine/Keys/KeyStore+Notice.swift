@@ -30,7 +30,7 @@ extension KeyStore {
         let bag = try begin().snapshot.bag
         guard bag.passcode != nil, let limit = bag.policy.idleLimit, let record = state.read() else { return }
         let now = configuration.clock.sinceBoot
-        let end = record.lastUse &+ UInt64(limit) * 1_000_000_000
+        let end = record.idleEnd(limit: limit)
         guard end > now, end - now <= LockRecord.noticeLength(idleLimit: limit), !record.isLocking(now) else { return }
         _ = announce(until: end)
     }
@@ -71,25 +71,4 @@ extension KeyStore {
         // Where each process has its own, it may be another one that has them.
         return state.isShared || held.whenUnlocked(idleLimit: limit) != nil
     }
-}
-
-extension LockRecord {
-    /// At most so much time lies between an announcement and its lock, in nanoseconds.
-    static let noticeLength = UInt64(LockStatus.noticeLength / .nanoseconds(1))
-    /// What a lock may take until it is written, once the time is over.
-    private static let leeway: UInt64 = 1_000_000_000
-
-    /// How long before the end of the idle limit it is announced: uses in that time do not count any more.
-    static func noticeLength(idleLimit: Int?) -> UInt64 {
-        idleLimit.map { min(noticeLength, UInt64($0) * 250_000_000) } ?? noticeLength
-    }
-
-    /// A lock was announced, and has not come yet. One whose maker was killed never comes.
-    func isLocking(_ now: UInt64) -> Bool {
-        !isLocked && lockingUntil > 0 && now < lockingUntil &+ Self.leeway
-            && lockingUntil <= now &+ Self.noticeLength
-    }
-
-    /// Whoever listens has time left.
-    func isNoticeRunning(_ now: UInt64) -> Bool { isLocking(now) && now < lockingUntil }
 }

@@ -61,3 +61,107 @@ struct LockRecord: Sendable, Equatable {
         }
     }
 }
+
+// MARK: - Locks and unlocks
+
+extension LockRecord {
+    /// How long calls in progress may go on after a lock.
+    static let graceLength = LockStatus.graceLength.inNanoseconds
+    /// How long a lock waits for its turn.
+    static let patience = Duration.milliseconds(100)
+
+    /// The last lock came after the last unlock.
+    var isLocked: Bool { lockedAt > unlockedAt }
+
+    func isWithinGrace(_ now: UInt64) -> Bool { graceEnd > now && graceEnd - now <= Self.graceLength }
+
+    /// A second lock gives no more time than the first.
+    mutating func lock(graceEnd end: UInt64) {
+        graceEnd = isLocked ? min(graceEnd, end) : end
+        epoch &+= 1
+        lockedAt = epoch
+        lockingUntil = 0
+    }
+
+    /// Begins the epoch of an unlock. A watcher that is gone locks what was unlocked before it went, and nothing after.
+    mutating func unlock(_ now: UInt64) {
+        epoch &+= 1
+        unlockedAt = epoch
+        lastUse = now
+        if !isWatched(now) { watchedUntil = 0 }
+    }
+}
+
+// MARK: - Watchers
+
+extension LockRecord {
+    /// A watcher's promise; it renews it three times as often.
+    static let leaseLength = Duration.seconds(60).inNanoseconds
+
+    func isWatched(_ now: UInt64) -> Bool { watchedUntil > now && watchedUntil - now <= Self.leaseLength }
+
+    /// A watcher had promised to be there since the last unlock, which forgets those of before, and is no more.
+    func isWatcherGone(now: UInt64) -> Bool { watchedUntil > 0 && watchedUntil < now }
+
+    /// A watcher had promised to be there, after the keys were unlocked, and is no more.
+    func isWatcherGone(since unlock: UInt64, now: UInt64) -> Bool { watchedUntil > unlock && watchedUntil < now }
+}
+
+// MARK: - Disuse
+
+extension LockRecord {
+    /// Nobody has used the keys for that long.
+    func isIdle(limit: Int?, now: UInt64) -> Bool {
+        guard let limit else { return false }
+        return now > lastUse && now - lastUse > Duration.seconds(limit).inNanoseconds
+    }
+
+    /// When nobody will have used the keys for that long.
+    func idleEnd(limit: Int) -> UInt64 { lastUse &+ Duration.seconds(limit).inNanoseconds }
+
+    /// When keys that were unlocked at some time will have gone unused for too long, or a watcher that promised since to
+    /// be there will be overdue; nil: never.
+    func end(unlockedAt time: UInt64, idleLimit: Int?) -> UInt64? {
+        [idleLimit.map(idleEnd), watchedUntil > time ? watchedUntil : nil].compactMap(\.self).min()
+    }
+
+    /// How long the kernel keeps the keys, in seconds: as long as the watcher promised to be there, and no longer
+    /// than they may go unused. nil: no limit.
+    func lifetime(idleLimit: Int?, now: UInt64) -> Int? {
+        let idle = idleLimit.map { Self.seconds(from: now, to: idleEnd(limit: $0)) }
+        let watched = isWatched(now) ? Self.seconds(from: now, to: watchedUntil) : nil
+        return [idle, watched].compactMap(\.self).min()
+    }
+
+    /// At least one: zero would mean for ever.
+    private static func seconds(from now: UInt64, to end: UInt64) -> Int {
+        max(1, end > now ? Int(clamping: (end - now) / 1_000_000_000) : 0)
+    }
+}
+
+// MARK: - Notices
+
+extension LockRecord {
+    /// At most so much time lies between an announcement and its lock.
+    static let noticeLength = LockStatus.noticeLength.inNanoseconds
+    /// What a lock may take until it is written, once the time is over.
+    private static let leeway = Duration.seconds(1).inNanoseconds
+
+    /// How long before the end of the idle limit it is announced: uses in that time do not count any more.
+    static func noticeLength(idleLimit: Int?) -> UInt64 {
+        idleLimit.map { min(noticeLength, Duration.seconds($0).inNanoseconds / 4) } ?? noticeLength
+    }
+
+    /// A lock was announced, and has not come yet. One whose maker was killed never comes.
+    func isLocking(_ now: UInt64) -> Bool {
+        !isLocked && lockingUntil > 0 && now < lockingUntil &+ Self.leeway
+            && lockingUntil <= now &+ Self.noticeLength
+    }
+
+    /// Those who listen have time left.
+    func isNoticeRunning(_ now: UInt64) -> Bool { isLocking(now) && now < lockingUntil }
+}
+
+extension Duration {
+    fileprivate var inNanoseconds: UInt64 { UInt64(self / .nanoseconds(1)) }
+}

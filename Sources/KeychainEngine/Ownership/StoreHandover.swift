@@ -63,11 +63,7 @@ extension KeyStore {
     /// Tells every process that has the store open to look whose it is and to drop what it unlocked itself, as a lock
     /// does, and leaves no key of it in the kernel's keyring.
     func leaveToDaemon() throws(KeychainError) {
-        try state.update { record in
-            record.epoch &+= 1
-            record.lockedAt = record.epoch
-            record.graceEnd = 0
-        }
+        try state.update { $0.lock(graceEnd: 0) }
         withdraw()
     }
 }

@@ -1,0 +1,115 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// Keys that are put within reach of every process of the user, and taken back.
+extension KeyStore {
+    /// The lock as it is now, for ``publish(_:_:tiers:asOf:commit:)``.
+    func moment() throws(KeychainError) -> LockRecord {
+        var moment: LockRecord?
+        try state.update { moment = $0 }
+        return moment!
+    }
+
+    /// Makes keys available to this process, and through the kernel's keyring to every process of the user.
+    ///
+    /// - Parameters:
+    ///   - moment: When the reason for it was established. If the store was locked since, the keys that are there while
+    ///     unlocked are left out.
+    ///   - commit: Run between, when the keys are there and nobody is told yet: replaces the keybag.
+    /// - Returns: false if the store was locked meanwhile.
+    @discardableResult
+    func publish(
+        _ keys: StoreKeys, _ bag: Keybag, tiers: [KeyTier] = KeyTier.behindPasscode, asOf moment: LockRecord,
+        commit: () throws(KeychainError) -> Void = {}
+    ) throws(KeychainError) -> Bool {
+        let now = configuration.clock.sinceBoot
+        var wasLocked = false
+        var published: LockRecord?
+        let isNew = keyring?.find(blobName(.afterFirstUnlock, bagGeneration: bag.generation)) == nil
+        try state.update { record throws(KeychainError) in
+            wasLocked = record.lockedAt != moment.lockedAt
+            if tiers.contains(.whenUnlocked) && !wasLocked { record.unlock(now) } else { record.epoch &+= 1 }
+            do throws(KeychainError) {
+                try putBlobs(of: keys, tiers.filter { $0 != .whenUnlocked || !wasLocked }, bag, record, now)
+                try commit()
+            } catch {
+                if isNew { removeBlobs(of: tiers, bagGeneration: bag.generation) }
+                throw error
+            }
+            published = record
+        } then: {
+            // Whoever is told of the new epoch finds them here, and a lock that comes after it takes them.
+            guard keyring == nil, let published else { return }
+            held.hold(
+                keys, tiers: tiers.filter { $0 != .whenUnlocked || !wasLocked }, record: published,
+                idleLimit: bag.policy.idleLimit)
+        }
+        // A lock that did not wait for its turn came meanwhile.
+        if let record = state.read(), record.lockedAt != moment.lockedAt, !wasLocked {
+            removeBlobs(of: [.whenUnlocked])
+            held.release(alsoAfterFirstUnlock: false)
+            wasLocked = true
+        }
+        // From here on other processes look for the new ones. Whoever is killed before this leaves the former ones to
+        // the next lock, which takes all there are.
+        removeBlobs(of: KeyTier.behindPasscode, exceptOf: bag.generation)
+        return !wasLocked
+    }
+
+    private func putBlobs(
+        of keys: StoreKeys, _ tiers: [KeyTier], _ bag: Keybag, _ record: LockRecord, _ now: UInt64
+    ) throws(KeychainError) {
+        guard let keyring else { return }
+        let binding = binding(bag, record)
+        let key = try binding.key(deviceKey: deviceKey)
+        for tier in tiers {
+            let blob = try keys[tier].sealed(
+                under: key, context: binding.context(tier), randomness: configuration.randomness)
+            let lifetime = tier == .whenUnlocked ? record.lifetime(idleLimit: bag.policy.idleLimit, now: now) : nil
+            try keyring.put(blob, as: blobName(tier, bagGeneration: bag.generation), lifetime: lifetime)
+        }
+    }
+
+    /// Takes out of this keyring what a lock has taken out of another one. An unlock that is under way puts its keys there
+    /// before it says so in the record, and is waited for. If that takes long they stay: nobody opens them.
+    func removeLockedBlobs() {
+        try? state.update(
+            within: .milliseconds(100),
+            { record throws(KeychainError) in
+                if record.isLocked { removeBlobs(of: [.whenUnlocked]) }
+            }, then: {})
+    }
+
+    /// Removes what is in the keyring for a store, in whatever directory it was.
+    ///
+    /// - Parameters:
+    ///   - bagGeneration: Of this keybag alone; nil: of any.
+    ///   - exceptOf: But not of this one.
+    func removeBlobs(of tiers: [KeyTier], bagGeneration: UInt64? = nil, exceptOf kept: UInt64? = nil) {
+        let prefixes = formerPlaces.map(blobPrefix)
+        keyring?.removeAll { name in
+            tiers.contains { tier in
+                prefixes.contains(where: name.hasPrefix) && name.hasSuffix(":\(tier.rawValue)")
+                    && (bagGeneration.map { name == blobName(tier, bagGeneration: $0) } ?? true)
+                    && (kept.map { name != blobName(tier, bagGeneration: $0) } ?? true)
+            }
+        }
+    }
+
+    /// After another directory was put in the place of the store's: takes the keys of the former one, and puts these there
+    /// for the new one.
+    func moveKeys(_ keys: StoreKeys?) throws(KeychainError) {
+        removeBlobs(of: KeyTier.behindPasscode)
+        forgetSnapshot()
+        guard let keys else { return }
+        try publish(keys, try keybagFile.load(deviceKey: deviceKey, expecting: storeID), asOf: try moment())
+    }
+
+    /// Takes every key from the kernel's keyring and from this process, as a restart of the system would.
+    func withdraw() {
+        removeBlobs(of: KeyTier.behindPasscode)
+        held.release(alsoAfterFirstUnlock: true)
+        forgetSnapshot()
+    }
+}
