@@ -78,7 +78,8 @@ enum RequestSamples {
         [
             .add(AddRequest(.certificate)), .find(FindRequest(ItemQuery(.identity), wantsSecrets: false)),
             .update(UpdateRequest(ItemQuery(.key), changes: ItemChanges())), .delete(ItemQuery(.internetPassword)),
-            .status, .check, .compact, .lockStatus, .unlock(SecretBytes("")), .lock(.withGrace), .passcode(.set(SecretBytes(""))),
+            .status, .check, .compact, .lockStatus, .unlock(SecretBytes("")), .lock(.withGrace),
+            .passcode(.set(SecretBytes(""))),
             .passcode(.change(old: SecretBytes(""), new: SecretBytes(""), rekey: false)),
             .passcode(.remove(old: SecretBytes(""))),
             .passcode(.setPolicy(PasscodePolicy(), passcode: SecretBytes(""))),

@@ -190,7 +190,7 @@ extension ItemStore {
     func remove<R>(_ body: (StoreConnection) throws -> R) throws -> R {
         do {
             return try write(body)
-        } catch where KeychainError(engineFailure: error).code == .diskFull {
+        } catch  where KeychainError(engineFailure: error).code == .diskFull {
             return try reserve.spend { try removeWithLittleSpace(body) }
         }
     }
@@ -231,7 +231,8 @@ extension ItemStore {
             }
         } catch {
             logger.debug(
-                "free pages are left in the database", metadata: ["reason": "\(KeychainError(engineFailure: error).code)"])
+                "free pages are left in the database",
+                metadata: ["reason": "\(KeychainError(engineFailure: error).code)"])
         }
     }
 
