@@ -38,6 +38,8 @@ package struct LockStatus: Sendable, Hashable {
     package var epoch: UInt64
     /// A lock was announced, and follows within ``noticeLength``: as soon as nobody listens any more.
     package var isLocking: Bool
+    /// Calls that had begun before the last lock may go on.
+    package var isWithinGrace: Bool
 
     /// How long calls in progress may go on after a lock that leaves them time (docs/key-hierarchy.md, "Lock and unlock").
     package static let graceLength = Duration.seconds(10)
@@ -49,7 +51,7 @@ package struct LockStatus: Sendable, Hashable {
     package init(
         state: LockState, hasPasscode: Bool, keyPlace: KeyPlace, isWatched: Bool, idleLimit: Int?,
         erasesAfterTenFailures: Bool, failedAttempts: Int, secondsUntilNextAttempt: Double, isRekeying: Bool,
-        epoch: UInt64, isLocking: Bool = false
+        epoch: UInt64, isLocking: Bool = false, isWithinGrace: Bool = false
     ) {
         self.state = state
         self.hasPasscode = hasPasscode
@@ -62,6 +64,7 @@ package struct LockStatus: Sendable, Hashable {
         self.isRekeying = isRekeying
         self.epoch = epoch
         self.isLocking = isLocking
+        self.isWithinGrace = isWithinGrace
     }
 }
 

@@ -76,13 +76,13 @@ final class LockNoticeFollower: LockFollower, @unchecked Sendable {  // one thre
     private func nextEpoch() throws(KeychainError) -> UInt64 {
         if let listener {
             do throws(KeychainError) {
-                return try listener.waitForChange(since: epoch, timeout: LockWatchTime.pause)
+                return try listener.waitForChange(since: epoch, timeout: .lockFeedPause)
             } catch {
                 // A daemon that was started anew knows nothing of it; whether there is one is seen by asking.
                 end()
             }
         }
-        return try connection.waitForLockChange(since: epoch, timeout: LockWatchTime.pause)
+        return try connection.waitForLockChange(since: epoch, timeout: .lockFeedPause)
     }
 
     // MARK: Notices
@@ -108,8 +108,8 @@ final class LockNoticeFollower: LockFollower, @unchecked Sendable {  // one thre
 extension Connection {
     /// The same as ``lockChanges``, with a notice before each lock that gives one. As long as somebody has the stream,
     /// such a lock waits for it.
-    package var lockEvents: AsyncStream<LockEvent> { LockWatch<LockNoticeFollower>.stream(of: self) }
+    package var lockEvents: AsyncStream<LockEvent> { LockFeed.stream(of: self, by: LockNoticeFollower.self) }
 
     /// Each change of the lock from now on: ``KeychainLock/changes``.
-    package var lockChanges: AsyncStream<KeychainLock.State> { LockWatch<LockStateFollower>.stream(of: self) }
+    package var lockChanges: AsyncStream<KeychainLock.State> { LockFeed.stream(of: self, by: LockStateFollower.self) }
 }

@@ -258,6 +258,35 @@ import Testing
             #expect(try handle.read(at: 0, count: whole.count) == whole)
         }
     }
+
+    @Test("A lock without grace takes the key from a call that is under way, and the file stays sound")
+    func forcedLock() throws {
+        try withKeychain(.embedded) { keychain throws in
+            try keychain.setPasscode("1234")
+            let disk = InterruptedDisk()
+            let files = ProtectedFiles(
+                connection: Connection(engine: keychain.handler, caller: Caller(groups: ["G"])), files: disk)
+            let url = keychain.directory.appendingPathComponent("file")
+            let handle = try files.open(url, for: .writing, options: .create, protection: .complete)
+            let whole = content(10 << 20)
+            disk.interrupt(atWrite: 5) {
+                try keychain.lock(.now)
+                let end = ContinuousClock.now + .seconds(5)
+                while handle.hasKey {
+                    guard ContinuousClock.now < end else { throw CocoaError(.userCancelled) }
+                    usleep(5_000)
+                }
+            }
+            let outcome = code { try handle.write(whole, at: 0) }
+            #expect(outcome == nil || outcome == .locked)
+            #expect(try disk.wasInterrupted())
+            #expect(code { _ = try handle.read(at: 0, count: 1) } == .locked)
+            try keychain.unlock("1234")
+            #expect(try files.check(url).findings.isEmpty)
+            try handle.write(whole, at: 0)
+            #expect(try handle.read(at: 0, count: whole.count) == whole)
+        }
+    }
 }
 
 /// A disk during one of whose writes something else happens.

@@ -187,8 +187,10 @@ import Testing
         }
     }
 
-    @Test("What is under way when the keychain is locked has ten seconds, in class A alone", arguments: [true, false])
-    func grace(isReading: Bool) throws {
+    @Test(
+        "What is under way when the keychain is locked has ten seconds, in class A alone, and none if it is locked now",
+        arguments: [true, false], [LockRequest.withGrace, .now])
+    func grace(isReading: Bool, lock: LockRequest) throws {
         try withProtectedFiles { _, directory, keychain throws in
             try keychain.setPasscode("1234")
             let time = Mutex(ContinuousClock.now)
@@ -202,7 +204,7 @@ import Testing
                 let outcome = code {
                     func pass() throws {
                         count += 1
-                        if count == 2 { try keychain.lock(.withGrace) }
+                        if count == 2 { try keychain.lock(lock) }
                         time.withLock { $0 += .seconds(4) }
                     }
                     if isReading {
@@ -221,7 +223,7 @@ import Testing
                 try keychain.unlock("1234")
                 #expect(outcome == (protection == .complete ? .locked : nil), "\(protection)")
                 // Seen locked at the second part, and refused when more than ten seconds had passed.
-                if protection == .complete { #expect(count == 5) }
+                if protection == .complete { #expect(count == (lock == .now ? 2 : 5)) }
                 #expect(try files.read(from: url) == content)
             }
         }

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// A keychain that writes down what its watcher asks of it, and fails when a test wants it to.
-private final class RecordingStore: WatchedStore, Sendable {
+private final class RecordingStore: LockableStore, Sendable {
     private let journal: Journal
     private let failure = Mutex<KeychainError?>(nil)
     private let whileLocking: @Sendable () -> Void
@@ -54,9 +54,9 @@ private struct RunningWatcher {
         Thread.detachNewThread {
             do {
                 let login = try LoginManager(SystemBus(address: address), .ownSession(id: sessionID))
-                let log = Watcher.Log(
+                let log = SessionWatcher.Log(
                     event: { journal.write("say: \($0)") }, trouble: { journal.write("trouble: \($0)") })
-                let watcher = Watcher(store, login, stop: OpenDescriptor(stop), interval: interval, log: log)
+                let watcher = SessionWatcher(store, login, stop: OpenDescriptor(stop), interval: interval, log: log)
                 try watcher.run { journal.write("ready") }
                 journal.write("end")
             } catch {

@@ -28,13 +28,15 @@ struct AccessWindow: ~Copyable {
         let now = now()
         guard now - lastLook >= Self.interval else { return }
         lastLook = now
-        if keys.isUnlocked() {
+        let reach = keys.reach()
+        if reach == .unlocked {
             lockedSince = nil
             return
         }
+        // Its own clock too: a lock that comes after an unlock has a grace of its own, and this call began before both.
         let since = lockedSince ?? now
         lockedSince = since
-        if now - since > LockStatus.graceLength {
+        if reach == .gone || now - since > LockStatus.graceLength {
             throw DataProtectionError(.locked, path, "the keychain was locked while the file was in use")
         }
     }

@@ -22,6 +22,15 @@ struct FileKeys: Sendable {
     func isUnlocked() -> Bool {
         (try? connection.lockStatus().state) == .unlocked
     }
+
+    /// What a lock leaves to calls that had begun before it. An error counts as a lock without grace.
+    enum Reach { case unlocked, withinGrace, gone }
+
+    func reach() -> Reach {
+        guard let status = try? connection.lockStatus() else { return .gone }
+        if status.state == .unlocked { return .unlocked }
+        return status.isWithinGrace ? .withinGrace : .gone
+    }
 }
 
 extension DataProtectionError {

@@ -11,21 +11,22 @@ final class OpenFiles: Sendable {
     }
     private struct State {
         var files: [ObjectIdentifier: Weak] = [:]
-        var watch: LockObserver?
-        /// The watch ends in a moment if no file is opened until then.
+        var feed: LockFeed?
+        /// The feed ends in a moment if no file is opened until then.
         var isEnding = false
     }
-    private let connection: Connection
+    private let keys: FileKeys
+    private var connection: Connection { keys.connection }
     private let state = Mutex(State())
 
     let gate: LockGate
 
     private init(_ keys: FileKeys, now: @escaping @Sendable () -> ContinuousClock.Instant) {
-        connection = keys.connection
+        self.keys = keys
         gate = LockGate(keys, now: now)
     }
 
-    deinit { state.withLock { $0.watch?.end() } }
+    deinit { state.withLock { $0.feed?.end() } }
 
     // MARK: One for each keychain
 
@@ -54,9 +55,9 @@ final class OpenFiles: Sendable {
     func add(_ file: SealedFile) {
         state.withLock { state in
             state.files[ObjectIdentifier(file)] = Weak(file: file)
-            guard state.watch == nil else { return }
+            guard state.feed == nil else { return }
             let mine = WeakSelf(files: self)
-            state.watch = LockObserver(connection) { present in
+            state.feed = LockFeed(connection) { present in
                 if present != .unlocked { mine.files?.takeKeys() }
             }
         }
@@ -70,7 +71,7 @@ final class OpenFiles: Sendable {
             state.isEnding = true
             return true
         }
-        // Not at once: a watch takes a thread, and whoever opens one file after the other needs it again.
+        // Not at once: a feed takes a thread, and whoever opens one file after the other needs it again.
         if mustEnd {
             Task {
                 try? await Task.sleep(for: Self.patience)
@@ -85,17 +86,19 @@ final class OpenFiles: Sendable {
         state.withLock { state in
             state.isEnding = false
             guard state.files.isEmpty else { return }
-            state.watch?.end()
-            state.watch = nil
+            state.feed?.end()
+            state.feed = nil
         }
     }
 
     private func takeKeys() {
         let end = ContinuousClock.now + LockStatus.graceLength
-        // Those first that wait for nothing.
+        // Those first that wait for nothing, then those whose content is made durable before.
         var left = state.withLock { $0.files.values.compactMap(\.file) }.filter { !$0.dropKey(.ifIdle) }
+        left = left.filter { !$0.dropKey(.unlessUsed) }
         while !left.isEmpty {
-            left = left.filter { !$0.dropKey(ContinuousClock.now < end ? .unlessUsed : .certain) }
+            let mayFinish = ContinuousClock.now < end && keys.reach() != .gone
+            left = left.filter { !$0.dropKey(mayFinish ? .unlessUsed : .certain) }
             if !left.isEmpty { usleep(20_000) }
         }
     }

@@ -15,7 +15,7 @@ package final class ServedStore: Sendable {
         let engine: any ChangeSource
         let housekeeper: Housekeeper
         /// nil: none is wanted.
-        let watch: SessionWatch?
+        let watch: SessionThread?
     }
 
     let subscribers = Subscribers()
@@ -73,7 +73,7 @@ package final class ServedStore: Sendable {
     private func open() throws(KeychainError) -> OpenStore {
         let engine = try openEngine()
         let housekeeper = Housekeeper(engine, subscribers, logger)
-        let watch = watchesSessions ? try SessionWatch(engine, logger) : nil
+        let watch = watchesSessions ? try SessionThread(engine, logger) : nil
         try housekeeper.start()
         do throws(KeychainError) {
             try watch?.start()

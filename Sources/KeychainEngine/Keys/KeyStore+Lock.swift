@@ -80,13 +80,14 @@ extension KeyStore {
         let session = try begin()
         let bag = session.snapshot.bag
         let record = state.read() ?? LockRecord()
+        let now = configuration.clock.sinceBoot
         let failed = try attempts.status()
         return LockStatus(
             state: try lockState(session), hasPasscode: bag.passcode != nil,
-            keyPlace: keyPlace, isWatched: isWatchedHere || record.isWatched(configuration.clock.sinceBoot),
+            keyPlace: keyPlace, isWatched: isWatchedHere || record.isWatched(now),
             idleLimit: bag.policy.idleLimit, erasesAfterTenFailures: bag.policy.erasesAfterTenFailures,
             failedAttempts: failed.failures, secondsUntilNextAttempt: failed.wait, isRekeying: bag.isRekeying,
-            epoch: record.epoch, isLocking: record.isLocking(configuration.clock.sinceBoot))
+            epoch: record.epoch, isLocking: record.isLocking(now), isWithinGrace: record.isWithinGrace(now))
     }
 
     private var keyPlace: LockStatus.KeyPlace {

@@ -12,6 +12,7 @@ extension WireLockStatus {
         isRekeying = status.isRekeying
         epoch = status.epoch
         isLocking = status.isLocking
+        isWithinGrace = status.isWithinGrace
     }
 }
 
@@ -23,7 +24,7 @@ extension LockStatus {
             erasesAfterTenFailures: wire.erasesAfterTenFailures,
             failedAttempts: try Int(wireCount: wire.failedAttempts),
             secondsUntilNextAttempt: try Double(wireTime: wire.secondsUntilNextAttempt), isRekeying: wire.isRekeying,
-            epoch: wire.epoch, isLocking: wire.isLocking)
+            epoch: wire.epoch, isLocking: wire.isLocking, isWithinGrace: wire.isWithinGrace)
     }
 }
 

@@ -2153,6 +2153,9 @@ nonisolated struct WireLockStatus: Sendable {
   /// A lock was announced and follows within three seconds: as soon as no subscription that delays it is open.
   var isLocking: Bool = false
 
+  /// Calls that had begun before the last lock may go on.
+  var isWithinGrace: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum State: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -5310,7 +5313,7 @@ nonisolated extension WireItemCount: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension WireLockStatus: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".LockStatus"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{3}has_passcode\0\u{3}key_place\0\u{3}is_watched\0\u{3}idle_limit\0\u{3}erases_after_ten_failures\0\u{3}failed_attempts\0\u{3}seconds_until_next_attempt\0\u{3}is_rekeying\0\u{1}epoch\0\u{3}is_locking\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{3}has_passcode\0\u{3}key_place\0\u{3}is_watched\0\u{3}idle_limit\0\u{3}erases_after_ten_failures\0\u{3}failed_attempts\0\u{3}seconds_until_next_attempt\0\u{3}is_rekeying\0\u{1}epoch\0\u{3}is_locking\0\u{3}is_within_grace\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5329,6 +5332,7 @@ nonisolated extension WireLockStatus: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 9: try { try decoder.decodeSingularBoolField(value: &self.isRekeying) }()
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self.epoch) }()
       case 11: try { try decoder.decodeSingularBoolField(value: &self.isLocking) }()
+      case 12: try { try decoder.decodeSingularBoolField(value: &self.isWithinGrace) }()
       default: break
       }
     }
@@ -5372,6 +5376,9 @@ nonisolated extension WireLockStatus: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if self.isLocking != false {
       try visitor.visitSingularBoolField(value: self.isLocking, fieldNumber: 11)
     }
+    if self.isWithinGrace != false {
+      try visitor.visitSingularBoolField(value: self.isWithinGrace, fieldNumber: 12)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5387,6 +5394,7 @@ nonisolated extension WireLockStatus: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.isRekeying != rhs.isRekeying {return false}
     if lhs.epoch != rhs.epoch {return false}
     if lhs.isLocking != rhs.isLocking {return false}
+    if lhs.isWithinGrace != rhs.isWithinGrace {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

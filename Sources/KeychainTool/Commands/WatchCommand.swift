@@ -28,9 +28,9 @@ struct WatchCommand: ParsableCommand {
         let signals = try StopSignals()
         let login = try LoginManager.connect(
             .ownSession(id: ProcessInfo.processInfo.environment["XDG_SESSION_ID"]))
-        var log = Watcher.Log(event: Console.complain, trouble: Console.complain)
+        var log = SessionWatcher.Log(event: Console.complain, trouble: Console.complain)
         if quiet { log.event = { _ in } }
-        let watcher = Watcher(
+        let watcher = SessionWatcher(
             WatchedKeychain(store), login, stop: signals.descriptor, interval: .seconds(20), log: log)
         do {
             try watcher.run(isReady: Self.announceReadiness)

@@ -5,7 +5,7 @@ internal import KeychainPlaces
 internal import SwiftKeychain
 
 /// The keychain in its usual place, which is never made by watching it.
-final class WatchedKeychain: WatchedStore {
+final class WatchedKeychain: LockableStore {
     private let options: StoreOptions
     /// nil: not opened yet, or opened anew with the next request.
     private var session: KeychainSession?

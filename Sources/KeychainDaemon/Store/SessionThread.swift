@@ -6,7 +6,7 @@ internal import Logging
 
 /// Locks the store with the user's sessions and the system's sleep, on a thread of its own, for as long as there is a
 /// systemd-logind to tell of them.
-final class SessionWatch: Sendable {
+final class SessionThread: Sendable {
     /// How often sessions are looked at anew. logind tells of nearly everything itself.
     private static let interval = Duration.seconds(300)
     /// How soon logind is looked for after it was lost, and how soon at the latest.
@@ -59,16 +59,16 @@ final class SessionWatch: Sendable {
 
     private func watch(_ login: LoginManager) throws {
         defer { engine.setWatched(false) }
-        let watcher = Watcher(
-            LockableStore(engine), login, stop: stopEvent.descriptor, interval: Self.interval, endsWithSessions: false,
-            log: Watcher.Log(
+        let watcher = SessionWatcher(
+            StoreOfDaemon(engine), login, stop: stopEvent.descriptor, interval: Self.interval, endsWithSessions: false,
+            log: SessionWatcher.Log(
                 event: { [logger] in logger.info("\($0)") }, trouble: { [logger] in logger.warning("\($0)") }))
         try watcher.run { engine.setWatched(true) }
     }
 }
 
 /// The daemon's own store, which knows that it is watched without being told again and again.
-private struct LockableStore: WatchedStore {
+private struct StoreOfDaemon: LockableStore {
     private let engine: any ChangeSource
 
     init(_ engine: any ChangeSource) { self.engine = engine }

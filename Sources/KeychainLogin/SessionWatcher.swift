@@ -5,7 +5,7 @@ internal import KeychainModel
 /// Locks a keychain when the session is locked, when the system sleeps, and when nobody is left to watch it.
 ///
 /// Everything happens on the thread that calls ``run()``.
-package final class Watcher {
+package final class SessionWatcher {
     /// Where it says what happens.
     package struct Log {
         /// What happened, for whoever wants to know.
@@ -22,7 +22,7 @@ package final class Watcher {
     /// How soon a lock that failed is tried again.
     private static let retryInterval = Duration.seconds(20)
 
-    private let store: any WatchedStore
+    private let store: any LockableStore
     private let login: LoginManager
     private let stop: OpenDescriptor
     private let interval: Duration
@@ -44,7 +44,7 @@ package final class Watcher {
     ///   - endsWithSessions: Whether it ends when the last session has. If not, it locks the keychain then and waits for
     ///     the next session.
     package init(
-        _ store: any WatchedStore, _ login: LoginManager, stop: OpenDescriptor, interval: Duration,
+        _ store: any LockableStore, _ login: LoginManager, stop: OpenDescriptor, interval: Duration,
         endsWithSessions: Bool = true, log: Log
     ) {
         self.store = store

@@ -1,0 +1,127 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainModel
+internal import Synchronization
+
+/// Tells of a keychain's lock on a thread of its own: waiting for a change blocks, the threads that run tasks must not be
+/// blocked, and nothing that tasks do may keep a lock from being told of.
+///
+/// A notice before a lock waits for those who were told, so that each kind of event has a feed of its own.
+package final class LockFeed: Sendable {
+    private let isOver = Atomic(false)
+
+    private init() {}
+
+    /// Tells each change of the state that happens from now on.
+    ///
+    /// - Parameter tell: Called on the thread. If the state cannot be found out, as when a daemon has ended, it is told
+    ///   `.locked`, and it is looked again every second.
+    package convenience init(_ connection: Connection, _ tell: @escaping @Sendable (KeychainLock.State) -> Void) {
+        self.init()
+        start(connection, try? LockStateFollower(connection), tell) {
+            // A program that asks the keychain for anything is told why.
+            tell(.locked)
+            return true
+        }
+    }
+
+    /// A stream of what happens from now on. A stream of states has no place for an error: it ends, and asking for the
+    /// state gives the reason.
+    static func stream<Follower: LockFollower>(
+        of connection: Connection, by _: Follower.Type
+    ) -> AsyncStream<Follower.Event> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Follower.Event.self)
+        let feed = LockFeed()
+        continuation.onTermination = { _ in feed.end() }
+        do throws(KeychainError) {
+            // Here and not in the thread: a change right after this call must not be missed.
+            let follower = try Follower(connection)
+            feed.start(connection, follower, { continuation.yield($0) }, whenLost: { false }) { continuation.finish() }
+        } catch {
+            continuation.finish()
+        }
+        return stream
+    }
+
+    /// Nothing is told from now on, but for a call that is under way. The thread ends within a second.
+    package func end() { isOver.store(true, ordering: .relaxed) }
+
+    /// - Parameters:
+    ///   - first: nil: the first one could not be made.
+    ///   - whenLost: Returns whether to look again.
+    private func start<Follower: LockFollower>(
+        _ connection: Connection, _ first: Follower?, _ tell: @escaping @Sendable (Follower.Event) -> Void,
+        whenLost: @escaping @Sendable () -> Bool, whenOver: @escaping @Sendable () -> Void = {}
+    ) {
+        let thread = Thread { [self] in
+            run(connection, first, tell, whenLost)
+            whenOver()
+        }
+        thread.name = "keychain lock"
+        thread.start()
+    }
+
+    private func run<Follower: LockFollower>(
+        _ connection: Connection, _ first: Follower?, _ tell: (Follower.Event) -> Void, _ whenLost: () -> Bool
+    ) {
+        var follower = first
+        while !isOver.load(ordering: .relaxed) {
+            do throws(KeychainError) {
+                let present: Follower
+                if let follower { present = follower } else { present = try Follower(connection) }
+                follower = present
+                try present.look { if !isOver.load(ordering: .relaxed) { tell($0) } }
+            } catch {
+                follower?.end()
+                follower = nil
+                guard whenLost() else { return }
+                sleep(1)
+            }
+        }
+        follower?.end()
+    }
+}
+
+/// Follows a keychain's lock. Belongs to one thread, which it may block.
+protocol LockFollower: AnyObject, Sendable {
+    associatedtype Event: Sendable
+
+    /// Nothing that happens after this is missed.
+    init(_ connection: Connection) throws(KeychainError)
+
+    /// Waits for a moment, and tells what has happened.
+    func look(_ tell: (Event) -> Void) throws(KeychainError)
+
+    /// Nothing will be told any more.
+    func end()
+}
+
+extension Duration {
+    /// How long a feed's thread may outlive those who listen, and how late an expired key is noticed.
+    static let lockFeedPause = Duration.seconds(1)
+}
+
+/// Tells each change of the state when it has happened.
+final class LockStateFollower: LockFollower, @unchecked Sendable {  // one thread has it
+    private let connection: Connection
+    private var epoch: UInt64
+    private var state: KeychainLock.State
+
+    init(_ connection: Connection) throws(KeychainError) {
+        let status = try connection.lockStatus()
+        self.connection = connection
+        epoch = status.epoch
+        state = KeychainLock.State(status.state)
+    }
+
+    func look(_ tell: (KeychainLock.State) -> Void) throws(KeychainError) {
+        epoch = try connection.waitForLockChange(since: epoch, timeout: .lockFeedPause)
+        // Also when the epoch is the same: a key that expires for lack of use leaves without one.
+        let present = KeychainLock.State(try connection.lockStatus().state)
+        if present == state { return }
+        state = present
+        tell(present)
+    }
+
+    func end() {}
+}
