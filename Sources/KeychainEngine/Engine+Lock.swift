@@ -17,6 +17,7 @@ extension Engine {
     func change(_ request: PasscodeRequest) throws -> Reply {
         switch request {
         case .set(let passcode):
+            try store.requireIntact()
             // One that a removal of the passcode cut short; with a passcode there is nothing to set.
             if try keys.begin().snapshot.bag.passcode == nil {
                 try items().deleteUnreachable()
@@ -25,12 +26,14 @@ extension Engine {
             try keys.setPasscode(passcode)
             return .rekeyed(try afterChange { try beginRekey() })
         case .change(let old, let new, let rekey):
+            if rekey { try store.requireIntact() }
             try finishingErasure {
                 try keys.changePasscode(
                     from: old, to: new, rekey: rekey, isPairLost: hasSecretsSealedWithPasscode)
             }
             return rekey ? .rekeyed(try afterChange { try beginRekey() }) : .done
         case .remove(let old):
+            try store.requireIntact()
             try finishingErasure { try keys.removePasscode(old) }
             try afterChange {
                 try items().deleteUnreachable()

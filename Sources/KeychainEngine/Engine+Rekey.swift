@@ -36,6 +36,11 @@ extension Engine {
         var present = rekeying.withLock { $0 }
         // Another process may have finished that renewal, and begun another one.
         if present.generation != items.keys.generation { present = Rekeying(generation: items.keys.generation) }
+        // As before any renewal: what is damaged since then, or was before a program of an earlier version began it, is
+        // left as it is, and so are the former keys.
+        if try present.cursor == 1 && !store.integrityProblems().isEmpty {
+            return RekeyProgress(done: 0, total: try items.rowCount(), isFinished: true)
+        }
         let total = try present.total ?? items.beginRekey()
         let batch = try items.rekeyBatch(from: present.cursor)
         present.left.formUnion(batch.left)

@@ -33,8 +33,8 @@ package struct EngineConfiguration: Sendable {
     /// How much space is kept for deleting when the disk is full: what a small item and the index of a large store need.
     /// Less in tests that make many stores.
     package var bytesReserved = 512 << 10
-    /// How many pages of the database may be free before they are given back to the file system. Fewer in tests.
-    package var freePagesKept = 256
+    /// How many free pages of the database a transaction gives back to the file system. Fewer in tests.
+    package var pagesGivenBackAtOnce = 256
     /// No further write of this process joins a transaction that is older. Longer in tests.
     package var longestSharedTransaction = Duration.milliseconds(20)
     /// How much the items of one answer may have together; nil: as much as memory holds. A daemon has many callers, and

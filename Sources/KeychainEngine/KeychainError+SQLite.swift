@@ -17,6 +17,11 @@ extension KeychainError {
         }
     }
 
+    /// - Parameter problem: What is wrong with it.
+    static func damagedDatabase(_ problem: String) -> KeychainError {
+        KeychainError(sqliteCode: SQLITE_CORRUPT, detail: problem)
+    }
+
     /// - Parameter code: With SQLite's extension, which tells a log's index that does not fit on the disk from one that
     ///   cannot be written.
     init(sqliteCode code: Int32, detail: String?, cause: (any Error)? = nil) {

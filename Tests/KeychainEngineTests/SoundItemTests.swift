@@ -123,6 +123,151 @@ struct SoundItemTests {
         }
     }
 
+    @Test("Two wrong bytes of a row delete it neither, while there was no passcode yet")
+    func twoWrongBytes() throws {
+        try withItems { keychain, store in
+            let uuid: Data = try #require(try store.value("SELECT uuid FROM item WHERE id = 1"))
+            try store.edit("UPDATE item SET access = X'0c00000000', uuid = zeroblob(16) WHERE id = 1")
+            try keychain.setPasscode("1234")
+            #expect(try keychain.engine.databaseRows().count == 4)
+            try store.edit("UPDATE item SET access = X'0600000000', uuid = ? WHERE id = 1", [uuid])
+            try expectItems(keychain)
+        }
+    }
+
+    // MARK: What is in the way
+
+    @Test("An import does not replace a newer item whose group says that it is of another class")
+    func importOverWrongClass() throws {
+        try withItems { keychain, store in
+            guard case .exported(let old) = try keychain.engine.handle(.exportItems(ExportRequest()), from: .owner)
+            else { throw keychain.engine.wrongReply }
+            var changes = ItemChanges()
+            changes.secret = .of("newer")
+            for account in Self.accounts {
+                _ = try keychain.engine.handle(
+                    .update(UpdateRequest(.password([.account: .text(account)]), changes: changes)), from: caller)
+            }
+            try store.edit("UPDATE home SET class = 5 WHERE class = 1")
+            guard
+                case .imported(let outcomes) = try keychain.engine.handle(
+                    .importItems(ImportRequest(old.items)), from: .owner)
+            else { throw keychain.engine.wrongReply }
+            #expect(outcomes.filter { $0 == .replaced }.isEmpty)
+            try store.edit("UPDATE home SET class = 1 WHERE class = 5")
+            for account in Self.accounts { #expect(try keychain.engine.secret(of: account) == "newer") }
+        }
+    }
+
+    @Test("What the index wrongly leads to gives way to nothing that is added or imported")
+    func wrongUniqueness() throws {
+        try withItems { keychain, store in
+            var request = AddRequest(.internetPassword)
+            request.attributes = [.account: .text("ann"), .server: .text("example.org")]
+            request.secret = .of("of the server")
+            try keychain.engine.add(request)
+            guard case .exported(let all) = try keychain.engine.handle(.exportItems(ExportRequest()), from: .owner)
+            else { throw keychain.engine.wrongReply }
+            try store.edit(
+                """
+                CREATE TEMP TABLE former AS SELECT id, uniqueness FROM item WHERE id IN (1, 5);
+                UPDATE item SET uniqueness = zeroblob(16) WHERE id = 1;
+                UPDATE item SET uniqueness = (SELECT uniqueness FROM former WHERE id = 1) WHERE id = 5;
+                UPDATE item SET uniqueness = (SELECT uniqueness FROM former WHERE id = 5) WHERE id = 1;
+                DROP TABLE former
+                """)
+            let refused = #expect(throws: KeychainError.self) {
+                try keychain.engine.add(.password("a", secret: "other"))
+            }
+            #expect(refused?.code == .notAvailable && refused?.tellsOfDamage == true)
+            var items = all.items.filter { $0.attributes[.account] == .text("a") }
+            items[0].identifier = UUID()
+            items[0].modified += 1000
+            let alsoRefused = #expect(throws: KeychainError.self) {
+                try keychain.engine.handle(.importItems(ImportRequest(items)), from: .owner)
+            }
+            #expect(alsoRefused?.tellsOfDamage == true)
+            var server = ItemQuery(.internetPassword)
+            server.attributes = [.account: .text("ann")]
+            #expect(try keychain.engine.find(server).first?.secret?.copyData() == Data("of the server".utf8))
+            #expect(try keychain.engine.secret(of: "a") == "secret of a")
+        }
+    }
+
+    // MARK: Free pages
+
+    @Test("No change leaves free pages behind, a list of which could name others")
+    func noFreePages() throws {
+        try withItems { keychain, store in
+            for number in 0..<4 {
+                try keychain.engine.add(.password("\(number)", secret: String(repeating: "x", count: 40_000)))
+            }
+            for number in [2, 0] {
+                _ = try keychain.engine.handle(.delete(.password([.account: .text("\(number)")])), from: caller)
+            }
+            #expect(try store.value("PRAGMA freelist_count") == 0)
+            var changes = ItemChanges()
+            changes.secret = .of("small")
+            _ = try keychain.engine.handle(
+                .update(UpdateRequest(.password([.account: .text("1")]), changes: changes)), from: caller)
+            #expect(try store.value("PRAGMA freelist_count") == 0)
+            #expect(try keychain.engine.secret(of: "3")?.count == 40_000)
+        }
+    }
+
+    @Test(
+        "A list of free pages that names another page makes no change of the passcode write over it",
+        arguments: [false, true])
+    func damagedFreeList(isRekey: Bool) throws {
+        try withClosedStore({ engine in
+            for account in Self.accounts {
+                try engine.add(.password(account, secret: String(repeating: account, count: 9_000)))
+            }
+            try engine.add(.password("gone", secret: String(repeating: "x", count: 40_000)))
+        }) { store in
+            // As early stores are, which keep free pages.
+            try store.rewrite("PRAGMA auto_vacuum = NONE; VACUUM")
+            let engine = try store.open()
+            if isRekey { try engine.setPasscode("1234") }
+            _ = try engine.handle(.delete(.password([.account: .text("gone")])), from: caller)
+            engine.prepareForExit()
+            try nameLivePages(in: store)
+            let damaged = try store.open()
+            let refused = #expect(throws: KeychainError.self) {
+                if isRekey {
+                    try damaged.changePasscode(from: "1234", to: "5678", rekey: true)
+                } else {
+                    try damaged.setPasscode("1234")
+                }
+            }
+            #expect(refused?.code == .notAvailable && refused?.tellsOfDamage == true)
+            if isRekey { _ = try damaged.handle(.unlock(.of("1234")), from: .owner) }
+            for account in Self.accounts {
+                #expect(try damaged.secret(of: account) == String(repeating: account, count: 9_000))
+            }
+            damaged.withdrawKeys()
+        }
+    }
+
+    /// Has the list of free pages (sqlite.org/fileformat.html, section 1.5) name pages that are in use.
+    private func nameLivePages(in store: ClosedStore) throws {
+        var bytes = try Data(contentsOf: store.database)
+        func word(_ offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
+        let trunk = (word(32) - 1) * 4096
+        let count = word(trunk + 4)
+        try #require(word(32) > 0 && count > 3)
+        for index in 0..<count {
+            // From the first pages on, all of which are in use.
+            withUnsafeBytes(of: UInt32(2 + index % 8).bigEndian) { page in
+                bytes.replaceSubrange(trunk + 8 + 4 * index..<trunk + 12 + 4 * index, with: page)
+            }
+        }
+        try store.removeLog()
+        try bytes.write(to: store.database, options: [])
+    }
+
+    // MARK: Erasures
+
     @Test("What an erasure left under a wrong class or generation is not taken for erased")
     func claimAfterErasure() throws {
         try withItems { keychain, store in

@@ -24,8 +24,7 @@ import Testing
                 _ = try engine.handle(.delete(.password([.account: .text("large \(number)")])), from: caller)
             }
             engine.prepareForExit()
-            // As much as is kept free for the next items.
-            #expect(try size(store) < 1_300_000)
+            #expect(try size(store) < 200_000)
             #expect(try engine.secret(of: "before") == "secret" && engine.secret(of: "after") == "secret")
             #expect(try engine.findings().isEmpty)
         }

@@ -68,6 +68,20 @@ import Testing
         }
     }
 
+    @Test("An empty input replaces no file, unless it is meant")
+    func emptyInput() throws {
+        try withTool { (tool) throws in
+            let path = tool.path("f")
+            try tool.run("file", "write", path, input: Data("content".utf8))
+            let refused = try tool.shell("false | \"$K\" file write '\(path)'")
+            #expect(refused.status == 206 && refused.errors.contains("--allow-empty"))
+            #expect(try tool.run("file", "cat", path).text == "content")
+            #expect(try tool.run("file", "write", "--allow-empty", path, input: Data()).status == 0)
+            #expect(try tool.run("file", "cat", path).output.isEmpty)
+            #expect(try tool.run("file", "write", tool.path("new"), input: Data()).status == 0)
+        }
+    }
+
     @Test("A reader that goes away early is no failure to talk about")
     func closedPipe() throws {
         try withTool { (tool) throws in

@@ -59,14 +59,27 @@ extension ItemOperations {
         for token in sealed.place.rivals {
             guard let other = try connection.item(withUniqueness: token), other != id else { continue }
             // The secret too: an item whose secret is lost must not stand in the way of its replacement.
-            if let rival = try openWhole(other, as: item.itemClass, .everythingFree, on: connection),
-                try !authentication.isInvalidated(rival.accessControl)
-            {
+            let rival = try openRival(other, on: connection) { rival throws(KeychainError) in
+                try hasUniqueness(token, rival)
+            }
+            if let rival, try !authentication.isInvalidated(rival.accessControl) {
                 throw KeychainError(duplicateOf: item)
             }
             logger.warning("a stored item that does not open gives way to a new one", metadata: ["row": "\(other)"])
             try connection.delete(other)
         }
+    }
+}
+
+extension ItemOperations {
+    /// Whether the token is made of the item's unique attributes, under whatever keys.
+    func hasUniqueness(_ token: IndexToken, _ item: OpenedRow) throws(KeychainError) -> Bool {
+        for tier in IndexTier.allCases {
+            for indexer in try keys.indexers(for: tier) ?? [] where indexer.indexer.uniquenessToken(of: item) == token {
+                return true
+            }
+        }
+        return false
     }
 }
 

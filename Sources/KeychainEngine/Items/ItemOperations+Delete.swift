@@ -67,6 +67,8 @@ extension ItemOperations {
     /// The row's access control is not taken at its word. Where there is a key for it, the row has to open under it. Where
     /// there is none, it must not open either under a key that there is, with one byte of its access control changed.
     func isDestroyed(_ row: StoredRow) throws(KeychainError) -> Bool {
+        // The first passcode begins the second generation of keys: no key of the first was ever destroyed.
+        guard row.generation > 1 else { return false }
         guard let control = row.accessControl, keys.snapshot.generations.contains(row.generation) else { return false }
         if keys.exists(control.protection, generation: row.generation) {
             guard control.needsPasscode && keys.snapshot.bag.passcode == nil else { return false }

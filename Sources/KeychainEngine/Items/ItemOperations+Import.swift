@@ -79,14 +79,20 @@ extension ItemOperations {
         for token in place.rivals {
             if let id = try connection.item(withUniqueness: token) { ids.insert(id) }
         }
-        return try ids.sorted().compactMap { try rival($0, on: connection) }
+        return try ids.sorted().compactMap { id in
+            try rival(id, on: connection) { item throws(KeychainError) in
+                if item.uuid == new.uuid { return true }
+                for token in place.rivals where try hasUniqueness(token, item) { return true }
+                return false
+            }
+        }
     }
 
-    private func rival(_ id: Int64, on connection: StoreConnection) throws -> Rival? {
-        let row = try connection.withRow(id) { (home: $0.home, uuid: $0.uuid, version: $0.version) }
-        guard let row else { return nil }
-        let kind = try connection.kind(ofHome: row.home)
-        let item = try kind.flatMap { try openWhole(id, as: $0.itemClass, .everythingFree, on: connection) }
+    private func rival(
+        _ id: Int64, on connection: StoreConnection, _ isMeant: (OpenedRow) throws(KeychainError) -> Bool
+    ) throws -> Rival? {
+        guard let row = try connection.withRow(id, { (uuid: $0.uuid, version: $0.version) }) else { return nil }
+        let item = try openRival(id, on: connection, isMeant)
         return Rival(id: id, uuid: row.uuid, version: row.version, item: item.map { FoundItem($0) })
     }
 

@@ -90,6 +90,26 @@ extension ItemOperations {
     }
 }
 
+extension ItemOperations {
+    /// The item in the way of another one, with as much of its secret as opens by itself; nil if it opens as no class at
+    /// all. Nobody vouches for what led to it: neither for the index, nor for the class that its home names.
+    ///
+    /// - Parameter isMeant: Whether it is one that the index should lead to.
+    /// - Throws: `.notAvailable` if it is another one. Then the database is damaged, and nothing gives way.
+    func openRival(
+        _ id: Int64, on connection: StoreConnection, _ isMeant: (OpenedRow) throws(KeychainError) -> Bool
+    ) throws -> OpenedRow? {
+        for itemClass in ItemClass.stored {
+            guard let rival = try openWhole(id, as: itemClass, .everythingFree, on: connection) else { continue }
+            guard try isMeant(rival) else {
+                throw KeychainError.damagedDatabase("its index leads to another item")
+            }
+            return rival
+        }
+        return nil
+    }
+}
+
 extension OpenedRow {
     /// A modification date is always later than the one before, by a millisecond if the clock stood still, and more where
     /// the former one is so late that a millisecond makes no difference.

@@ -17,7 +17,7 @@ struct DoctorCommand: ParsableCommand {
             if everything could be saved and nothing is wrong any more.
 
             With --compact the database is written anew without the space of what was deleted. Stores of this version \
-            give most of it back by themselves. It needs as much free space as the database has, twice, and works with \
+            give it back by themselves. It needs as much free space as the database has, twice, and works with \
             a locked keychain too.
             """)
 

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import DataProtection
 internal import Foundation
 internal import Glibc
+internal import KeychainModel
 
 struct WriteFileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,6 +25,7 @@ struct WriteFileCommand: ParsableCommand {
             """)
     var fileClass: FileClassName?
     @Flag(help: "Fail (45) if there is a file of that name.") var noOverwrite = false
+    @Flag(help: "Replace a file by an empty one, too.") var allowEmpty = false
 
     func validate() throws {
         if path.isEmpty { throw ValidationError("A file cannot have an empty name.") }
@@ -36,11 +38,18 @@ struct WriteFileCommand: ParsableCommand {
         let files = session.filesMakingStore
         // What killed programs have left; what cannot be removed is in nobody's way.
         _ = try? files.removeLeftovers(in: URL(namedByPerson: parentDirectory(of: path)))
+        // A pipe is empty when the program before it has failed.
+        var mayBeEmpty = allowEmpty || !FileManager.default.fileExists(atPath: url.path)
         do {
             try files.write(
                 to: url, protection: try fileClass?.protection ?? formerClass(of: url, files),
                 options: noOverwrite ? .withoutOverwriting : []
-            ) { try Self.readInput($0) }
+            ) { target in
+                let count = try Self.readInput(target)
+                guard count > 0 || mayBeEmpty else { throw Self.emptyInput }
+                mayBeEmpty = true
+                return count
+            }
         } catch let error as DataProtectionError {
             throw FileFailure(error, path: path)
         }
@@ -51,6 +60,13 @@ struct WriteFileCommand: ParsableCommand {
         var status = stat()
         guard !noOverwrite, stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         return try files.protection(of: url)
+    }
+
+    private static var emptyInput: KeychainError {
+        KeychainError(
+            .parameter,
+            message:
+                "standard input is empty; nothing was changed. To replace the file by an empty one add --allow-empty")
     }
 
     private static func readInput(_ target: UnsafeMutableRawBufferPointer) throws -> Int {

@@ -206,7 +206,7 @@ extension EngineConfiguration {
         configuration.rowsPerRekeyStep = 8
         // Whole stores are copied for every step.
         configuration.bytesReserved = 4 << 10
-        configuration.freePagesKept = 2
+        configuration.pagesGivenBackAtOnce = 2
         return configuration
     }
 }

@@ -15,7 +15,7 @@ final class ItemStore: Sendable {
     private let readers: ReaderPool
     private let writeQueue: WriteQueue
     private let reserve: SpaceReserve
-    private let freePagesKept: Int
+    private let pagesGivenBackAtOnce: Int
     private let logger = Logger(label: "keychain.store")
     let groupCommit: GroupCommit
     private let openWriter: @Sendable () throws -> DatabaseQueue
@@ -31,7 +31,7 @@ final class ItemStore: Sendable {
         self.writeQueue = writeQueue
         groupCommit = GroupCommit(longest: configuration.longestSharedTransaction)
         self.reserve = reserve
-        freePagesKept = configuration.freePagesKept
+        pagesGivenBackAtOnce = configuration.pagesGivenBackAtOnce
         self.url = url
         self.openMark = openMark
         self.storeID = storeID
@@ -64,7 +64,7 @@ final class ItemStore: Sendable {
         } transact: { writes in
             try withWriter { database in
                 try transact(on: database, writes)
-                giveBackFreePages(of: database)
+                giveBackManyPages(of: database)
             }
         }
         return result!
@@ -106,6 +106,7 @@ final class ItemStore: Sendable {
             try requireInPlace(database)
             try requireVersion(try Int.fetchOne(database, sql: "PRAGMA user_version"))
             try body(database)
+            try giveBackFewPages(of: database)
             return .commit
         }
     }
@@ -158,6 +159,12 @@ final class ItemStore: Sendable {
         }
     }
 
+    /// For what writes every row, and could write one over another in a damaged database.
+    func requireIntact() throws {
+        guard let problem = try integrityProblems().first else { return }
+        throw KeychainError.damagedDatabase(problem)
+    }
+
     /// How SQLite would run a statement.
     func plan(of statement: StoreStatement) throws -> [String] {
         try withReader { try $0.rows("EXPLAIN QUERY PLAN \(statement.sql)") { $0.text(3) } }
@@ -204,26 +211,32 @@ extension ItemStore {
             // What the log took is space for the reserve again. If it stays, the next one that writes empties it.
             defer { _ = try? emptyLog(of: database) }
             try database.execute(sql: "PRAGMA secure_delete = ON")
-            if givesBack, case .success = result { giveBackFreePages(of: database, keeping: 0, pagesPerStep: 32) }
+            if givesBack, case .success = result { giveBackManyPages(of: database, pagesPerStep: 32) }
             return try result.get()
         }
     }
 
-    /// Cuts free pages off the database, a few in each transaction, so that other programs write in between. What is
-    /// removed stays removed if that fails: the next write goes on with it.
-    ///
-    /// - Parameter most: How many may be left; nil: as many as are kept in general.
-    private func giveBackFreePages(of database: Database, keeping most: Int? = nil, pagesPerStep: Int = 256) {
+    /// Cuts the pages off the database that the transaction has freed, if they are few. A page that is free is one that
+    /// SQLite writes over without looking: a damaged list of them, which names another page, costs whatever is there. So
+    /// no such list is left behind.
+    private func giveBackFewPages(of database: Database) throws {
+        let free = try freePageCount(database)
+        guard 0 < free, free <= pagesGivenBackAtOnce, try canGiveBackPages(database) else { return }
+        try database.execute(sql: "PRAGMA incremental_vacuum")
+    }
+
+    /// The same when there are many, in further transactions, so that other programs write in between. What is removed
+    /// stays removed if that fails: the next write goes on with it.
+    private func giveBackManyPages(of database: Database, pagesPerStep: Int? = nil) {
         do {
+            let step = pagesPerStep ?? pagesGivenBackAtOnce
             var free = try freePageCount(database)
-            guard free > most ?? freePagesKept, try canGiveBackPages(database) else { return }
+            guard free > 0, try canGiveBackPages(database) else { return }
             try writeQueue.withoutWaiting {
                 while free > 0 {
-                    try transact(on: database) { database in
-                        try database.execute(sql: "PRAGMA incremental_vacuum(\(pagesPerStep))")
-                    }
+                    try transact(on: database) { try $0.execute(sql: "PRAGMA incremental_vacuum(\(step))") }
                     // The file becomes shorter when the log is moved into it.
-                    _ = try database.checkpoint(most == nil ? .passive : .truncate)
+                    _ = try database.checkpoint(pagesPerStep == nil ? .passive : .truncate)
                     let left = try freePageCount(database)
                     guard left < free else { break }
                     free = left
