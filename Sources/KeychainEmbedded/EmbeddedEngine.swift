@@ -32,8 +32,8 @@ final class EmbeddedEngine: EmbeddedHost {
         try StoreHandover(configuration(location)).takeFromDaemon()
     }
 
-    func lockUnopened(_ location: StoreLocation) throws(KeychainError) {
-        try UnopenedStore.lock(configuration(location))
+    func lockUnopened(_ location: StoreLocation, _ request: LockRequest) throws(KeychainError) {
+        try UnopenedStore.lock(configuration(location), request)
     }
 
     func repair(

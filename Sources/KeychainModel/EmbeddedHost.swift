@@ -17,7 +17,7 @@ package protocol EmbeddedHost: AnyObject, Sendable {
     func takeFromDaemon(_ location: StoreLocation) throws(KeychainError)
 
     /// Locks a store that may not open.
-    func lockUnopened(_ location: StoreLocation) throws(KeychainError)
+    func lockUnopened(_ location: StoreLocation, _ request: LockRequest) throws(KeychainError)
 
     func repair(
         _ location: StoreLocation, passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void

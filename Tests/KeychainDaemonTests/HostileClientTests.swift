@@ -229,6 +229,21 @@ private var impatient: Limits {
         #expect(table.count == 5)
     }
 
+    @Test("When nobody can give a place back, processes without a connection have a few further ones")
+    func furtherPlaces() throws {
+        var limits = Limits()
+        limits.connections = 4
+        let table = ConnectionTable(limits)
+        let pairs = try (0...37).map { _ in try SocketPair() }
+        for number in 0..<4 { #expect(table.add(pairs[number].served, of: Int32(number + 1)) == nil) }
+        #expect(table.add(pairs[37].served, of: 1)?.reason == .tooManyConnections)
+        for number in 4..<36 { #expect(table.add(pairs[number].served, of: Int32(number + 1)) == nil) }
+        #expect(table.add(pairs[37].served, of: 5)?.reason == .tooManyConnections)
+        #expect(table.add(pairs[37].served, of: 100)?.reason == .tooManyConnections)
+        table.remove(pairs[35].served, of: 36)
+        #expect(table.add(pairs[37].served, of: 100) == nil)
+    }
+
     /// Both ends of a connection.
     private struct SocketPair {
         let served: OpenDescriptor

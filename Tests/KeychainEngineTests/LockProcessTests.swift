@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "A removed lock-state file locks nothing open for ever",
+        "A lock-state file that is removed, moved or replaced locks nothing open for ever",
         arguments: hasKeyring ? [KeychainHost.embedded, .embeddedWithoutKeyring] : [.embeddedWithoutKeyring])
     func removedFile(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
@@ -86,9 +86,27 @@ import Testing
             if host == .embeddedWithoutKeyring { #expect(try other.ask("unlock 1234") == "0") }
             #expect(try other.ask("get ak") == "secret")
             let file = keychain.directory.appendingPathComponent("store/lock-state")
-            for content in [Data?.none, Data(), Data(repeating: 0xff, count: 64), Data(count: 10)] {
-                try FileManager.default.removeItem(at: file)
-                try content?.write(to: file)
+            let aside = keychain.directory.appendingPathComponent("aside")
+            func remove() throws { try FileManager.default.removeItem(at: file) }
+            let changes: [() throws -> Void] =
+                [Data(), Data(repeating: 0xff, count: 64), Data(count: 10)].map { content in
+                    {
+                        try remove(); try content.write(to: file)
+                    }
+                } + [
+                    remove,
+                    { try FileManager.default.moveItem(at: file, to: aside) },
+                    // As a backup of hard links has it, and another one that is put back.
+                    {
+                        let record = try Data(contentsOf: file)
+                        try FileManager.default.removeItem(at: aside)
+                        try FileManager.default.linkItem(at: file, to: aside)
+                        try remove()
+                        try record.write(to: file)
+                    },
+                ]
+            for change in changes {
+                try change()
                 try keychain.lock()
                 let end = ContinuousClock.now + .seconds(5)
                 var answer = try other.ask("get ak")

@@ -292,6 +292,35 @@ import Testing
         }
     }
 
+    @Test("A lock that comes during a repair holds for the repaired store too", arguments: [true, false])
+    func lockDuringRepair(isEarly: Bool) throws {
+        try withStore { store in
+            try store.open().setPasscode("1234")
+            var hasLocked = false
+            func lock() throws {
+                hasLocked = true
+                try UnopenedStore.lock(.test(in: store.directory), .now)
+            }
+            let report = Result {
+                try StoreRepair(.test(in: store.directory)).run(
+                    passcode: { SecretBytes.of("1234") },
+                    progress: { done, total in
+                        guard !hasLocked, isEarly || done == total else { return }
+                        do { try lock() } catch { Issue.record(error) }
+                    })
+            }
+            #expect(hasLocked)
+            #expect(try report.get().unreadableCount == 0)
+            let engine = try store.open()
+            defer { engine.withdrawKeys() }
+            #expect(try engine.lockStatus().state == .locked)
+            let error = #expect(throws: KeychainError.self) { try engine.add(.password("new")) }
+            #expect(error?.code == .interactionNotAllowed)
+            _ = try engine.handle(.unlock(.of("1234")), from: .owner)
+            #expect(try found(store) == Self.names)
+        }
+    }
+
     @Test("A row with a number that no generation of keys has costs itself alone")
     func damagedGeneration() throws {
         try withStore { store in

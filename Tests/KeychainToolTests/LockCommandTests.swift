@@ -59,6 +59,42 @@ import Testing
         }
     }
 
+    @Test("A stranger who holds the database keeps no lock waiting", arguments: ["lock", "lock --now"])
+    func heldDatabase(command: String) throws {
+        try withTool { (tool) throws in
+            try tool.setCheapPasscode()
+            try tool.run("add", "generic", "--service", "s", "--account", "a", input: Data("secret".utf8))
+            let holder = Process()
+            holder.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+            // The whole file, as SQLite's own locks are taken.
+            holder.arguments = [
+                "-c",
+                """
+                import fcntl, sys, time
+                file = open(sys.argv[1], "r+b"); fcntl.lockf(file, fcntl.LOCK_EX); print("held", flush=True)
+                sys.stdin.read()
+                """, tool.database.path,
+            ]
+            let (output, input) = (Pipe(), Pipe())
+            (holder.standardOutput, holder.standardInput) = (output, input)
+            try holder.run()
+            defer { holder.kill(with: SIGKILL) }
+            #expect(try LineReader(output.fileHandleForReading).next() == "held")
+            let lock = Process()
+            lock.executableURL = Tool.executable
+            lock.arguments = command.split(separator: " ").map { String($0) }
+            lock.environment = tool.environment
+            lock.standardError = FileHandle.nullDevice
+            try lock.run()
+            // While the command still waits, or has given up.
+            try eventually { try tool.lockRecordIsLocked }
+            holder.kill(with: SIGKILL)
+            holder.waitUntilExit()
+            _ = try lock.finish()
+            #expect(try tool.run("get", "generic").status == 36)
+        }
+    }
+
     @Test(
         "A store that does not open is locked all the same",
         arguments: [
@@ -198,4 +234,24 @@ import Testing
             #expect(try tool.lockStatus["state"] as? String == "unlocked")
         }
     }
+}
+
+extension Tool {
+    /// What is written down of the lock (docs/keybag-format.md): the epoch of the last lock is behind that of the last
+    /// unlock, or before it.
+    fileprivate var lockRecordIsLocked: Bool {
+        get throws {
+            let record = try Data(contentsOf: store.appendingPathComponent("lock-state"))
+            func word(_ offset: Int) -> UInt64 { record[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+            return word(24) > word(48)
+        }
+    }
+}
+
+private func eventually(_ condition: () throws -> Bool) throws {
+    for _ in 0..<800 {
+        if try condition() { return }
+        usleep(5_000)
+    }
+    throw TookTooLong(waitingFor: "a lock")
 }

@@ -6,11 +6,15 @@ internal import KeychainModel
 /// The connections there are, counted by process.
 ///
 /// When all places are taken, the process that has most of them gives one back to a process that has fewer: its newest
-/// connection, which ends after what is under way on it was answered. So a few processes that take every place keep
-/// nobody out; as many processes as there are places, with one each, do.
+/// connection, which ends after what is under way on it was answered. Where none can give one back, since too many are
+/// about to end already, a process without a connection has one of a few further places. So a few processes that take
+/// every place keep nobody out, from a lock least of all; as many processes as there are places, with one each, do.
 final class ConnectionTable: @unchecked Sendable {  // what varies is behind the condition
     /// How many that have given back their place may be about to end. One that reads no answers takes a minute.
     private static let mostEnding = 64
+
+    /// Further places, one for each process that has no other.
+    private static let furtherPlaces = 32
 
     private struct Entry {
         let socket: OpenDescriptor
@@ -41,7 +45,9 @@ final class ConnectionTable: @unchecked Sendable {  // what varies is behind the
                     .tooManyConnections,
                     "process \(pid) has \(limits.connectionsPerProcess) connections to keychaind already")
             }
-            guard counts.values.reduce(0, +) < limits.connections || makeRoom(for: pid) else {
+            let taken = counts.values.reduce(0, +)
+            let isFirst = counts[pid] == nil && taken < limits.connections + Self.furtherPlaces
+            guard taken < limits.connections || makeRoom(for: pid) || isFirst else {
                 return DaemonGoodbye(.tooManyConnections, "keychaind has \(limits.connections) connections already")
             }
             last += 1

@@ -42,8 +42,6 @@ extension KeyStore {
         held.release(alsoAfterFirstUnlock: false)
         forgetSnapshot()
         let bag = Result { () throws(KeychainError) in try requirePasscode() }
-        // Without a passcode nobody has keys to drop.
-        if case .failure(let error) = bag, error.code == .noPasscode { throw error }
         let now = configuration.clock.sinceBoot
         func take(_ record: inout LockRecord) {
             record.lock(graceEnd: request == .now ? 0 : now + LockRecord.graceLength)
@@ -51,8 +49,10 @@ extension KeyStore {
             removeBlobs(of: [.whenUnlocked])
             held.release(alsoAfterFirstUnlock: false)
         }
-        try state.lock(take)
+        // Also if there is no passcode: a keybag of before it may have been put back.
+        let outcome = Result { () throws(KeychainError) in try state.lock(take) }
         _ = try bag.get()
+        try outcome.get()
     }
 
     /// A watcher says that it will be there for the next minute. If nobody has used the keys for too long, they are
@@ -63,8 +63,9 @@ extension KeyStore {
         let now = configuration.clock.sinceBoot
         var isIdle = false
         try state.update { record throws(KeychainError) in
+            // A watcher that was gone for a while locked the keychain by that, though nobody wrote it down.
+            isIdle = !record.isLocked && (record.isIdle(limit: limit, now: now) || record.isWatcherGone(now: now))
             record.watchedUntil = now + LockRecord.leaseLength
-            isIdle = !record.isLocked && record.isIdle(limit: limit, now: now)
             // A lock that came from another user namespace did not reach this keyring.
             if record.isLocked { removeBlobs(of: [.whenUnlocked]) }
             guard !isIdle, let keyring,

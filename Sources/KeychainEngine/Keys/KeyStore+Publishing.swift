@@ -99,11 +99,13 @@ extension KeyStore {
 
     /// After another directory was put in the place of the store's: takes the keys of the former one, and puts these there
     /// for the new one.
-    func moveKeys(_ keys: StoreKeys?) throws(KeychainError) {
+    ///
+    /// - Parameter moment: When it was established that they are within reach: after a lock since, they are not.
+    func moveKeys(_ keys: StoreKeys?, asOf moment: LockRecord) throws(KeychainError) {
         removeBlobs(of: KeyTier.behindPasscode)
         forgetSnapshot()
         guard let keys else { return }
-        try publish(keys, try keybagFile.load(deviceKey: deviceKey, expecting: storeID), asOf: try moment())
+        try publish(keys, try keybagFile.load(deviceKey: deviceKey, expecting: storeID), asOf: moment)
     }
 
     /// Takes every key from the kernel's keyring and from this process, as a restart of the system would.

@@ -11,12 +11,14 @@ internal import Synchronization
 /// crash of the system, which locks every store anyhow, so nothing is forced to the disk.
 final class LockStateFile: LockStateKeeper {
     let url: URL
+    private let path: String
     private let files: any FileSystem
     private let descriptor = Mutex<Int32>(-1)
     let isShared = true
 
     init(_ url: URL, _ files: any FileSystem) {
         self.url = url
+        path = url.path
         self.files = files
     }
 
@@ -27,16 +29,15 @@ final class LockStateFile: LockStateKeeper {
     /// nil if there is no such file and none can be made, as on a read-only disk, if it is new, if it is damaged, or if
     /// something else is in its place: then the store is locked.
     ///
-    /// Goes on reading the file it opened first for as long as that has a name, which costs half a microsecond;
-    /// ``reopen()`` looks again.
+    /// Goes on reading the file it opened first for as long as that is in its place, which costs a microsecond.
     func read() -> LockRecord? {
-        if let record = descriptor.withLock({ $0 }).nonNegative.flatMap(Self.presentRecord) { return record }
+        if let record = descriptor.withLock({ $0 }).nonNegative.flatMap(presentRecord) { return record }
         reopen()
-        return descriptor.withLock { $0 }.nonNegative.flatMap(Self.presentRecord)
+        return descriptor.withLock { $0 }.nonNegative.flatMap(presentRecord)
     }
 
-    /// nil if the file has no name any more: what is told of the lock is told elsewhere.
-    private static func presentRecord(in file: Int32) -> LockRecord? { isRemoved(file) ? nil : record(in: file) }
+    /// nil if another file is in its place, or none: what is told of the lock is told elsewhere.
+    private func presentRecord(in file: Int32) -> LockRecord? { isInPlace(file) ? Self.record(in: file) : nil }
 
     /// The same, with a first record if there is none yet. nil where none can be written.
     func readOrMake() -> LockRecord? {
@@ -83,9 +84,11 @@ final class LockStateFile: LockStateKeeper {
         }
     }
 
-    private static func isRemoved(_ file: Int32) -> Bool {
-        var information = stat()
-        return fstat(file, &information) != 0 || information.st_nlink == 0
+    /// A file that was moved, or replaced while it has another name, is there still, and nobody writes into it any more.
+    private func isInPlace(_ file: Int32) -> Bool {
+        var (opened, present) = (stat(), stat())
+        return fstat(file, &opened) == 0 && lstat(path, &present) == 0 && opened.st_ino == present.st_ino
+            && opened.st_dev == present.st_dev
     }
 
     /// Changes the record while no other process does, and runs `change` under that lock.
@@ -193,18 +196,18 @@ final class LockStateFile: LockStateKeeper {
         while true {
             let present = Self.record(in: file)?.epoch ?? epoch
             let left = end - ContinuousClock.now
-            if present != epoch || left <= .zero { return present }
+            if present != epoch { return present }
+            // Nobody will write into a file that is not in its place any more.
+            guard isInPlace(file) else { return epoch &+ 1 }
+            if left <= .zero { return present }
             if isPolling {
                 usleep(Self.pollingPause)
-                if Self.isRemoved(file) { return epoch &+ 1 }
                 continue
             }
             var hasChanged: Int32 = 0
             let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1
             let failure = ckeychain_await_change(watcher, Int32(clamping: milliseconds), &hasChanged)
             guard failure == 0 else { throw AtomicFile.fileError("watch", url, failure) }
-            // Nobody will write into a file that has no name any more.
-            if hasChanged != 0 && Self.isRemoved(file) { return epoch &+ 1 }
         }
     }
 

@@ -52,6 +52,8 @@ package struct StoreRepair {
         try requireOnlyOurFiles()
         try requireKnownVersion()
         let keys = try openKeys()
+        // A lock that comes from now on holds for the new store too.
+        let moment = keys.state.readOrMake()
         let wasLocked = try keys.begin().set(of: .whenUnlocked) == nil
         // A pair that is missing is left to the next unlock, which can look at the rows.
         if wasLocked { try keys.unlock(try passcode(), isPairLost: { true }) }
@@ -64,8 +66,13 @@ package struct StoreRepair {
                 try exchange { directory in try save(into: directory, keys, progress) }
             }
         }
-        // What the kernel has is of the directory that was put aside.
-        if hasPasscode { try keys.moveKeys(present) }
+        // What the kernel has is of the directory that was put aside, and so is a lock that came at the last moment.
+        let aside = LockStateFile(
+            URL(fileURLWithPath: report.oldStorePath).appendingPathComponent("lock-state"), configuration.files)
+        guard hasPasscode else { return report }
+        let isAsBefore = moment != nil && aside.read()?.lockedAt == moment?.lockedAt
+        if !isAsBefore && !wasLocked { lockAgain(keys) }
+        try keys.moveKeys(present, asOf: moment ?? LockRecord())
         return report
     }
 
@@ -148,6 +155,8 @@ package struct StoreRepair {
         try database.make()
         // Whatever keys a row claims: nothing is waited for.
         let session = try keys.begin(isLastAttempt: true)
+        // A lock came meanwhile: what it has taken away would count as not readable.
+        guard try session.set(of: .whenUnlocked) != nil else { throw session.lockedError(.whenUnlocked) }
         _ = try database.name(keys.storeID, generation: session.generation)
         let store = try StoreOpener(configuration).open().store
         let items = ItemOperations(

@@ -15,13 +15,15 @@ struct LockCommand: ParsableCommand {
     @Flag(help: "Tell nobody before, and refuse calls in progress too.") var now = false
 
     func run() throws {
+        let request = now ? LockRequest.now : .withGrace
+        let isDaemons = isDaemons
+        // The keys go first, whatever keeps the store from being opened, or makes that wait.
+        if !isDaemons { try StoreLocation(store.configuration).lockUnopened(request) }
         do {
             let session = try KeychainSession.existing(store)
-            _ = try session.connection.perform(.lock(now ? .now : .withGrace))
+            _ = try session.connection.perform(.lock(request))
         } catch {
             if error.code == .noPasscode || error.code == .itemNotFound || isDaemons { throw error }
-            // The keys go, whatever keeps the store from being opened.
-            try StoreLocation(store.configuration).lockUnopened()
             throw KeychainError(
                 error.code, message: "the keys were taken away, but the keychain does not open: \(error.message)",
                 cause: error)
