@@ -87,8 +87,8 @@ struct DatabaseFile {
             _ = try reader.number("PRAGMA schema_version")
         } catch let error as KeychainError where error.code == .diskFull {
             _ = try reserve.spend { try reader.number("PRAGMA schema_version") }
-        } catch {
-            // What else is wrong is told by the first question that is asked.
+        } catch let error as KeychainError where error.isNoDatabase {
+            // Whether there is one is for the caller to ask.
         }
         return reader
     }
