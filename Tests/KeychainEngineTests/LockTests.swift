@@ -454,6 +454,39 @@ let hasKeyring = KernelKeyring.ofUser != nil
         }
     }
 
+    @Test("A watcher that comes back after its promise ran out brings nothing back", .enabled(if: hasKeyring))
+    func lateLease() throws {
+        try withPasscode { keychain throws in
+            let keyring = try #require(KernelKeyring.ofUser)
+            _ = try keychain.handler.handle(.renewLease, from: caller)
+            // As in a user namespace whose keyring the watcher does not reach.
+            keyring.setLifetime(of: try #require(keyring.find(try keychain.blobName())), to: nil)
+            keychain.clock.advance(by: 61)
+            _ = try keychain.handler.handle(.renewLease, from: caller)
+            #expect(try keychain.lockStatus.isWatched)
+            #expect(try isLocked(keychain))
+        }
+    }
+
+    @Test("A lock with the keybag of before the passcode in place reaches those who hold the keys")
+    func lockWithFormerKeybag() throws {
+        try withKeychain(.embeddedWithoutKeyring) { keychain throws in
+            let file = keychain.directory.appendingPathComponent("store/keybag")
+            let former = try Data(contentsOf: file)
+            try keychain.setPasscode("1234")
+            let present = try Data(contentsOf: file)
+            #expect(try isLocked(keychain) == false)
+            try former.write(to: file)
+            let error = #expect(throws: KeychainError.self) {
+                try Engine(.test(in: keychain.directory, clock: keychain.clock, usesKeyring: false))
+                    .handle(.lock(.now), from: .owner)
+            }
+            #expect(error?.code == .noPasscode)
+            try present.write(to: file)
+            #expect(try isLocked(keychain))
+        }
+    }
+
     @Test("A copy of a store opens nothing while the other one is unlocked, and its lock locks the copy alone")
     func copies() throws {
         try withPasscode { keychain throws in

@@ -215,10 +215,10 @@ struct SoundItemTests {
         }
     }
 
-    @Test(
-        "A list of free pages that names another page makes no change of the passcode write over it",
-        arguments: [false, true])
-    func damagedFreeList(isRekey: Bool) throws {
+    enum Writing: CaseIterable { case add, firstPasscode, rekey }
+
+    @Test("A list of free pages that names another page has nothing written over that", arguments: Writing.allCases)
+    func damagedFreeList(writing: Writing) throws {
         try withClosedStore({ engine in
             for account in Self.accounts {
                 try engine.add(.password(account, secret: String(repeating: account, count: 9_000)))
@@ -228,20 +228,20 @@ struct SoundItemTests {
             // As early stores are, which keep free pages.
             try store.rewrite("PRAGMA auto_vacuum = NONE; VACUUM")
             let engine = try store.open()
-            if isRekey { try engine.setPasscode("1234") }
+            if writing == .rekey { try engine.setPasscode("1234") }
             _ = try engine.handle(.delete(.password([.account: .text("gone")])), from: caller)
             engine.prepareForExit()
             try nameLivePages(in: store)
             let damaged = try store.open()
             let refused = #expect(throws: KeychainError.self) {
-                if isRekey {
-                    try damaged.changePasscode(from: "1234", to: "5678", rekey: true)
-                } else {
-                    try damaged.setPasscode("1234")
+                switch writing {
+                case .add: try damaged.add(.password("large", secret: String(repeating: "y", count: 40_000)))
+                case .firstPasscode: try damaged.setPasscode("1234")
+                case .rekey: try damaged.changePasscode(from: "1234", to: "5678", rekey: true)
                 }
             }
             #expect(refused?.code == .notAvailable && refused?.tellsOfDamage == true)
-            if isRekey { _ = try damaged.handle(.unlock(.of("1234")), from: .owner) }
+            if writing == .rekey { _ = try damaged.handle(.unlock(.of("1234")), from: .owner) }
             for account in Self.accounts {
                 #expect(try damaged.secret(of: account) == String(repeating: account, count: 9_000))
             }

@@ -180,6 +180,8 @@ final class ItemStore: Sendable {
         let (writer, isNew) = try writer.withLock { writer in
             if let writer { return (writer, false) }
             let opened = try openWriter()
+            // What a list of free pages names is written over. Early stores have one, and what was cut short leaves one.
+            if try opened.writeWithoutTransaction(freePageCount) > 0 { try requireIntact() }
             writer = opened
             return (opened, true)
         }
