@@ -34,7 +34,14 @@ extension Engine {
             return rekey ? .rekeyed(try afterChange { try beginRekey() }) : .done
         case .remove(let old):
             try store.requireIntact()
-            try finishingErasure { try keys.removePasscode(old) }
+            try finishingErasure {
+                if try items().hasItemsOfPasscode() {
+                    // They are within reach only while unlocked.
+                    try keys.unlock(old, isPairLost: hasSecretsSealedWithPasscode)
+                    try items().noteRemoval()
+                }
+                try keys.removePasscode(old)
+            }
             try afterChange {
                 try items().deleteUnreachable()
                 try finishPendingRekey()

@@ -123,12 +123,19 @@ struct SoundItemTests {
         }
     }
 
-    @Test("Two wrong bytes of a row delete it neither, while there was no passcode yet")
-    func twoWrongBytes() throws {
+    @Test(
+        "Two wrong bytes of a row delete it neither, whether a passcode is set or removed",
+        arguments: [false, true])
+    func twoWrongBytes(isRemoved: Bool) throws {
         try withItems { keychain, store in
+            if isRemoved {
+                try keychain.setPasscode("1234")
+                try keychain.engine.add(.password("gone", protection: .whenPasscodeSetThisDeviceOnly))
+            }
             let uuid: Data = try #require(try store.value("SELECT uuid FROM item WHERE id = 1"))
             try store.edit("UPDATE item SET access = X'0c00000000', uuid = zeroblob(16) WHERE id = 1")
-            try keychain.setPasscode("1234")
+            if isRemoved { _ = try keychain.engine.handle(.passcode(.remove(old: .of("1234"))), from: .owner) }
+            try keychain.setPasscode("5678")
             #expect(try keychain.engine.databaseRows().count == 4)
             try store.edit("UPDATE item SET access = X'0600000000', uuid = ? WHERE id = 1", [uuid])
             try expectItems(keychain)

@@ -111,7 +111,7 @@ extension ItemOperations {
     private func isOfRemovedPasscode(_ id: Int64, on connection: StoreConnection) throws -> Bool {
         guard keys.snapshot.bag.passcode == nil else { return false }
         return try connection.withRow(id) { row in
-            try row.accessControl?.needsPasscode == true && isDestroyed(row)
+            try row.accessControl?.needsPasscode == true && isDestroyed(row, try connection.removal())
         } ?? false
     }
 }

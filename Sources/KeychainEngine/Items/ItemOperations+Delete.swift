@@ -1,3 +1,4 @@
+internal import Foundation
 internal import KeychainCrypto
 internal import KeychainModel
 
@@ -52,12 +53,35 @@ extension ItemOperations {
         return false
     }
 
+    /// Writes down the items that nothing opens once the passcode is removed. They are opened for that: what a row says of
+    /// itself may be damaged.
+    func noteRemoval() throws {
+        try write { connection in
+            let going = try connection.items { $0.protection == .whenPasscodeSetThisDeviceOnly }.compactMap { id in
+                try connection.withRow(id) { row -> UUID? in
+                    guard let control = row.accessControl,
+                        try cipher.keyOpens(row, control, generation: row.generation)
+                    else { return nil }
+                    return row.uuid
+                } ?? nil
+            }
+            try connection.setRemoval(going)
+        }
+    }
+
+    /// Whether there are items that may be such.
+    func hasItemsOfPasscode() throws -> Bool {
+        try read { try !$0.items { $0.protection == .whenPasscodeSetThisDeviceOnly }.isEmpty }
+    }
+
     /// Deletes what is of no use without the passcode, which is not set any more.
     func deleteUnreachable() throws {
         try write { connection in
+            let removal = try connection.removal()
             for id in try connection.items(where: { $0.needsPasscode }) {
-                if try connection.withRow(id, { try isDestroyed($0) }) == true { try connection.delete(id) }
+                if try connection.withRow(id, { try isDestroyed($0, removal) }) == true { try connection.delete(id) }
             }
+            try connection.forgetRemoval()
         }
     }
 
@@ -65,15 +89,18 @@ extension ItemOperations {
     /// destroyed by that or by an erasure.
     ///
     /// The row's access control is not taken at its word. Where there is a key for it, the row has to open under it. Where
-    /// there is none, it must not open either under a key that there is, with one byte of its access control changed.
-    func isDestroyed(_ row: StoredRow) throws(KeychainError) -> Bool {
-        // The first passcode begins the second generation of keys: no key of the first was ever destroyed.
-        guard row.generation > 1 else { return false }
+    /// there is none, it was opened before the removal, or all keys behind the passcode were erased; and it must not open
+    /// under a key that there is, with one byte of its access control changed.
+    ///
+    /// - Parameter removal: What was opened before the passcode was removed.
+    func isDestroyed(_ row: StoredRow, _ removal: Set<UUID> = []) throws(KeychainError) -> Bool {
         guard let control = row.accessControl, keys.snapshot.generations.contains(row.generation) else { return false }
         if keys.exists(control.protection, generation: row.generation) {
             guard control.needsPasscode && keys.snapshot.bag.passcode == nil else { return false }
             return try cipher.keyOpens(row, control, generation: row.generation)
         }
+        let wasErased = !keys.exists(.whenUnlocked, generation: row.generation)
+        guard wasErased || row.uuid.map(removal.contains) == true else { return false }
         let controls = [control] + control.oneByteApart
         for generation in keys.snapshot.generations {
             for control in controls where try cipher.keyOpens(row, control, generation: generation) { return false }

@@ -299,6 +299,25 @@ extension StoreConnection {
 
     func noteFiles() throws { try statement(.setFileMark).run() }
 
+    /// The items that go with the passcode, written down while it was being removed.
+    func removal() throws -> Set<UUID> {
+        let statement = try statement(.removal)
+        defer { statement.reset() }
+        guard try statement.step(), let bytes = statement.bytes(0) else { return [] }
+        return Set(
+            stride(from: 0, through: bytes.count - 16, by: 16).compactMap {
+                UUID(bytes: UnsafeRawBufferPointer(rebasing: bytes[$0..<$0 + 16]))
+            })
+    }
+
+    func setRemoval(_ items: [UUID]) throws {
+        let statement = try statement(.setRemoval)
+        try statement.bind(items.reduce(into: Data()) { $0 += $1.bytes }, at: 1)
+        try statement.run()
+    }
+
+    func forgetRemoval() throws { try statement(.forgetRemoval).run() }
+
     /// The first item at or after `id` that is not under this generation of keys.
     func nextItem(from id: Int64, notUnder generation: UInt32) throws -> Int64? {
         let statement = try statement(.nextOutdatedItem)

@@ -13,6 +13,7 @@ enum StoreStatement: Int, CaseIterable {
     case rowWithoutSecret
     case sealingGeneration
     case fileMark
+    case removal
     case echoRow
     // Writing.
     case insertHome
@@ -23,6 +24,7 @@ enum StoreStatement: Int, CaseIterable {
     case deleteEntry
     case setSealingGeneration
     case setFileMark
+    case setRemoval, forgetRemoval
     case rewrapItem
     case deleteOldHomes
     // Taking stock.
@@ -55,6 +57,9 @@ enum StoreStatement: Int, CaseIterable {
         case .sealingGeneration: "SELECT value FROM store WHERE key = 'generation'"
         case .fileMark: "SELECT value FROM store WHERE key = 'files'"
         case .setFileMark: "INSERT OR IGNORE INTO store (key, value) VALUES ('files', 1)"
+        case .removal: "SELECT value FROM store WHERE key = 'removal'"
+        case .setRemoval: "INSERT OR REPLACE INTO store (key, value) VALUES ('removal', ?)"
+        case .forgetRemoval: "DELETE FROM store WHERE key = 'removal'"
         case .setSealingGeneration: "UPDATE store SET value = ? WHERE key = 'generation'"
         case .rewrapItem:
             """
