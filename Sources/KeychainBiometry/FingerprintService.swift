@@ -12,8 +12,6 @@ final class FingerprintService {
     private let owner: String
 
     /// Connects, and starts fprintd if it does not run.
-    ///
-    /// - Parameter address: nil: as the environment says.
     init(_ address: String, _ limits: FingerprintLimits, _ wakeup: Wakeup) throws(BiometryFailure) {
         let bus: BusConversation
         do throws(BusFailure) {

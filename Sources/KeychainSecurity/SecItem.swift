@@ -119,9 +119,11 @@ private func status(_ body: () throws(KeychainError) -> Void) -> OSStatus {
         try body()
         return errSecSuccess
     } catch {
-        LastFailure.onThisThread = error
         // Apple's store answers so for a full disk, though there is errSecDiskFull.
-        return error.code == .diskFull ? errSecNotAvailable : error.code.status
+        let isFull = error.code == .diskFull
+        let failure = isFull ? KeychainError(.notAvailable, message: error.message, cause: error) : error
+        LastFailure.onThisThread = failure
+        return failure.code.status
     }
 }
 

@@ -39,7 +39,7 @@ extension KeyStore {
             }
             published = record
         } then: {
-            // Whoever is told of the new epoch finds them here, and a lock that comes after it takes them.
+            // A process that is told of the new epoch finds the keys here, and a later lock takes them.
             guard keyring == nil, let published else { return }
             held.hold(
                 keys, tiers: tiers.filter { $0 != .whenUnlocked || !wasLocked }, record: published,

@@ -144,7 +144,7 @@ extension LockRecord {
 extension LockRecord {
     /// At most so much time lies between an announcement and its lock.
     static let noticeLength = LockStatus.noticeLength.inNanoseconds
-    /// What a lock may take until it is written, once the time is over.
+    /// How long after the announced time a lock may still be written.
     private static let leeway = Duration.seconds(1).inNanoseconds
 
     /// How long before the end of the idle limit it is announced: uses in that time do not count any more.

@@ -66,7 +66,7 @@ package struct StoreRepair {
                 try exchange { directory in try save(into: directory, keys, progress) }
             }
         }
-        // What the kernel has is of the directory that was put aside, and so is a lock that came at the last moment.
+        // The kernel has the keys of the directory that was put aside. A lock of the last moment is written there, too.
         let aside = LockStateFile(
             URL(fileURLWithPath: report.oldStorePath).appendingPathComponent("lock-state"), configuration.files)
         guard hasPasscode else { return report }

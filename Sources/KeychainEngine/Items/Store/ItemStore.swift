@@ -89,16 +89,22 @@ final class ItemStore: Sendable {
         }
     }
 
-    private func transactAlone<R>(on database: Database, _ body: (StoreConnection) throws -> R) throws -> R {
+    private func transactAlone<R>(
+        on database: Database, givesBackPages: Bool = true, _ body: (StoreConnection) throws -> R
+    ) throws -> R {
         var result: R?
-        try transact(on: database) { database in
+        try transact(on: database, givesBackPages: givesBackPages) { database in
             result = try body(StoreConnection(WriterStatements(database: database)))
         }
         return result!
     }
 
     /// Runs `body` in a transaction that no other process shares, and commits; rolls back if it throws.
-    private func transact(on database: Database, _ body: (Database) throws -> Void) throws {
+    ///
+    /// - Parameter givesBackPages: false for one that has to do with little space: pages that are moved take some.
+    private func transact(
+        on database: Database, givesBackPages: Bool = true, _ body: (Database) throws -> Void
+    ) throws {
         writeQueue.letOthersPass()
         defer { writeQueue.leave() }
         try database.inTransaction(.immediate) {
@@ -106,7 +112,7 @@ final class ItemStore: Sendable {
             try requireInPlace(database)
             try requireVersion(try Int.fetchOne(database, sql: "PRAGMA user_version"))
             try body(database)
-            try giveBackFewPages(of: database)
+            if givesBackPages { try giveBackFewPages(of: database) }
             return .commit
         }
     }
@@ -180,7 +186,8 @@ final class ItemStore: Sendable {
         let (writer, isNew) = try writer.withLock { writer in
             if let writer { return (writer, false) }
             let opened = try openWriter()
-            // What a list of free pages names is written over. Early stores have one, and what was cut short leaves one.
+            // SQLite writes over the pages that its list of free ones names. Early stores have such a list, and a process
+            // that was killed may leave one.
             if try opened.writeWithoutTransaction(freePageCount) > 0 { try requireIntact() }
             writer = opened
             return (opened, true)
@@ -209,8 +216,8 @@ extension ItemStore {
             // Overwriting what is freed takes as much of the log as was freed. Instead the pages go altogether.
             let givesBack = try canGiveBackPages(database)
             if givesBack { try database.execute(sql: "PRAGMA secure_delete = FAST") }
-            let result = Result { try transactAlone(on: database, body) }
-            // What the log took is space for the reserve again. If it stays, the next one that writes empties it.
+            let result = Result { try transactAlone(on: database, givesBackPages: false, body) }
+            // The reserve needs the space of the log again. If the log stays, the next writer empties it.
             defer { _ = try? emptyLog(of: database) }
             try database.execute(sql: "PRAGMA secure_delete = ON")
             if givesBack, case .success = result { giveBackManyPages(of: database, pagesPerStep: 32) }
@@ -236,7 +243,9 @@ extension ItemStore {
             guard free > 0, try canGiveBackPages(database) else { return }
             try writeQueue.withoutWaiting {
                 while free > 0 {
-                    try transact(on: database) { try $0.execute(sql: "PRAGMA incremental_vacuum(\(step))") }
+                    try transact(on: database, givesBackPages: false) { database in
+                        try database.execute(sql: "PRAGMA incremental_vacuum(\(step))")
+                    }
                     // The file becomes shorter when the log is moved into it.
                     _ = try database.checkpoint(pagesPerStep == nil ? .passive : .truncate)
                     let left = try freePageCount(database)
