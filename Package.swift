@@ -52,34 +52,36 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .target(name: "CKeychainLinux"),
         .target(name: "CKeychainBus"),
         .target(name: "CKeychainCrypto", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
+        .target(name: "CKeychainSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "KeychainSystem", dependencies: ["CKeychainLinux"], swiftSettings: callingC),
         .target(
             name: "KeychainModel",
-            dependencies: ["KeychainSystem", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
+            dependencies: ["KeychainSystem"],
+            swiftSettings: houseSettings
+        ),
+        .target(
+            name: "KeychainWire",
+            dependencies: ["KeychainModel"],
             swiftSettings: houseSettings
         ),
         .target(
             name: "KeychainCrypto",
             dependencies: [
-                "CKeychainCrypto", "KeychainModel", "KeychainSystem",
+                "CKeychainCrypto", "KeychainModel", "KeychainSystem", "KeychainWire",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: callingC
         ),
         .target(
             name: "KeychainEngine",
             dependencies: [
-                "CKeychainLinux", "KeychainCrypto", "KeychainSystem", "KeychainModel",
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "CKeychainLinux", "CKeychainSQLite", "KeychainCrypto", "KeychainSystem", "KeychainModel",
+                "KeychainWire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: houseSettings
@@ -98,7 +100,7 @@ let package = Package(
         ),
         .target(
             name: "SwiftKeychain",
-            dependencies: ["KeychainCrypto", "KeychainModel", "KeychainPlaces", "KeychainSystem"],
+            dependencies: ["KeychainCrypto", "KeychainModel", "KeychainPlaces", "KeychainSystem", "KeychainWire"],
             swiftSettings: callingC
         ),
         .target(
@@ -123,24 +125,24 @@ let package = Package(
         ),
         .target(
             name: "KeychainBus",
-            dependencies: ["CKeychainBus"],
+            dependencies: ["CKeychainBus", "KeychainSystem"],
             swiftSettings: houseSettings
         ),
         .target(
             name: "KeychainBiometry",
             dependencies: [
-                "CKeychainLinux", "KeychainBus", "KeychainCrypto", "KeychainModel",
+                "CKeychainLinux", "KeychainBus", "KeychainCrypto", "KeychainModel", "KeychainSystem",
             ],
             swiftSettings: houseSettings
         ),
         .target(
             name: "KeychainLogin",
-            dependencies: ["KeychainBus", "KeychainModel"],
+            dependencies: ["KeychainBus", "KeychainModel", "KeychainSystem"],
             swiftSettings: houseSettings
         ),
         .target(
             name: "KeychainPrompt",
-            dependencies: ["CKeychainLinux", "KeychainModel"],
+            dependencies: ["CKeychainLinux", "KeychainModel", "KeychainSystem"],
             swiftSettings: houseSettings
         ),
         .target(
@@ -148,7 +150,7 @@ let package = Package(
             dependencies: [
                 "CKeychainLinux", "KeychainBiometry", "KeychainBus", "KeychainCrypto", "KeychainEngine",
                 "KeychainLogin", "KeychainModel",
-                "KeychainPlaces",
+                "KeychainPlaces", "KeychainSystem", "KeychainWire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: houseSettings
@@ -168,7 +170,7 @@ let package = Package(
             name: "KeychainTool",
             dependencies: [
                 "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCrypto", "KeychainEmbedded",
-                "KeychainLogin", "KeychainModel", "KeychainPlaces", "SwiftKeychain",
+                "KeychainLogin", "KeychainModel", "KeychainPlaces", "KeychainSystem", "KeychainWire", "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -184,9 +186,10 @@ let package = Package(
         .target(
             name: "KeychainTestSupport",
             dependencies: [
-                "CKeychainLinux", "KeychainBus", "KeychainCrypto", "KeychainDaemon", "KeychainEmbedded",
+                "CKeychainLinux", "CKeychainSQLite", "KeychainBus", "KeychainCrypto", "KeychainDaemon",
+                "KeychainEmbedded",
                 "KeychainEngine",
-                "KeychainLogin", "KeychainModel", "SwiftKeychain",
+                "KeychainLogin", "KeychainModel", "KeychainSystem", "SwiftKeychain",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -195,9 +198,12 @@ let package = Package(
         ),
         .testTarget(
             name: "KeychainModelTests",
-            dependencies: [
-                "KeychainModel", "KeychainTestSupport", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-            ],
+            dependencies: ["KeychainModel", "KeychainTestSupport"],
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "KeychainWireTests",
+            dependencies: ["KeychainModel", "KeychainTestSupport", "KeychainWire"],
             swiftSettings: houseSettings
         ),
         .testTarget(
@@ -211,10 +217,9 @@ let package = Package(
         .testTarget(
             name: "KeychainEngineTests",
             dependencies: [
-                "CKeychainLinux", "CKeychainTestSupport", "KeychainCrypto", "KeychainEngine",
+                "CKeychainLinux", "CKeychainSQLite", "CKeychainTestSupport", "KeychainCrypto", "KeychainEngine",
                 "KeychainModel", "KeychainSystem", "KeychainTestHelper", "KeychainTestSupport", "SwiftKeychain",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: houseSettings
         ),
@@ -224,9 +229,10 @@ let package = Package(
         .executableTarget(
             name: "KeychainTestHelper",
             dependencies: [
-                "CKeychainFaults", "CKeychainTestSupport", "DataProtection", "KeychainCrypto", "KeychainEmbedded",
+                "CKeychainFaults", "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "KeychainCrypto",
+                "KeychainEmbedded",
                 "KeychainEngine", "KeychainFileModel", "KeychainModel", "KeychainPrompt", "KeychainSystem",
-                "KeychainTestSupport", "SwiftKeychain",
+                "KeychainTestSupport", "KeychainWire", "SwiftKeychain",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/KeychainTestHelper",
@@ -244,7 +250,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SwiftKeychainTests",
-            dependencies: ["SwiftKeychain", "KeychainModel", "KeychainPlaces", "KeychainTestSupport"],
+            dependencies: ["SwiftKeychain", "KeychainModel", "KeychainPlaces", "KeychainTestSupport", "KeychainWire"],
             swiftSettings: houseSettings
         ),
         .testTarget(
@@ -291,7 +297,7 @@ let package = Package(
             name: "KeychainToolTests",
             dependencies: [
                 "KeychainTool", "DataProtection", "SwiftKeychain", "KeychainBus", "KeychainEngine", "KeychainLogin",
-                "KeychainModel", "KeychainTestSupport",
+                "KeychainModel", "KeychainSystem", "KeychainTestSupport",
             ],
             swiftSettings: houseSettings
         ),
@@ -300,6 +306,7 @@ let package = Package(
             dependencies: [
                 "CKeychainLinux", "CKeychainTestSupport", "KeychainBus", "KeychainDaemon", "KeychainEngine",
                 "KeychainLogin", "KeychainModel", "KeychainPlaces", "KeychainTestHelper", "KeychainTestSupport",
+                "KeychainSystem", "KeychainWire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: houseSettings
@@ -323,7 +330,7 @@ if isBenchmarking {
             name: "KeychainBenchmark",
             dependencies: [
                 "DataProtection", "KeychainCrypto", "KeychainEmbedded", "KeychainEngine", "KeychainModel",
-                "KeychainSecurity", "SwiftKeychain",
+                "KeychainSecurity", "KeychainWire", "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/KeychainBenchmark",
@@ -341,7 +348,9 @@ if fuzzing == "1" || fuzzing == "replay" {
         .target(
             name: "CFuzzer", path: "Fuzzing/CFuzzer",
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
-    let reached: Set = ["KeychainModel", "KeychainCrypto", "KeychainEngine", "SwiftKeychain", "KeychainSecurity"]
+    let reached: Set = [
+        "KeychainModel", "KeychainWire", "KeychainCrypto", "KeychainEngine", "SwiftKeychain", "KeychainSecurity",
+    ]
     for target in package.targets {
         if reached.contains(target.name) { target.swiftSettings = (target.swiftSettings ?? []) + coverage }
         if target.name == "CKeychainLinux" && isSanitizing {
@@ -349,14 +358,16 @@ if fuzzing == "1" || fuzzing == "replay" {
         }
     }
     for (name, dependencies) in [
-        ("FuzzStoredBytes", ["CFuzzer", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "SwiftKeychain"]),
+        (
+            "FuzzStoredBytes",
+            ["CFuzzer", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainWire", "SwiftKeychain"]
+        ),
         ("FuzzDictionary", ["CFuzzer", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
-        ("FuzzWire", ["CFuzzer", "KeychainModel"]),
+        ("FuzzWire", ["CFuzzer", "KeychainModel", "KeychainWire"]),
         (
             "FuzzStoredRows",
             [
-                "CFuzzer", "KeychainCrypto", "KeychainEngine", "KeychainModel", "KeychainTestSupport",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "CFuzzer", "KeychainCrypto", "KeychainEngine", "KeychainModel", "KeychainTestSupport", "KeychainWire",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

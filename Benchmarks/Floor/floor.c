@@ -7,6 +7,8 @@
 //   floor add    DIR COUNT    add items, one durable transaction each
 //   floor hits   DIR [COUNT]  read every item of one service with its secret, in one go
 //   floor serve  DIR          take the commands above from standard input, without DIR
+//   floor answer DIR PATH REPLY   look up a random item for each frame that comes over the socket PATH (client.c), and
+//                                 answer with as many bytes as REPLY says, the item's secret among them
 //
 // Each answer is one line: the command, then mean, median and 99th percentile in microseconds.
 // `add` goes on with the bytes written per add, `hits` with the number of rows.
@@ -17,8 +19,9 @@
 //   checkpoint                empty the log into the database; goes on with all bytes written so far
 //   forget                    remove the items that `add` put in
 //
-// Build: cc -O2 -Wall -Wextra -o floor floor.c -lsqlite3 -lcrypto
+// Build: cc -O2 -Wall -Wextra -pthread -o floor floor.c -lsqlite3 -lcrypto
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <openssl/core_names.h>
@@ -26,6 +29,8 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
+#include <poll.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -33,8 +38,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
+#include <unistd.h>
 
 // MARK: Sizes
 
@@ -974,12 +982,151 @@ static void serve(struct store *store) {
     }
 }
 
+// MARK: Server
+
+enum { frame_header = 8, most_frame = 64 << 10, most_stores = 8 };
+
+/// Open stores, and those of them that no thread uses at the moment.
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t is_given;
+    struct store stores[most_stores];
+    struct store *idle[most_stores];
+    int count;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .is_given = PTHREAD_COND_INITIALIZER};
+
+static void pool_open(const char *directory) {
+    for (pool.count = 0; pool.count < most_stores; pool.count++) {
+        store_open(&pool.stores[pool.count], directory);
+        pool.idle[pool.count] = &pool.stores[pool.count];
+    }
+}
+
+static struct store *pool_take(void) {
+    pthread_mutex_lock(&pool.lock);
+    while (pool.count == 0) {
+        pthread_cond_wait(&pool.is_given, &pool.lock);
+    }
+    struct store *store = pool.idle[--pool.count];
+    pthread_mutex_unlock(&pool.lock);
+    return store;
+}
+
+static void pool_give(struct store *store) {
+    pthread_mutex_lock(&pool.lock);
+    pool.idle[pool.count++] = store;
+    pthread_cond_signal(&pool.is_given);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/// With the process that sent it, as the kernel says, as any daemon has to ask.
+static ssize_t receive(int connection, unsigned char *bytes, size_t capacity) {
+    struct iovec part = {.iov_base = bytes, .iov_len = capacity};
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        struct cmsghdr aligned;
+    } control;
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    struct pollfd waiting = {.fd = connection, .events = POLLIN};
+    (void)poll(&waiting, 1, -1);
+    return recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+}
+
+static bool receive_frame(int connection, unsigned char *bytes) {
+    size_t size = frame_header;
+    size_t received = 0;
+    while (received < size) {
+        ssize_t count = receive(connection, bytes + received, most_frame - received);
+        if (count <= 0) {
+            return false;
+        }
+        received += (size_t)count;
+        if (received >= frame_header) {
+            uint32_t length = 0;
+            memcpy(&length, bytes, sizeof length);
+            size = frame_header + (size_t)ntohl(length);
+        }
+        if (size > most_frame || received > size) {
+            fail("a frame of %zu bytes", size);
+        }
+    }
+    return true;
+}
+
+struct answering {
+    int connection;
+    size_t reply;
+};
+
+static void *answer_one(void *argument) {
+    struct answering answering = *(struct answering *)argument;
+    unsigned char bytes[most_frame];
+    struct item item;
+    free(argument);
+    int yes = 1;
+    setsockopt(answering.connection, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes);
+    while (receive_frame(answering.connection, bytes)) {
+        struct store *store = pool_take();
+        int64_t number = (int64_t)(random_number(store) % (uint64_t)store->filled);
+        item_name(&item, "account", number, number % service_count(store->filled));
+        if (!look_up(store, &item)) {
+            fail("%s was not found", item.account);
+        }
+        pool_give(store);
+        uint32_t length = htonl((uint32_t)(answering.reply - frame_header));
+        memset(bytes, 0, answering.reply);
+        memcpy(bytes, &length, sizeof length);
+        memcpy(bytes + frame_header, item.secret, secret_length);
+        if (send(answering.connection, bytes, answering.reply, MSG_NOSIGNAL) != (ssize_t)answering.reply) {
+            break;
+        }
+        OPENSSL_cleanse(&item, sizeof item);
+    }
+    close(answering.connection);
+    return NULL;
+}
+
+static _Noreturn void answer(const char *directory, const char *path, size_t reply) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path || reply < frame_header + secret_length || reply > most_frame) {
+        fail("the socket's name is too long, or the answer has no room for a secret");
+    }
+    strcpy(address.sun_path, path);
+    pool_open(directory);
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(listener, 256) != 0) {
+        fail("%s: %s", path, strerror(errno));
+    }
+    for (;;) {
+        int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        if (connection < 0) {
+            continue;
+        }
+        struct answering *answering = allocate(1, sizeof *answering);
+        pthread_t thread;
+        *answering = (struct answering){connection, reply};
+        int error = pthread_create(&thread, NULL, answer_one, answering);
+        if (error != 0) {
+            fail("a thread: %s", strerror(error));
+        }
+        pthread_detach(thread);
+    }
+}
+
 static int usage(void) {
-    fputs("usage: floor fill|lookup|add DIR COUNT | floor hits DIR [COUNT] | floor serve DIR\n", stderr);
+    fputs(
+        "usage: floor fill|lookup|add DIR COUNT | floor hits DIR [COUNT] | floor serve DIR"
+        " | floor answer DIR PATH REPLY\n",
+        stderr);
     return 64;
 }
 
 int main(int argc, char **argv) {
+    if (argc == 5 && strcmp(argv[1], "answer") == 0) {
+        answer(argv[2], argv[3], (size_t)count_from(argv[4]));
+    }
     if (argc < 3 || argc > 4) {
         return usage();
     }

@@ -1,6 +1,7 @@
 import CFuzzer
 import Foundation
 import KeychainModel
+import KeychainWire
 
 @testable import KeychainCrypto
 @testable import SwiftKeychain
@@ -43,9 +44,15 @@ public func fuzzStoredBytes(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt
 private let deviceKey = try! KeyMaterial { for place in $0.indices { $0[place] = 7 } }
 
 private func fuzzMetadata(_ input: Data) {
-    guard let decoded = try? input.withUnsafeBytes({ try ItemMetadata(decoding: $0) }) else { return }
-    let again = try! decoded.encoded().withUnsafeBytes { try ItemMetadata(decoding: $0) }
-    precondition(again.accessGroup == decoded.accessGroup && again.attributes.count == decoded.attributes.count)
+    func decode(_ bytes: Data) throws -> (item: Item, secretTag: Data?) {
+        try bytes.withUnsafeBytes { bytes in
+            try Item.decode(metadata: bytes, of: .genericPassword, UUID(), AccessControl(.always))
+        }
+    }
+    guard let (item, secretTag) = try? decode(input) else { return }
+    let again = try! decode(Data(item.encodedMetadata(secretTag: secretTag)))
+    precondition(again.item.accessGroup == item.accessGroup && again.secretTag == secretTag)
+    precondition(again.item.attributes.count == item.attributes.count)
 }
 
 /// With a valid tag, or nothing behind the check of the tag would ever be reached.
@@ -124,9 +131,9 @@ private func fuzzExportContent(_ input: Data) {
 }
 
 /// As far as they can be read.
-private func items(of chunks: Data) -> [FoundItem] {
+private func items(of chunks: Data) -> [Item] {
     var rest = chunks
-    var items: [FoundItem] = []
+    var items: [Item] = []
     do {
         let reader = try ExportReader(exportKey, byteCount: chunks.count) { target in
             target.copyBytes(from: rest.prefix(target.count))

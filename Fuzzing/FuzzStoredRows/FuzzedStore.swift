@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import KeychainTestSupport
+import KeychainWire
 import Logging
 
 @testable import KeychainCrypto
@@ -10,11 +10,11 @@ import Logging
 /// A store with a few items, and a second connection that writes into its tables what no engine would.
 final class FuzzedStore: @unchecked Sendable {  // used by libFuzzer's one thread
     private let directory: URL
-    private let editor: DatabaseQueue
+    private let editor: TestDatabase
     private var engine: Engine
     private let caller = Caller(groups: ["G"], authority: .owner)
-    private let tables: [(name: String, columns: [String], rows: [[DatabaseValue]])]
-    private let items: [FoundItem]
+    private let tables: [(name: String, rows: [SQLRow])]
+    private let items: [Item]
     /// By account.
     private let secrets = ["ann": "ann's", "bob": "bob's", "cid": "cid's"]
 
@@ -26,16 +26,10 @@ final class FuzzedStore: @unchecked Sendable {  // used by libFuzzer's one threa
         atexit { try? FileManager.default.removeItem(atPath: FuzzedStore.toRemove) }
         engine = Self.open(directory)
         items = try! Self.fill(engine, secrets)
-        var configuration = Configuration()
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = OFF") }
-        editor = try! DatabaseQueue(
-            path: directory.appendingPathComponent("store/keychain.db").path, configuration: configuration)
-        tables = try! editor.read { database in
-            try ["store", "home", "item", "entry"].map { name in
-                let rows = try Row.fetchAll(database, sql: "SELECT * FROM \(name)")
-                return (name, Array(rows[0].columnNames), rows.map { Array($0.databaseValues) })
-            }
-        }
+        let editor = try! TestDatabase(directory.appendingPathComponent("store/keychain.db"))
+        try! editor.run("PRAGMA synchronous = OFF")
+        tables = try! ["store", "home", "item", "entry"].map { ($0, try editor.rows("SELECT * FROM \($0)")) }
+        self.editor = editor
     }
 
     nonisolated(unsafe) private static var toRemove = ""
@@ -46,7 +40,7 @@ final class FuzzedStore: @unchecked Sendable {  // used by libFuzzer's one threa
         return try! Engine(configuration)
     }
 
-    private static func fill(_ engine: Engine, _ secrets: [String: String]) throws -> [FoundItem] {
+    private static func fill(_ engine: Engine, _ secrets: [String: String]) throws -> [Item] {
         try secrets.sorted(by: { $0.key < $1.key }).map { account, secret in
             var request = AddRequest(.genericPassword)
             request.attributes = [.account: .text(account), .service: .text("service"), .label: .text("label")]
@@ -63,12 +57,15 @@ final class FuzzedStore: @unchecked Sendable {  // used by libFuzzer's one threa
 
     /// Puts every table back as it was.
     func restore() throws {
-        try editor.write { database in
+        try editor.transaction {
             for table in tables {
-                try database.execute(literal: "DELETE FROM \(sql: table.name)")
-                let marks = table.columns.map { _ in "?" }.joined(separator: ", ")
-                let statement = try database.cachedStatement(sql: "INSERT INTO \(table.name) VALUES (\(marks))")
-                for row in table.rows { try statement.execute(arguments: StatementArguments(row)) }
+                try editor.run("DELETE FROM \(table.name)")
+                for row in table.rows {
+                    let (columns, marks) = (
+                        row.keys.joined(separator: ", "), row.map { _ in "?" }.joined(separator: ", ")
+                    )
+                    try editor.rows("INSERT INTO \(table.name) (\(columns)) VALUES (\(marks))", Array(row.values))
+                }
             }
         }
     }
@@ -80,28 +77,20 @@ extension FuzzedStore {
     /// Seals bytes as the metadata of the first item.
     func putMetadata(_ bytes: Data, withoutSecret: Bool) throws {
         let half = try seal(bytes, as: .metadata)
-        try editor.write { database in
-            try database.execute(
-                sql: "UPDATE item SET metadata_key = ?, metadata = ? WHERE id = 1",
-                arguments: [half.wrappedKey, half.box])
-            if withoutSecret {
-                try database.execute(sql: "UPDATE item SET secret_key = NULL, secret = NULL WHERE id = 1")
-            }
+        try editor.transaction {
+            try editor.rows(
+                "UPDATE item SET metadata_key = ?, metadata = ? WHERE id = 1",
+                [.blob(half.wrappedKey), .blob(half.box)])
+            if withoutSecret { try editor.run("UPDATE item SET secret_key = NULL, secret = NULL WHERE id = 1") }
         }
     }
 
     /// Seals bytes as the secret of the first item, with metadata that go with it.
     func putSecret(_ bytes: Data) throws {
         let half = try seal(bytes, as: .secret)
-        let item = items[0]
-        let metadata = ItemMetadata(
-            accessGroup: item.accessGroup, synchronizable: false, created: item.created, modified: item.modified,
-            secretTag: half.tag, attributes: item.attributes)
-        try putMetadata(try metadata.encoded(), withoutSecret: false)
-        try editor.write { database in
-            try database.execute(
-                sql: "UPDATE item SET secret_key = ?, secret = ? WHERE id = 1", arguments: [half.wrappedKey, half.box])
-        }
+        try putMetadata(Data(items[0].encodedMetadata(secretTag: half.tag)), withoutSecret: false)
+        try editor.rows(
+            "UPDATE item SET secret_key = ?, secret = ? WHERE id = 1", [.blob(half.wrappedKey), .blob(half.box)])
     }
 
     private func seal(_ bytes: Data, as half: RowSealer.Half) throws -> SealedHalf {
@@ -126,29 +115,25 @@ extension FuzzedStore {
         ]
         let column = columns[Int(input.byte()) % columns.count]
         let value = value(&input, column: column)
-        try edit("UPDATE OR IGNORE item SET \(column) = ? WHERE id = ?", [value, Int64(input.byte() % 4)])
+        try edit("UPDATE OR IGNORE item SET \(column) = ? WHERE id = ?", [value, .integer(Int64(input.byte() % 4))])
     }
 
     /// A value of any type, or one of another row, which alone can be right where it does not belong.
-    private func value(_ input: inout RowInput, column: String) -> (any DatabaseValueConvertible)? {
+    private func value(_ input: inout RowInput, column: String) -> SQLValue {
         let item = tables.first { $0.name == "item" }!
         switch input.byte() % 8 {
-        case 0: return nil
-        case 1: return input.integer()
-        case 2: return Double(input.integer()) / 3
-        case 3: return String(decoding: input.bytes(64), as: UTF8.self)
-        case 4, 5: return input.bytes(255)
+        case 0: return .null
+        case 1: return .integer(input.integer())
+        case 2: return .real(Double(input.integer()) / 3)
+        case 3: return .text(String(decoding: input.bytes(64), as: UTF8.self))
+        case 4, 5: return .blob(input.bytes(255))
         default:
-            guard let place = item.columns.firstIndex(of: column) else { return nil }
-            var value = item.rows[Int(input.byte()) % item.rows.count][place]
-            if case .blob(let bytes) = value.storage, !bytes.isEmpty {
-                // One byte of it is another one, or it is cut.
-                var bytes = bytes
-                let at = bytes.startIndex + Int(input.byte()) % bytes.count
-                if input.byte() % 2 == 0 { bytes[at] ^= input.byte() } else { bytes = bytes[..<at] }
-                value = Data(bytes).databaseValue
-            }
-            return value
+            guard let value = item.rows[Int(input.byte()) % item.rows.count][column] else { return .null }
+            guard case .blob(var bytes) = value, !bytes.isEmpty else { return value }
+            // One byte of it is another one, or it is cut.
+            let at = bytes.startIndex + Int(input.byte()) % bytes.count
+            if input.byte() % 2 == 0 { bytes[at] ^= input.byte() } else { bytes = bytes[..<at] }
+            return .blob(Data(bytes))
         }
     }
 
@@ -160,21 +145,20 @@ extension FuzzedStore {
         case 1: try edit("UPDATE OR IGNORE home SET tier = ?", [value])
         case 2: try edit("UPDATE OR IGNORE home SET generation = ?", [value])
         case 3: try edit("INSERT OR IGNORE INTO entry SELECT DISTINCT token, ? FROM entry", [value])
-        case 4: try edit("UPDATE OR IGNORE entry SET token = ? WHERE item = ?", [value, Int64(input.byte() % 4)])
+        case 4:
+            try edit("UPDATE OR IGNORE entry SET token = ? WHERE item = ?", [value, .integer(Int64(input.byte() % 4))])
         default:
             try edit(
                 "INSERT OR IGNORE INTO home (id, class, tier, generation, token) VALUES (?, ?, ?, ?, ?)",
-                [input.integer(), input.integer(), input.integer(), input.integer(), value])
+                (0..<4).map { _ in .integer(input.integer()) } + [value])
         }
     }
 
     /// What a table refuses, such as NULL, is not written.
-    private func edit(_ sql: String, _ arguments: [(any DatabaseValueConvertible)?]) throws {
+    private func edit(_ sql: String, _ arguments: [SQLValue]) throws {
         do {
-            try editor.write { try $0.execute(sql: sql, arguments: StatementArguments(arguments)) }
-        } catch let error as DatabaseError
-            where [.SQLITE_CONSTRAINT, .SQLITE_MISMATCH].contains(error.resultCode)
-        {}
+            try editor.rows(sql, arguments)
+        } catch let error as TestDatabase.Failure where error.isRefusedValue {}
     }
 }
 

@@ -1,6 +1,7 @@
 import CFuzzer
 import Foundation
 import KeychainModel
+import KeychainWire
 
 /// The decoders of what comes over a socket. The first byte says in which direction, the second how long the tail is;
 /// then come the message and the tail. A decoder may refuse; it may not trap, and what it accepts is the same when it is
@@ -33,7 +34,7 @@ public func fuzzWire(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 /// - Parameter again: Reads a message and writes it anew.
 private func fuzz(_ message: Data, _ tail: SecretBytes?, _ again: (Data, SecretBytes?) throws -> WireFrame) {
     guard let first = try? again(message, tail) else { return }
-    let second = try! again(first.message, first.tail)
+    let second = try! again(Data(first.message), first.tail)
     precondition(second.message == first.message, "a message was changed")
     precondition(second.tail?.copyData() == first.tail?.copyData(), "secrets were changed")
 }

@@ -43,3 +43,9 @@ void *realloc(void *memory, size_t count) {
     }
     return moved;
 }
+
+// What is large is mapped by itself, and goes back to the system with its end. The C library would raise this limit with the
+// first large piece that is freed, and then keep up to 64 MiB in each of its arenas.
+__attribute__((constructor)) static void map_large_pieces(void) {
+    mallopt(M_MMAP_THRESHOLD, 256 << 10);
+}

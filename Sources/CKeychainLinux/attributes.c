@@ -26,6 +26,7 @@ int ckeychain_set_attribute(const char *path, int descriptor, const char *name, 
     return status == 0 ? 0 : errno;
 }
 
-int ckeychain_remove_attribute(const char *path, const char *name) {
-    return removexattr(path, name) == 0 ? 0 : errno;
+int ckeychain_remove_attribute(const char *path, int descriptor, const char *name) {
+    int status = path ? removexattr(path, name) : fremovexattr(descriptor, name);
+    return status == 0 ? 0 : errno;
 }

@@ -73,7 +73,7 @@ int ckeychain_want_senders(int socket) {
     return 0;
 }
 
-int ckeychain_receive(int socket, void *bytes, size_t capacity, int waits, size_t *count, ckeychain_sender *sender) {
+int ckeychain_receive(int socket, void *bytes, size_t capacity, size_t *count, ckeychain_sender *sender) {
     struct iovec part = {.iov_base = bytes, .iov_len = capacity};
     // Room for the credentials and nothing more: the kernel closes descriptors that find none.
     union {
@@ -82,10 +82,7 @@ int ckeychain_receive(int socket, void *bytes, size_t capacity, int waits, size_
     } control;
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
-    ssize_t received;
-    do {
-        received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (waits ? 0 : MSG_DONTWAIT));
-    } while (received < 0 && errno == EINTR && waits);
+    ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     if (received < 0) {
         return errno;
     }

@@ -2,11 +2,13 @@
 #include "CKeychainLinux.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <termios.h>
 #include <unistd.h>
+#include <wchar.h>
 
 static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 enum { number_count = sizeof numbers / sizeof numbers[0] };
@@ -107,4 +109,13 @@ void ckeychain_restore_terminal(void) {
     leave_signals();
     asking_process = 0;
     pthread_mutex_unlock(&lock);
+}
+
+int ckeychain_columns(uint32_t character) {
+    static _Thread_local locale_t locale;
+    if (!locale) locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
+    locale_t before = uselocale(locale);
+    int columns = wcwidth((wchar_t)character);
+    uselocale(before);
+    return columns < 0 ? 1 : columns;
 }

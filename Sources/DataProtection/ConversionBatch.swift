@@ -1,6 +1,6 @@
 package import Foundation
 internal import Glibc
-internal import KeychainSystem
+package import KeychainSystem
 
 /// Small files that are encrypted or decrypted together, so that they wait for the disk together.
 ///
@@ -8,7 +8,7 @@ internal import KeychainSystem
 /// files that are converted one by one; but there is one wait for all new files and one for all names, where there are two
 /// for each file otherwise. That is syncfs(2): forcing the files of a batch to the disk one after the other has the disk
 /// empty its own cache for each of them all the same, and takes ten times as long; from several threads at once, two to
-/// three times (docs/performance.md). It also waits for what other programs have written.
+/// three times (Benchmarks/FIGURES.md). It also waits for what other programs have written.
 package final class ConversionBatch {
     /// How many files there may be, whose descriptors are all open.
     private static let mostFiles = 256
@@ -25,30 +25,33 @@ package final class ConversionBatch {
         self.files = files
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        // Two for each file, one for each directory; the rest is for others.
-        capacity = max(1, min(Self.mostFiles, (Int(clamping: limit.rlim_cur) - 64) / 3))
+        // Two for each file, and one or two for its directory; the rest is for others.
+        capacity = max(1, min(Self.mostFiles, (Int(clamping: limit.rlim_cur) - 64) / 4))
     }
 
     package var isFull: Bool { prepared.count >= capacity || bytes >= Self.mostBytes }
 
     /// Encrypts a plain file. Its place is taken by ``publish()``.
     ///
-    /// - Parameter size: About how much it holds.
+    /// - Parameters:
+    ///   - size: About how much it holds.
+    ///   - found: As with ``ProtectedFiles/meaning(_:)``.
     /// - Returns: false if it was protected already.
     /// - Throws: as ``ProtectedFiles/protect(_:as:progress:)``.
     package func protect(
-        _ url: URL, as protection: FileProtection?, size: UInt64, progress: (ProtectedFiles.Progress) -> Void
+        _ url: URL, _ found: FileNumber? = nil, as protection: FileProtection?, size: UInt64,
+        progress: (ProtectedFiles.Progress) -> Void
     ) throws(DataProtectionError) -> Bool {
-        try add(try files.protecting(url, as: protection, progress), size)
+        try add(try files.meaning(found).protecting(url, as: protection, progress), size)
     }
 
     /// Decrypts a protected file. Its place is taken by ``publish()``.
     ///
     /// - Returns: false if it was a plain file already.
     package func unprotect(
-        _ url: URL, size: UInt64, progress: (ProtectedFiles.Progress) -> Void
+        _ url: URL, _ found: FileNumber? = nil, size: UInt64, progress: (ProtectedFiles.Progress) -> Void
     ) throws(DataProtectionError) -> Bool {
-        try add(try files.unprotecting(url, progress), size)
+        try add(try files.meaning(found).unprotecting(url, progress), size)
     }
 
     private func add(_ conversion: PreparedConversion?, _ size: UInt64) throws(DataProtectionError) -> Bool {
@@ -79,7 +82,9 @@ package final class ConversionBatch {
             }
         }
         for (number, file) in prepared.enumerated() where failures[number] == nil {
-            failures[number] = failure { () throws(DataProtectionError) in try file.takePlace() }
+            failures[number] = failure { () throws(DataProtectionError) in
+                try file.takePlace(forcesFile: !waits.contains(file.device), forcesDirectory: false)
+            }
         }
         let named = waits.isEmpty ? [] : disks.writeAll(files.files)
         for (number, file) in prepared.enumerated() where failures[number] == nil && !named.contains(file.device) {
@@ -102,16 +107,16 @@ package final class ConversionBatch {
 
 /// The directories that the files of a batch are in, open since before the files were written.
 private struct OpenDisks: ~Copyable {
-    private var directories: [String: Int32] = [:]
+    private var directories: [PathKey: Int32] = [:]
     /// Of each file system on which one wait for everything is enough, an open directory.
     private var wholes: [dev_t: Int32] = [:]
     /// Of each directory that was forced to the disk, what came of it: the kernel tells of a failure once.
-    private var outcomes: [String: Result<Void, DataProtectionError>] = [:]
+    private var outcomes: [PathKey: Result<Void, DataProtectionError>] = [:]
 
     deinit { for descriptor in directories.values { close(descriptor) } }
 
     mutating func open(_ conversion: PreparedConversion) throws(DataProtectionError) {
-        let directory = FilePath.directory(of: conversion.path)
+        let directory = PathKey(FilePath.directory(of: conversion.path))
         guard directories[directory] == nil, let descriptor = try conversion.openDirectory() else { return }
         directories[directory] = descriptor
         if Self.tellsFailures(descriptor) { wholes[conversion.device] = wholes[conversion.device] ?? descriptor }
@@ -126,7 +131,7 @@ private struct OpenDisks: ~Copyable {
     }
 
     mutating func forceDirectory(of path: String, _ files: any FileSystem) throws(DataProtectionError) {
-        let directory = FilePath.directory(of: path)
+        let directory = PathKey(FilePath.directory(of: path))
         // One that may be written and not read cannot be forced.
         guard let descriptor = directories[directory] else { return }
         let outcome =

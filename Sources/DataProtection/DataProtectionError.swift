@@ -72,20 +72,22 @@ extension DataProtectionError {
     /// The same as Foundation's functions report it.
     ///
     /// A locked file is `fileReadNoPermission` (257) or `fileWriteNoPermission` (513) with an underlying `EPERM`, as on
-    /// Apple's systems; one that was changed or cut short `fileReadCorruptFile` (259).
+    /// Apple's systems; one that was changed or cut short `fileReadCorruptFile` (259). One of another keychain, which no unlock
+    /// opens, is `fileReadUnknown` (256) or `fileWriteUnknown` (512).
     public func cocoaError(_ operation: Operation) -> CocoaError {
         let isReading = operation == .reading
         var underlying: any Error = self
         let code: CocoaError.Code
         switch self.code {
-        case .locked, .wrongKey, .wrongPassphrase:
+        case .locked, .wrongPassphrase:
             code = isReading ? .fileReadNoPermission : .fileWriteNoPermission
             underlying = POSIXError(.EPERM)
         case .tampered, .truncated, .newerFormat:
             code = isReading ? .fileReadCorruptFile : .fileWriteUnknown
         case .system:
             (code, underlying) = Self.cocoaCode(of: errno ?? EIO, isReading)
-        case .notProtected, .invalidOption, .unsupportedFile, .changedMeanwhile, .keysUnavailable, .keychain:
+        case .wrongKey, .notProtected, .invalidOption, .unsupportedFile, .changedMeanwhile,
+            .keysUnavailable, .keychain:
             code = isReading ? .fileReadUnknown : .fileWriteUnknown
         }
         return CocoaError(

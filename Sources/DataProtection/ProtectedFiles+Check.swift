@@ -64,7 +64,7 @@ extension ProtectedFiles {
     /// - Throws: as ``check(_:progress:)``; `.changedMeanwhile` if the path leads to another file by now.
     @discardableResult
     public func repairHeader(of url: URL) throws(DataProtectionError) -> Bool {
-        let file = try OpenFile(try FilePath.followingLinks(try FilePath.of(url)), O_RDWR)
+        let file = try open(url, O_RDWR)
         try file.lockHeader()
         guard file.identity.isStillNamed() else {
             throw DataProtectionError(

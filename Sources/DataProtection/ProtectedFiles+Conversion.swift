@@ -34,10 +34,10 @@ extension ProtectedFiles {
     func protecting(
         _ url: URL, as protection: FileProtection?, _ progress: (Progress) -> Void
     ) throws(DataProtectionError) -> PreparedConversion? {
-        let path = try FilePath.followingLinks(try FilePath.of(url))
-        let file = try OpenFile(reading: path)
+        let file = try open(url, O_RDONLY)
         if try file.isProtected() { return nil }
-        return try encrypted(file, try usualProtection(protection, at: path), progress)
+        let wanted = try usualProtection(protection, at: file.path)
+        return try encrypted(file, wanted, progress)
     }
 
     /// Decrypts a protected file, in the place where it is. It keeps its mode, owner, times and extended attributes.
@@ -59,14 +59,15 @@ extension ProtectedFiles {
     func unprotecting(
         _ url: URL, _ progress: (Progress) -> Void
     ) throws(DataProtectionError) -> PreparedConversion? {
-        let path = try FilePath.followingLinks(try FilePath.of(url))
-        let file = try OpenFile(reading: path)
+        let file = try open(url, O_RDONLY)
+        let path = file.path
         guard try file.isProtected() else { return nil }
         let exclusion = try WriterExclusion(of: file)
         let sealed = sealed(file)
         _ = try sealed.current(.continuing)
         try requireOneName(file)
         let new = try Replacement(of: path, mode: 0o600, files)
+        try new.requirePlace(of: file)
         var failure: DataProtectionError?
         do {
             var offset: UInt64 = 0
@@ -85,7 +86,7 @@ extension ProtectedFiles {
             failure = DataProtectionError(.keychain, path, "\(error)")
         }
         if let failure { throw failure }
-        return try PreparedConversion(of: file, by: new, exclusion)
+        return PreparedConversion(of: file, by: new, exclusion)
     }
 
     func encrypt(
@@ -101,11 +102,12 @@ extension ProtectedFiles {
         let exclusion = try WriterExclusion(of: file)
         let key = try keys.ask(.make(protection.fileClass, fileID: UUID()), file.path)
         let new = try Replacement(of: file.path, mode: 0o600, files)
+        try new.requirePlace(of: file)
         let writer = try SealedFileWriter(new.descriptor, file.path, key: key, files: files, randomness: randomness)
         if file.size <= Self.smallSize {
             try writer.finish(contentOf: file)
             progress(Progress(completed: file.size, total: file.size))
-            return try PreparedConversion(of: file, by: new, exclusion)
+            return PreparedConversion(of: file, by: new, exclusion)
         }
         var window = window(protection.fileClass)
         var offset: UInt64 = 0
@@ -124,14 +126,14 @@ extension ProtectedFiles {
             try exclusion.checkLease()
         }
         try writer.finish()
-        return try PreparedConversion(of: file, by: new, exclusion)
+        return PreparedConversion(of: file, by: new, exclusion)
     }
 
     /// Up to here a file is read at once: memory for parts, which is erased afterwards, would take longer than the file.
     private static let smallSize: UInt64 = 256 << 10
 
     /// - Throws: `.unsupportedFile` if the same content has other names, which would go on leading to what is replaced.
-    private func requireOneName(_ file: borrowing OpenFile) throws(DataProtectionError) {
+    func requireOneName(_ file: borrowing OpenFile) throws(DataProtectionError) {
         guard file.status.st_nlink > 1 else { return }
         throw DataProtectionError(
             .unsupportedFile, file.path,

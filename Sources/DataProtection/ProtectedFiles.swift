@@ -53,6 +53,8 @@ public struct ProtectedFiles: Sendable {
     let bootID: UUID
     /// log2 of the chunk size of files that are made.
     let chunkBits: UInt8
+    /// The one file or directory that is meant, as it was found in a tree; nil: whatever a path leads to.
+    private var found: FileNumber?
 
     var keys: FileKeys { FileKeys(connection: ownConnection ?? .current) }
 
@@ -90,6 +92,53 @@ public struct ProtectedFiles: Sendable {
     /// Where the kernel hides it, everything is looked at that another process has not forced to the disk.
     private static let bootID = SystemStart.id ?? UUID()
 
+    /// The same for one file that was found in a tree: what is changed is that, and nothing that a link or another directory
+    /// in the place of one above it leads to.
+    ///
+    /// - Parameter found: nil: whatever the path leads to, as with a path that a person named.
+    package func meaning(_ found: FileNumber?) -> ProtectedFiles {
+        var files = self
+        files.found = found
+        return files
+    }
+
+    /// Opens what is to be changed.
+    ///
+    /// - Throws: `.changedMeanwhile` if it is another file than ``meaning(_:)`` was told.
+    func open(_ url: URL, _ flags: Int32) throws(DataProtectionError) -> OpenFile {
+        let path = try FilePath.of(url)
+        guard let found else { return try OpenFile(try FilePath.target(of: path), flags) }
+        let file = try OpenFile(path, flags | O_NOFOLLOW)
+        try require(found, file.status, path)
+        return file
+    }
+
+    private func require(_ found: FileNumber, _ status: stat, _ path: String) throws(DataProtectionError) {
+        guard FileNumber(status) != found else { return }
+        throw DataProtectionError(
+            .changedMeanwhile, path, "something else has taken its place since it was found; nothing was changed")
+    }
+
+    /// Calls `body` with an open directory; returns false if there is none at the path.
+    func withDirectory(
+        _ url: URL, _ body: (_ directory: Int32, _ path: String) throws(DataProtectionError) -> Void
+    ) throws(DataProtectionError) -> Bool {
+        let path = try FilePath.of(url)
+        let directory = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (found == nil ? 0 : O_NOFOLLOW))
+        guard directory >= 0 else {
+            if errno == ENOTDIR { return false }
+            throw .system("open", path)
+        }
+        defer { close(directory) }
+        if let found {
+            var status = stat()
+            guard fstat(directory, &status) == 0 else { throw .system("look at", path) }
+            try require(found, status, path)
+        }
+        try body(directory, path)
+        return true
+    }
+
     func window(_ fileClass: FileClass) -> AccessWindow { AccessWindow(fileClass, keys, now: now) }
 
     // MARK: Whole files
@@ -100,10 +149,12 @@ public struct ProtectedFiles: Sendable {
     /// - Parameters:
     ///   - data: The content.
     ///   - url: A link is followed, and the file replaced that it leads to.
-    ///   - protection: nil: the class that the directory gives to new files (``setProtection(_:of:)``), else
-    ///     ``FileProtection/completeUntilFirstUserAuthentication``.
+    ///   - protection: nil: the class of the file that is replaced, if it is protected; else the one that the directory
+    ///     gives to new files (``setProtection(_:of:)``), else ``FileProtection/completeUntilFirstUserAuthentication``.
     ///   - options: None: the file may be there, and is on the disk afterwards.
-    /// - Throws: `.locked` if a file of this class cannot be made now; the old file stays.
+    /// - Throws: `.locked` if a file of this class cannot be made now, `.unsupportedFile` if a plain file with several names
+    ///   (hard links) is there, of which the others would keep the plain content; the old file stays. Of a protected file
+    ///   with several names the others keep the old content.
     public func write(
         _ data: Data, to url: URL, protection: FileProtection? = nil, options: WriteOptions = []
     ) throws(DataProtectionError) {
@@ -234,7 +285,7 @@ public struct ProtectedFiles: Sendable {
         _ url: URL, _ protection: FileProtection?, _ options: WriteOptions,
         _ write: (SealedFileWriter) throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
-        let path = try FilePath.followingLinks(try FilePath.of(url))
+        let path = try FilePath.target(of: try FilePath.of(url))
         guard options.isSubset(of: .known) else {
             throw DataProtectionError(.invalidOption, path, "an option for writing is not defined")
         }
@@ -243,17 +294,25 @@ public struct ProtectedFiles: Sendable {
         if exists && status.st_mode & S_IFMT != S_IFREG { _ = try OpenFile(reading: path) }  // says what it is
         if exists && options.contains(.withoutOverwriting) { throw .system("create", path, errno: EEXIST) }
         let fileClass = try usualProtection(protection, at: path).fileClass
+        if exists && status.st_nlink > 1 { try requireNoPlainTwin(path) }
         // Before anything is made: a refusal leaves nothing behind.
         let key = try keys.ask(.make(fileClass, fileID: UUID()), path)
         let new = try Replacement(of: path, mode: 0o666, files)
         try write(
             try SealedFileWriter(
                 new.descriptor, path, key: key, chunkBits: chunkBits, files: files, randomness: randomness))
-        if exists { try new.takeAccessList(of: path) }
+        if exists { try new.takeAccessList(try ExtendedAttributes.value(ExtendedAttributes.accessList, of: path)) }
+        if exists { try new.takeAttributes(of: path) }
         if exists { try new.takeModeAndOwner(of: status, mustKeepOwner: false) }
         try new.publish(
             replaces: !options.contains(.withoutOverwriting),
             isDurable: !options.contains(.withoutWaitingForDisk))
+    }
+
+    /// - Throws: `.unsupportedFile` for a plain file with several names; `.system` for one that cannot be looked into.
+    private func requireNoPlainTwin(_ path: String) throws(DataProtectionError) {
+        let file = try OpenFile(reading: path)
+        if try !file.isProtected() { try requireOneName(file) }
     }
 
     /// A file for as long as it is open.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainBus
+internal import KeychainSystem
 
 /// Why a call on the bus came to nothing.
 enum CallFailure: Error {
@@ -14,12 +15,12 @@ enum CallFailure: Error {
 /// A connection to a bus, on which nothing is waited for without an end, and another thread can end every wait.
 final class BusConversation {
     private let bus: SystemBus
-    private let wakeup: Wakeup
+    private let wakeup: EventDescriptor
     private let clock = ContinuousClock()
     /// What came while an answer was waited for, in its order.
     private var others: [BusMessage] = []
 
-    init(_ address: String, _ wakeup: Wakeup) throws(BusFailure) {
+    init(_ address: String, _ wakeup: EventDescriptor) throws(BusFailure) {
         bus = try SystemBus(address: address)
         self.wakeup = wakeup
     }

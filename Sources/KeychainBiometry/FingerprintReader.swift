@@ -1,5 +1,6 @@
 internal import KeychainBus
 package import KeychainModel
+internal import KeychainSystem
 
 /// The machine's fingerprint reader, through fprintd, which it asks over the system's message bus.
 ///
@@ -25,7 +26,7 @@ package final class FingerprintReader: BiometryReader {
     ///
     /// - Throws: `.notAvailable`, `.notEnrolled` or `.failed`.
     package func enrolment() throws(BiometryFailure) -> BiometryEnrolment {
-        try FingerprintService(busAddress, limits, Wakeup()).device().enrolment
+        try FingerprintService(busAddress, limits, EventDescriptor.make()).device().enrolment
     }
 
     /// Waits for a finger, on the first reader that has one of this user enrolled.
@@ -40,10 +41,16 @@ package final class FingerprintReader: BiometryReader {
     ) throws(BiometryFailure) -> BiometryEnrolment {
         // What the bus has ready is read before anybody looks for a cancellation.
         if cancellation.isCancelled { throw .cancelled }
-        let wakeup = try Wakeup()
+        let wakeup = try EventDescriptor.make()
         return try cancellation.withHandler({ wakeup.set() }) { () throws(BiometryFailure) in
             let service = try FingerprintService(busAddress, limits, wakeup)
             return try Verification(service, limits).run(hint)
         }
+    }
+}
+
+extension EventDescriptor {
+    fileprivate static func make() throws(BiometryFailure) -> EventDescriptor {
+        do throws(SystemError) { return try EventDescriptor() } catch { throw .failed(error.message) }
     }
 }

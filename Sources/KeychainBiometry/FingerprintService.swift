@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainBus
 internal import KeychainModel
+internal import KeychainSystem
 
 /// fprintd, on a connection of its own: when that ends, fprintd releases what was claimed on it.
 ///
@@ -12,7 +13,7 @@ final class FingerprintService {
     private let owner: String
 
     /// Connects, and starts fprintd if it does not run.
-    init(_ address: String, _ limits: FingerprintLimits, _ wakeup: Wakeup) throws(BiometryFailure) {
+    init(_ address: String, _ limits: FingerprintLimits, _ wakeup: EventDescriptor) throws(BiometryFailure) {
         let bus: BusConversation
         do throws(BusFailure) {
             bus = try BusConversation(address, wakeup)

@@ -1,5 +1,6 @@
 internal import CKeychainBus
 package import Glibc
+package import KeychainSystem
 
 /// What kept a call or the bus itself from working.
 package struct BusFailure: Error {

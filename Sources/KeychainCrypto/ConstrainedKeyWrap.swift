@@ -1,5 +1,5 @@
 internal import Foundation
-package import KeychainModel
+internal import KeychainModel
 
 /// The key of a secret half, wrapped under what nobody has without the passcode or the application password that the
 /// item's access control asks for. Under the row's own key it is wrapped once more, so that neither is enough alone, and
@@ -81,8 +81,9 @@ struct ConstrainedKeyWrap {
         guard wrapped.count == byteCount, wrapped[0] == Self.format, wrapped[2..<8].allSatisfy({ $0 == 0 }) else {
             throw Self.damaged
         }
-        let password = try requirePassword(keys)
-        guard wrapped[1] == password?.cost ?? 0 else { throw Self.damaged }
+        let shown = try requirePassword(keys)
+        guard shown == nil ? wrapped[1] == 0 : PasscodeParameters.costs.contains(wrapped[1]) else { throw Self.damaged }
+        let password = try shown?.withCost(wrapped[1])
         let sender = UnsafeRawBufferPointer(
             rebasing: wrapped[Self.headByteCount..<(wrapped.count - AESKeyWrap.wrappedByteCount)])
         let inner = UnsafeRawBufferPointer(rebasing: wrapped.suffix(AESKeyWrap.wrappedByteCount))
@@ -95,7 +96,7 @@ struct ConstrainedKeyWrap {
             // Under the passcode's own key everything opens that was made for it: what remains is the password.
             guard needsPassword else { throw Self.damaged }
             throw KeychainError(
-                .authenticationFailed, message: "the application password is wrong", cause: WrongApplicationPassword())
+                .authenticationFailed, message: "the application password is wrong", signal: .wrongApplicationPassword)
         }
     }
 
@@ -148,11 +149,4 @@ struct ConstrainedKeyWrap {
     private static var damaged: KeychainError {
         KeychainError(.decode, message: "a stored item is damaged or was tampered with")
     }
-}
-
-/// Why a secret did not open: to be counted.
-private struct WrongApplicationPassword: Error {}
-
-extension KeychainError {
-    package var tellsOfWrongApplicationPassword: Bool { cause is WrongApplicationPassword }
 }

@@ -1,5 +1,6 @@
 package import Foundation
 package import KeychainModel
+internal import KeychainWire
 
 /// Seals and opens the two halves of a row: the metadata, and the secret.
 ///
@@ -89,9 +90,9 @@ extension RowSealer {
     /// - Throws: `.decode` if the bytes are not what was sealed for this row: damaged, edited, or another row's.
     package func openMetadata(
         wrappedKey: UnsafeRawBufferPointer, box: UnsafeRawBufferPointer
-    ) throws(KeychainError) -> ItemMetadata {
+    ) throws(KeychainError) -> (item: Item, secretTag: Data?) {
         try open(.metadata, wrappedKey: wrappedKey, box: box) { bytes throws(KeychainError) in
-            try ItemMetadata(decoding: bytes)
+            try Item.decode(metadata: bytes, of: binding.itemClass, binding.rowID, binding.accessControl)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import KeychainModel
+internal import KeychainWire
 
 /// What a client may take of the daemon, so that one that is broken or hostile is a nuisance to itself alone.
 package struct Limits: Sendable {
@@ -12,17 +13,22 @@ package struct Limits: Sendable {
 
     // MARK: Size
 
-    package var messageBytes = WireHeader.mostBytes
-    package var tailBytes = WireHeader.mostBytes
+    /// Of a message with its tail.
+    package var frameBytes = WireHeader.mostBytes
     /// The first message has only names of groups.
     package var helloBytes = 1 << 20
     /// What a frame may have to be read into the connection's own buffer. Larger ones take memory of their own.
     package var bufferBytes = 8 << 10
-    /// What all frames that are larger than that may have together. At least one frame of the greatest size must fit.
-    package var largeFrameBytes = 256 << 20
+    /// All frames that are larger than that and all answers that are not taken yet may have so much together. A single one
+    /// that is larger waits until it is alone.
+    package var transferBytes = 96 << 20
+    /// So much more is for those that are small.
+    package var bytesForSmallTransfers = 16 << 20
+    package var smallTransferBytes = 1 << 20
+    /// Smaller answers are not counted: that many bytes the kernel takes at once.
+    package var uncountedAnswerBytes = 64 << 10
 
-    /// What the items of one answer may have together: a quarter of a million small ones, or two of the largest. With
-    /// ``largeAtOnce`` it bounds what answers take of memory.
+    /// The items of one answer may have so much together: a quarter of a million small ones, or two of the largest.
     package static let answerBytes = 192 << 20
 
     // MARK: Time
@@ -35,7 +41,7 @@ package struct Limits: Sendable {
     package var sendTime = Duration.seconds(10)
     /// From the first byte of an answer to the beginning of its last part: it is in memory until then.
     package var answerTime = Duration.seconds(60)
-    /// How long a large frame waits for memory that others use.
+    /// How long a large frame or answer waits for memory that others use.
     package var memoryTime = Duration.seconds(5)
     /// How long the end of the daemon waits for requests in progress. The longest ordinary one checks a passcode (a
     /// third of a second); a step of a renewal of keys takes about as long.

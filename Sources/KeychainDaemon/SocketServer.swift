@@ -1,8 +1,10 @@
 internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
-package import KeychainBus
+internal import KeychainBus
 package import KeychainModel
+package import KeychainSystem
+package import KeychainWire
 package import Logging
 
 /// Serves a store over a local socket: one thread accepts connections, and each connection has one of its own
@@ -26,7 +28,7 @@ package final class SocketServer: Sendable {
         self.listener = listener
         services = Services(store, limits, release: release, logger, end: end)
         connections = ConnectionTable(limits)
-        stopEvent = try EventDescriptor()
+        stopEvent = try EventDescriptor.make()
         let failure = ckeychain_want_senders(listener.number)
         guard failure == 0 else {
             throw KeychainError(

@@ -4,6 +4,8 @@ internal import KeychainBus
 internal import KeychainCrypto
 internal import KeychainEngine
 package import KeychainModel
+internal import KeychainSystem
+internal import KeychainWire
 package import Logging
 
 /// `keychaind --user`: serves the store of one user from the start of the process to its end.

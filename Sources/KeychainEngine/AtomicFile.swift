@@ -45,7 +45,7 @@ struct AtomicFile: Sendable {
             let failure = isNew ? 0 : errno
             // Whoever was first removes the temporary files of the others.
             let isLate = failure == EEXIST || (failure == ENOENT && access(url.path, F_OK) == 0)
-            if !isNew && !isLate { throw Self.fileError("create", url, failure) }
+            if !isNew && !isLate { throw KeychainError(file: "create", url, failure) }
             removeLeftover()
         }
         return isNew
@@ -93,19 +93,13 @@ struct AtomicFile: Sendable {
     static func syncDirectory(of url: URL, _ files: any FileSystem) throws(KeychainError) {
         let directory = url.deletingLastPathComponent()
         let file = open(directory.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard file >= 0 else { throw fileError("open", directory, errno) }
+        guard file >= 0 else { throw KeychainError(file: "open", directory, errno) }
         defer { close(file) }
         // Some file systems have nothing there to force, and say so by EINVAL (fsync(2)).
-        guard files.sync(file) == 0 || errno == EINVAL else { throw fileError("write", directory, errno) }
+        guard files.sync(file) == 0 || errno == EINVAL else { throw KeychainError(file: "write", directory, errno) }
     }
 
     private func check(_ result: Int32, _ verb: String) throws(KeychainError) {
-        if result < 0 { throw Self.fileError(verb, url, errno) }
-    }
-
-    static func fileError(_ verb: String, _ url: URL, _ failure: Int32) -> KeychainError {
-        let reason = String(cString: strerror(failure))
-        return KeychainError(
-            failure == ENOSPC ? .diskFull : .notAvailable, message: "cannot \(verb) \(url.path): \(reason)")
+        if result < 0 { throw KeychainError(file: verb, url, errno) }
     }
 }

@@ -99,7 +99,7 @@ extension Engine {
             while let id = next {
                 do {
                     if let row = try items.openWhole(id, as: itemClass, on: connection) {
-                        opened.append(row.metadata.attributes)
+                        opened.append(row.item.attributes)
                     }
                 } catch let error as KeychainError {
                     // What something is missing for.

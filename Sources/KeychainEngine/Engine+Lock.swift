@@ -64,10 +64,9 @@ extension Engine {
             return try body()
         } catch {
             var failure = KeychainError(engineFailure: error)
-            guard failure.tellsOfOtherHost || failure.isStaleKeys else { throw failure }
+            guard failure.signal == .otherHost || failure.signal == .staleKeys else { throw failure }
             failure.message = "the passcode is changed, and the keys are not all renewed yet: \(failure.message)"
-            failure.tellsOfOtherHost = false
-            failure.cause = nil
+            failure.signal = nil
             throw failure
         }
     }

@@ -61,16 +61,16 @@ package final class Engine: RequestHandler {
         defer { KeyTraces.erase() }
         try requirePossession()
         guard case .authenticated(let proof, let request) = request else {
-            return try reply(to: request, from: caller, unauthenticated)
+            return try answer(request, from: caller, unauthenticated)
         }
         if proof.applicationPassword != nil { passwordTurn.lock() }
         defer { if proof.applicationPassword != nil { passwordTurn.unlock() } }
         let shown = try asKeychainError { try authentication(proof, caller) }
         do throws(KeychainError) {
-            let reply = try reply(to: request, from: caller, shown)
+            let reply = try answer(request, from: caller, shown)
             if shown.applicationPasswordIsRight { try asKeychainError { try keys.noteRightPassword() } }
             return reply
-        } catch  where error.tellsOfWrongApplicationPassword {
+        } catch  where error.signal == .wrongApplicationPassword {
             try asKeychainError { try keys.noteWrong(shown.applicationPassword!) }  // it was wrong
             throw error
         }
@@ -80,57 +80,37 @@ package final class Engine: RequestHandler {
         do { return try body() } catch { throw KeychainError(engineFailure: error) }
     }
 
-    /// What is missing is an answer, not an error.
-    private func reply(
-        to request: Request, from caller: Caller, _ shown: Authentication
+    /// Tries to do what is asked, as often as a signal says that another attempt may help.
+    private func answer(
+        _ request: Request, from caller: Caller, _ shown: Authentication
     ) throws(KeychainError) -> Reply {
-        do throws(KeychainError) {
-            return try replyWithPresentKeys(to: request, from: caller, shown)
-        } catch  where error.isBiometryUnknown {
-            _ = shown.lookAtBiometry()
-        } catch {
-            return try Self.answer(error)
-        }
-        do throws(KeychainError) {
-            return try replyWithPresentKeys(to: request, from: caller, shown)
-        } catch {
-            return try Self.answer(error)
-        }
-    }
-
-    private static func answer(_ error: KeychainError) throws(KeychainError) -> Reply {
-        guard let challenge = error.challenge else { throw error }
-        return .authenticationNeeded(challenge)
-    }
-
-    private func replyWithPresentKeys(
-        to request: Request, from caller: Caller, _ shown: Authentication
-    ) throws(KeychainError) -> Reply {
-        // Each lock, unlock and change of the keybag by another process can make one attempt stale. Without any since the
-        // attempt before, what is missing will not come.
-        var former: UInt64?
-        for attempt in 0..<Self.mostAttempts {
+        var attempts = 0
+        var isLast = false
+        var generation: UInt64?
+        while true {
             do throws(KeychainError) {
-                return try notedReply(to: request, from: caller, shown)
-            } catch  where error.isStaleKeys {
-                keys.forgetSnapshot()
+                let reply = try reply(to: request, from: caller, shown, isLastAttempt: isLast)
+                changes.note(request, reply, from: caller)
+                return reply
+            } catch {
+                switch error.signal {
+                case .needs(let challenge): return .authenticationNeeded(challenge)
+                case .lookAtReader where !shown.isBiometryKnown: shown.lookAtBiometry()
+                case .staleKeys where !isLast:
+                    // Each lock, unlock and change of the keybag by another process can make one attempt stale. Without
+                    // any since the attempt before, what is missing will not come.
+                    keys.forgetSnapshot()
+                    attempts += 1
+                    let present = try keys.begin().snapshot.bag.generation
+                    isLast = attempts == Self.mostAttempts || attempts > 2 && present == generation
+                    generation = present
+                default: throw error
+                }
             }
-            let present = try keys.begin().snapshot.bag.generation
-            if attempt >= 2 && present == former { break }
-            former = present
         }
-        return try notedReply(to: request, from: caller, shown, isLastAttempt: true)
     }
 
-    /// With subscribers told of what it has changed.
-    private func notedReply(
-        to request: Request, from caller: Caller, _ shown: Authentication, isLastAttempt: Bool = false
-    ) throws(KeychainError) -> Reply {
-        let reply = try reply(to: request, from: caller, shown, isLastAttempt: isLastAttempt)
-        changes.note(request, reply, from: caller)
-        return reply
-    }
-
+    /// Does what is asked once, with the keys there are now.
     private func reply(
         to request: Request, from caller: Caller, _ shown: Authentication, isLastAttempt: Bool
     ) throws(KeychainError) -> Reply {

@@ -23,7 +23,8 @@ package struct EngineConfiguration: Sendable {
     /// Whether unlocked keys are in the kernel's keyring of the user, if it has one, for all processes of the user. If
     /// not, every process unlocks for itself.
     package var usesKeyring = true
-    /// scrypt's N for new passcodes, as its logarithm to base two. Smaller in tests alone.
+    /// scrypt's N for new passcodes, as its logarithm to base two. Smaller in tests alone, and then keybags may have less
+    /// than ``PasscodeParameters/leastCost``.
     package var passcodeCost = Int(PasscodeParameters.defaultCost)
     /// Reads fingers or faces; nil: nobody does.
     package var biometry: (any BiometryReader)?
@@ -72,11 +73,7 @@ package struct SystemClock: Clock {
     package init() {}
     package var now: Double { Date().timeIntervalSinceReferenceDate }
 
-    package var sinceBoot: UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
+    package var sinceBoot: UInt64 { SystemStart.age }
 
     package var bootID: UUID { Self.bootID }
 

@@ -37,13 +37,12 @@ enum LockFile {
     private static func lock(
         _ url: URL, _ files: any FileSystem, until end: ContinuousClock.Instant
     ) throws(KeychainError) -> Int32 {
-        let file = files.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC)
-        guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
+        let file = try OwnFile.make(url, through: files)
         while flock(file, LOCK_EX | LOCK_NB) != 0 {
             let failure = errno
             guard failure == EWOULDBLOCK || failure == EINTR else {
                 close(file)
-                throw AtomicFile.fileError("lock", url, failure)
+                throw KeychainError(file: "lock", url, failure)
             }
             guard ContinuousClock.now < end else {
                 close(file)

@@ -13,10 +13,10 @@ enum PrivateDirectory {
 
     private static func make(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
         if files.makeDirectory(url.path) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT, url.path != "/" else { throw AtomicFile.fileError("create", url, errno) }
+        guard errno == ENOENT, url.path != "/" else { throw KeychainError(file: "create", url, errno) }
         try make(url.deletingLastPathComponent(), files)
         guard files.makeDirectory(url.path) == 0 || errno == EEXIST else {
-            throw AtomicFile.fileError("create", url, errno)
+            throw KeychainError(file: "create", url, errno)
         }
     }
 
@@ -33,7 +33,7 @@ enum PrivateDirectory {
     /// - Throws: `.notAvailable` if it is no directory, another user's, or open to writing by others.
     static func check(_ url: URL) throws(KeychainError) {
         var information = stat()
-        guard stat(url.path, &information) == 0 else { throw AtomicFile.fileError("open", url, errno) }
+        guard stat(url.path, &information) == 0 else { throw KeychainError(file: "open", url, errno) }
         guard information.st_mode & S_IFMT == S_IFDIR else {
             throw refused(url, "it is not a directory")
         }

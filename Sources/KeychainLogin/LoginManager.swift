@@ -1,6 +1,7 @@
 package import Glibc
 package import KeychainBus
 package import KeychainModel
+internal import KeychainSystem
 
 /// systemd-logind, as far as it concerns a keychain: whether the session is locked or ends, whether the system
 /// sleeps or shuts down.

@@ -1,6 +1,7 @@
 internal import Glibc
-package import KeychainBus
+internal import KeychainBus
 internal import KeychainModel
+package import KeychainSystem
 
 /// Locks a keychain when the session is locked, when the system sleeps, and when nobody is left to watch it.
 ///

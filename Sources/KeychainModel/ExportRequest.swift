@@ -14,7 +14,7 @@ package struct ExportRequest: Sendable, Hashable {
 /// What came of an ``ExportRequest``: one snapshot of some rows.
 package struct ExportedPart: Sendable {
     /// Whole, with their secrets.
-    package var items: [FoundItem] = []
+    package var items: [Item] = []
     package var leftOut = LeftOut()
     /// nil: this was the last part.
     package var next: Int64?
@@ -33,7 +33,7 @@ package struct LeftOut: Sendable, Hashable {
     package var constrained = 0
     /// They stand for what a token holds.
     package var ofTokens = 0
-    /// They do not open, damaged or tampered with, or have something that no export can hold: ``FoundItem/flaw``.
+    /// They do not open, damaged or tampered with, or have something that no export can hold: ``Item/flaw``.
     package var unreadable = 0
 
     package init() {}

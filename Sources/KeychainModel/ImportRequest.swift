@@ -1,13 +1,13 @@
 /// Items of an export that are to be merged into the store, all of them or none. For the store's owner alone.
 package struct ImportRequest: Sendable {
-    package var items: [FoundItem]
+    package var items: [Item]
     /// Whether only to say what would become of each.
     package var isDryRun: Bool
 
     /// A larger import goes in several requests: all of one are in memory, and in one transaction.
     package static let mostItems = 10_000
 
-    package init(_ items: [FoundItem], isDryRun: Bool = false) {
+    package init(_ items: [Item], isDryRun: Bool = false) {
         self.items = items
         self.isDryRun = isDryRun
     }
@@ -22,6 +22,6 @@ package enum ImportOutcome: Sendable, Hashable, CaseIterable {
     case kept
     /// The same item is there.
     case unchanged
-    /// It is not one that this keychain could have exported: see ``FoundItem/flaw``.
+    /// It is not one that this keychain could have exported: see ``Item/flaw``.
     case refused
 }

@@ -9,21 +9,38 @@ package struct KeychainError: Error, Sendable {
     package var message: String
     /// The error that led to this one, if it arose in this process.
     package var cause: (any Error)?
-    /// Whether the database itself is damaged, which a repair may mend.
-    package var tellsOfDamage = false
-    /// Whether the store is not where it was opened: nothing was done, and asking where it is now may help.
-    package var tellsOfOtherHost = false
+    /// What the code on the error's way can do about it; nil: nothing but tell it.
+    package var signal: Signal?
     /// Where in the source the error was created.
     package var location: SourceLocation
 
     package init(
-        _ code: Code, message: String, cause: (any Error)? = nil,
+        _ code: Code, message: String, cause: (any Error)? = nil, signal: Signal? = nil,
         file: String = #fileID, line: Int = #line
     ) {
         self.code = code
         self.message = message
         self.cause = cause
+        self.signal = signal
         self.location = SourceLocation(file: file, line: line)
+    }
+
+    /// The first two reach callers. The others are between the parts of an engine.
+    package enum Signal: Sendable, Hashable {
+        /// The database itself is damaged, which a repair may mend.
+        case damage
+        /// The store is not where it was opened. Nothing was done, and asking where it is now may help.
+        case otherHost
+        /// The keys were renewed, or the lock has changed, since the operation began: it begins anew.
+        case staleKeys
+        /// What is enrolled has to be known. Asking the reader takes a while: the operation begins anew after that.
+        case lookAtReader
+        /// A person has to show something first.
+        case needs(AuthenticationChallenge)
+        /// To be counted, as a wrong passcode is.
+        case wrongApplicationPassword
+        /// The kernel takes no more keys of this user (keyrings(7)).
+        case fullKeyring
     }
 
     package struct SourceLocation: Sendable, Hashable {

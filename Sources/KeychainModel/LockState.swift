@@ -103,6 +103,10 @@ package struct PasscodePolicy: Sendable, Hashable {
 }
 
 extension KeychainError {
+    package static var passcodeIsSet: KeychainError {
+        KeychainError(.duplicateItem, message: "a passcode is set already: change it, or remove it first")
+    }
+
     package static var invalidIdleLimit: KeychainError {
         KeychainError(.parameter, message: "an idle limit is between a second and 366 days")
     }

@@ -35,8 +35,8 @@ package enum Request: Sendable {
 
 /// What an engine answers.
 package enum Reply: Sendable {
-    case added(FoundItem)
-    case found([FoundItem])
+    case added(Item)
+    case found([Item])
     /// How many items there were.
     case deleted(Int)
     case done

@@ -8,7 +8,7 @@ struct ResultShape {
     init(_ returns: SecItemDictionary.Returns) { self.returns = returns }
 
     /// One item found. nil if nothing was asked for, or the only thing asked for is not there.
-    func found(_ item: FoundItem) -> AnyObject? {
+    func found(_ item: Item) -> AnyObject? {
         switch returns {
         case []: nil
         case .data: item.secret?.object
@@ -20,14 +20,14 @@ struct ResultShape {
     }
 
     /// Items found under any other limit than one: an array of those that have what was asked for.
-    func found(_ items: [FoundItem]) -> AnyObject { items.compactMap(found) as NSArray }
+    func found(_ items: [Item]) -> AnyObject { items.compactMap(found) as NSArray }
 
     /// The item added. Unlike a search, it answers with empty data for an item without a secret.
-    func added(_ item: FoundItem) -> AnyObject? {
+    func added(_ item: Item) -> AnyObject? {
         returns == .data ? item.secret?.object ?? NSData() : found(item)
     }
 
-    private func dictionary(of item: FoundItem) -> NSDictionary {
+    private func dictionary(of item: Item) -> NSDictionary {
         var result = ResultDictionary()
         if !returns.isDisjoint(with: [.attributes, .reference]) { result.add(attributesOf: item) }
         if returns.contains(.reference) { result.add("class", item.itemClass.rawValue as NSString) }
@@ -56,7 +56,7 @@ private struct ResultDictionary {
 
     /// Everything Apple's keychain returns, under the same keys, except what this one leaves out
     /// (docs/compatibility.md): tombstone, multi-user and digest.
-    mutating func add(attributesOf item: FoundItem) {
+    mutating func add(attributesOf item: Item) {
         for (attribute, value) in item.attributes.entries { add(ResultKeys.key(of: attribute), value.object) }
         add("agrp", item.accessGroup as NSString)
         add("pdmn", item.accessControl.protection.rawValue as NSString)

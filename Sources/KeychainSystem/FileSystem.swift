@@ -29,9 +29,31 @@ package protocol FileSystem: Sendable {
     func remove(_ path: String) -> Int32
     /// mkdir(2), for the owner alone.
     func makeDirectory(_ path: String) -> Int32
+
+    // The same for names in a directory that is held open: whatever becomes of its path, they are in that one.
+
+    func open(_ name: String, in directory: HeldDirectory, _ flags: Int32, mode: mode_t) -> Int32
+    func rename(_ name: String, to other: String, in directory: HeldDirectory) -> Int32
+    func link(_ name: String, to other: String, in directory: HeldDirectory) -> Int32
+    func remove(_ name: String, in directory: HeldDirectory) -> Int32
 }
 
 extension FileSystem {
+    // By paths, for stand-ins of tests that know files by those.
+
+    package func open(_ name: String, in directory: HeldDirectory, _ flags: Int32, mode: mode_t) -> Int32 {
+        open(FilePath.join(directory.path, name), flags, mode: mode)
+    }
+    package func rename(_ name: String, to other: String, in directory: HeldDirectory) -> Int32 {
+        rename(FilePath.join(directory.path, name), to: FilePath.join(directory.path, other))
+    }
+    package func link(_ name: String, to other: String, in directory: HeldDirectory) -> Int32 {
+        link(FilePath.join(directory.path, name), to: FilePath.join(directory.path, other))
+    }
+    package func remove(_ name: String, in directory: HeldDirectory) -> Int32 {
+        remove(FilePath.join(directory.path, name))
+    }
+
     /// A file that is made belongs to its owner alone.
     package func open(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, mode: 0o600) }
 }
@@ -63,4 +85,17 @@ package struct SystemFiles: FileSystem {
     package func link(_ path: String, to name: String) -> Int32 { Glibc.link(path, name) }
     package func remove(_ path: String) -> Int32 { unlink(path) }
     package func makeDirectory(_ path: String) -> Int32 { mkdir(path, 0o700) }
+
+    package func open(_ name: String, in directory: HeldDirectory, _ flags: Int32, mode: mode_t) -> Int32 {
+        openat(directory.descriptor, name, flags, mode)
+    }
+    package func rename(_ name: String, to other: String, in directory: HeldDirectory) -> Int32 {
+        renameat(directory.descriptor, name, directory.descriptor, other)
+    }
+    package func link(_ name: String, to other: String, in directory: HeldDirectory) -> Int32 {
+        linkat(directory.descriptor, name, directory.descriptor, other, 0)
+    }
+    package func remove(_ name: String, in directory: HeldDirectory) -> Int32 {
+        unlinkat(directory.descriptor, name, 0)
+    }
 }

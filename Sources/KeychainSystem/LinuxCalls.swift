@@ -30,6 +30,12 @@
 
 @_extern(c) package func ckeychain_peer_user(_ socket: CInt, _ user: UnsafeMutablePointer<UInt32>) -> CInt
 
+@_extern(c) package func ckeychain_open_event(_ descriptor: UnsafeMutablePointer<CInt>) -> CInt
+
+@_extern(c) package func ckeychain_set_event(_ descriptor: CInt)
+
+@_extern(c) package func ckeychain_clear_event(_ descriptor: CInt)
+
 @_extern(c) package func ckeychain_sync_all(_ descriptor: CInt) -> CInt
 
 @_extern(c) package func ckeychain_punch(_ descriptor: CInt, _ offset: Int64, _ count: Int64) -> CInt
@@ -60,4 +66,6 @@
     _ count: Int
 ) -> CInt
 
-@_extern(c) package func ckeychain_remove_attribute(_ path: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>) -> CInt
+@_extern(c) package func ckeychain_remove_attribute(
+    _ path: UnsafePointer<CChar>?, _ descriptor: CInt, _ name: UnsafePointer<CChar>
+) -> CInt

@@ -1,4 +1,5 @@
 package import Foundation
+internal import Glibc
 
 /// What tells one start of the system from another.
 package enum SystemStart {
@@ -6,5 +7,22 @@ package enum SystemStart {
     package static let id: UUID? = {
         let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         return text.flatMap { UUID(uuidString: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }()
+
+    /// Nanoseconds since then, those asleep included.
+    package static var age: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec) &- namespaceOffset
+    }
+
+    /// How far the clock is moved in this process's time namespace (time_namespaces(7)); 0 where there are none. What
+    /// programs write down of it is for those of other namespaces too.
+    private static let namespaceOffset: UInt64 = {
+        let text = (try? String(contentsOfFile: "/proc/self/timens_offsets", encoding: .utf8)) ?? ""
+        // "boottime", seconds, nanoseconds.
+        let fields = text.split(separator: "\n").map { $0.split(separator: " ") }.first { $0.first == "boottime" } ?? []
+        guard fields.count == 3, let seconds = Int64(fields[1]), let nanoseconds = Int64(fields[2]) else { return 0 }
+        return UInt64(bitPattern: seconds &* 1_000_000_000 &+ nanoseconds)
     }()
 }

@@ -14,6 +14,8 @@ struct KeychainCommand: ParsableCommand {
             The exit status is the low byte of Apple's OSStatus: 44 not found, 45 duplicate, 36 not allowed or \
             locked, 30 missing entitlement, 51 authentication failed, 53 no keychain available, 84 no passcode set, \
             206 bad parameter; 64 for a mistake on the command line, 1 for anything else.
+
+            'keychainctl --generate-completion-script bash' (or zsh, or fish) prints what completes its words in the shell.
             """,
         version: "0.1.0",
         subcommands: [
@@ -23,16 +25,26 @@ struct KeychainCommand: ParsableCommand {
             FileCommand.self,
         ])
 
+    private static func parsed(_ arguments: some Collection<String>) throws -> any ParsableCommand {
+        try CommandNames.requireKnown(arguments)
+        return try parseAsRoot(Array(arguments))
+    }
+
     /// The one way out: every failure of every command becomes an exit status here.
     static func main() {
         StandardStreams.makeSafe()
         LoggingSystem.bootstrap { _ in WarningsToStandardError() }
         do {
             try ArgumentText.requireValid()
-            var command = try parseAsRoot()
+            let arguments = CommandLine.arguments.dropFirst()
+            var command = try PlainCommandLine.command(arguments) ?? parsed(arguments)
             try command.run()
         } catch {
-            ExitStatus.end(with: error) { exit(withError: $0) }
+            ExitStatus.end(with: error) { error in
+                guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+                Console.complainOfUsage(fullMessage(for: error))
+                exit(withError: ExitCode.validationFailure)
+            }
         }
     }
 }

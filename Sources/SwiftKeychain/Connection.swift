@@ -1,6 +1,8 @@
-internal import Foundation
+package import Foundation
+internal import Glibc
 package import KeychainModel
 internal import KeychainPlaces
+package import KeychainWire
 internal import Synchronization
 
 /// The way to an engine, and who is asking. Two carriers: the engine in this process, and a socket to a daemon's.
@@ -11,6 +13,8 @@ package final class Connection: Sendable {
     /// What asks the person for what the keychain wants to be shown.
     let prompter: any Prompter
     private let open: @Sendable () throws(KeychainError) -> any RequestHandler
+    /// Where opening would make a store: the directory that it would be in.
+    private let placeOfNewStore: @Sendable () throws(KeychainError) -> URL?
     private let resolveIdentity: @Sendable () throws(KeychainError) -> CallerIdentity
     private let handler = Mutex<(any RequestHandler)?>(nil)
     private let known = Mutex<CallerIdentity?>(nil)
@@ -36,6 +40,11 @@ package final class Connection: Sendable {
                 return engine
             }
         }
+        placeOfNewStore = { () throws(KeychainError) in
+            guard case .embedded(let location) = try chooseHost() else { return nil }
+            let names = ["keybag", "keychain.db"].map { location.storeDirectory.appendingPathComponent($0).path }
+            return names.contains { access($0, F_OK) == 0 || errno != ENOENT } ? nil : location.storeDirectory
+        }
         resolveIdentity = { () throws(KeychainError) in
             var identity = try CallerIdentity(configuration)
             identity.caller.authority = authority
@@ -47,6 +56,7 @@ package final class Connection: Sendable {
     package init(engine: any RequestHandler, caller: Caller, prompter: any Prompter = Embedded.host.prompter) {
         self.prompter = prompter
         open = { engine }
+        placeOfNewStore = { nil }
         resolveIdentity = { CallerIdentity(caller: caller, source: .code, entitlementsFile: nil) }
     }
 
@@ -63,6 +73,12 @@ package final class Connection: Sendable {
         } catch  where error.code == .missingEntitlement {
             throw identity.explaining(error)
         }
+    }
+
+    /// Where the next request would make a store, for what asks about something that only a store can have; nil: there is
+    /// one.
+    package func placeOfMissingStore() throws(KeychainError) -> URL? {
+        handler.withLock { $0 == nil } ? try placeOfNewStore() : nil
     }
 
     /// Waits for a lock or an unlock: as the engine's own function of that name. Never to be called by a task.
@@ -108,7 +124,7 @@ package final class Connection: Sendable {
         let former = try openHandler()
         do throws(KeychainError) {
             return try body(former)
-        } catch  where error.tellsOfOtherHost {
+        } catch  where error.signal == .otherHost {
             handler.withLock { if $0 === former { $0 = nil } }
             return try body(try openHandler())
         }

@@ -8,6 +8,29 @@ import Testing
 
 /// What an application is told of the lock.
 @Suite struct AvailabilityTests {
+    @Test("Asking makes no keychain, and a file of another one is not said to be locked")
+    func askingMakesNothing() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            try files.write(Data("content".utf8), to: url)
+            var configuration = KeychainConfiguration()
+            configuration.storeDirectory = directory.appendingPathComponent("none/store")
+            configuration.deviceKeyDirectory = directory.appendingPathComponent("none/device")
+            let others = ProtectedFiles(configuration)
+            #expect(others.isProtectedDataAvailable)
+            #expect(try others.protection(of: url) != nil)
+            #expect(try others.info(of: url).refusal?.code == .wrongKey)
+            let error = #expect(throws: DataProtectionError.self) { try others.read(from: url) }
+            #expect(error?.code == .wrongKey && error?.message.contains("there is none") == true)
+            #expect(!FileManager.default.fileExists(atPath: directory.appendingPathComponent("none").path))
+            // Once it has one of its own.
+            try others.write(Data(), to: directory.appendingPathComponent("own"))
+            let foreign = #expect(throws: DataProtectionError.self) { try others.read(from: url) }
+            #expect(foreign?.code == .wrongKey)
+            #expect(foreign?.cocoaError(.reading).code == .fileReadUnknown)
+        }
+    }
+
     /// An application's files, one of class A among them, in an unlocked keychain with a passcode.
     private func withApplication(
         _ host: KeychainHost, _ body: (TestKeychain, ProtectedFiles, URL) async throws -> Void

@@ -160,10 +160,10 @@ import Testing
             try FileManager.default.setAttributes(
                 [.posixPermissions: 0o550, .modificationDate: past], ofItemAtPath: source.path)
             for _ in 0..<2 {
-                try files.openDirectory(copy.path)
+                _ = try files.openDirectory(copy.path, .backup)
                 var status = stat()
                 #expect(stat(copy.path, &status) == 0 && status.st_mode & 0o700 == 0o700)
-                try files.finishDirectory(copy.path, like: source.path)
+                try files.finishDirectory(copy.path, like: source.path, .backup)
                 let attributes = try FileManager.default.attributesOfItem(atPath: copy.path)
                 #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o550)
                 #expect(attributes[.modificationDate] as? Date == past)

@@ -24,6 +24,72 @@ import Testing
 
     // MARK: Classes
 
+    @Test("A write that names no class keeps the one that is there, and is refused while that is locked")
+    func keptClass() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            for protection in FileProtection.allCases {
+                try files.write(bytes, to: url, protection: protection)
+                try files.write(Data("new".utf8), to: url)
+                #expect(try files.protection(of: url) == protection)
+                var rest = Data("part".utf8)
+                try files.write(to: url) { target in
+                    defer { rest.removeAll() }
+                    return rest.copyBytes(to: target)
+                }
+                #expect(try files.protection(of: url) == protection)
+            }
+        }
+    }
+
+    @Test("A directory that any program makes gives what the nearest one above it gives")
+    func inherited() throws {
+        try withProtectedFiles { files, directory throws in
+            let top = directory.appendingPathComponent("top")
+            let deep = top.appendingPathComponent("made/by/mkdir")
+            try FileManager.default.createDirectory(at: deep, withIntermediateDirectories: true)
+            let url = deep.appendingPathComponent("file")
+            #expect(try files.protection(of: deep) == nil)
+            try files.setProtection(.complete, of: top)
+            #expect(try files.protection(of: deep) == .complete)
+            try files.write(bytes, to: url)
+            #expect(try files.protection(of: url) == .complete)
+            try files.setProtection(.none, of: deep.deletingLastPathComponent())
+            #expect(try files.protection(of: deep) == FileProtection.none)
+            // Relative to the present directory it is the same.
+            #expect(try files.inheritedProtection(deep.path + "/../mkdir") == FileProtection.none)
+            try files.removeProtection(ofDirectory: top)
+            try files.removeProtection(ofDirectory: deep.deletingLastPathComponent())
+            #expect(try files.protection(of: deep) == nil)
+        }
+    }
+
+    @Test("A plain file with several names is not replaced by a protected one")
+    func plainTwin() throws {
+        try withProtectedFiles { files, directory throws in
+            let (url, twin) = (directory.appendingPathComponent("a"), directory.appendingPathComponent("b"))
+            try Data("plain".utf8).write(to: url)
+            try FileManager.default.linkItem(at: url, to: twin)
+            #expect(code { try files.write(bytes, to: url, protection: .complete) } == .unsupportedFile)
+            #expect(try Data(contentsOf: url) == Data("plain".utf8))
+            try FileManager.default.removeItem(at: twin)
+            try files.write(bytes, to: url, protection: .complete)
+        }
+    }
+
+    @Test("A file that is written anew keeps its extended attributes")
+    func attributes() throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            for _ in 0..<2 {
+                try files.write(bytes, to: url)
+                try ExtendedAttributes.set("user.note", Data("mine".utf8), of: url.path)
+            }
+            try files.write(Data("new".utf8), to: url)
+            #expect(try ExtendedAttributes.value("user.note", of: url.path) == Data("mine".utf8))
+        }
+    }
+
     @Test("A change of class touches no content, and no older wrapping of the key stays")
     func change() throws {
         try withProtectedFiles { files, directory throws in
@@ -77,14 +143,14 @@ import Testing
             #expect(try files.protection(of: new) == .complete)
             try files.write(bytes, to: new, protection: FileProtection.none)
             #expect(try files.protection(of: new) == FileProtection.none, "what is said comes first")
-            // As on Apple's systems, a file that is replaced has the class that a new one gets.
             try files.write(bytes, to: url)
-            #expect(try files.protection(of: url) == .complete)
+            #expect(try files.protection(of: url) == .completeUntilFirstUserAuthentication, "it keeps what it has")
             try files.removeProtection(ofDirectory: directory)
             try files.removeProtection(ofDirectory: directory)
             #expect(try files.protection(of: directory) == nil)
             try ExtendedAttributes.set(ProtectedFiles.directoryAttribute, Data("all".utf8), of: directory.path)
-            #expect(code { try files.write(bytes, to: url) } == .invalidOption, "and not unprotected")
+            let other = directory.appendingPathComponent("other")
+            #expect(code { try files.write(bytes, to: other) } == .invalidOption, "and not unprotected")
         }
     }
 

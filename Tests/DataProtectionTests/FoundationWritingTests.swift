@@ -44,6 +44,49 @@ import Testing
         }
     }
 
+    @Test("With a class asked for, a path that names no file is an error, and nothing is written")
+    func noFile() throws {
+        try withFoundationFiles { _, directory, _ throws in
+            let path = directory.path + "/d\0e"
+            let asked: [FileAttributeKey: Any] = [.protectionKey: FileProtectionType.complete]
+            #expect(!FoundationFiles.createFile(.default, atPath: path, contents: note, attributes: asked))
+            #expect(!FoundationFiles.createFile(.default, atPath: "", contents: note, attributes: asked))
+            for body in [
+                { try FoundationFiles.write(note as NSData, toFile: path, options: .completeFileProtection) },
+                {
+                    try FoundationFiles.write(
+                        note, to: URL(string: "file://\(directory.path)/d%00e")!, options: .completeFileProtection)
+                },
+                {
+                    try FoundationFiles.write(
+                        note, to: URL(string: "https://example.com/d")!, options: .completeFileProtection)
+                },
+                {
+                    try FoundationFiles.createDirectory(
+                        .default, atPath: path, withIntermediateDirectories: true, attributes: asked)
+                },
+            ] as [() throws -> Void] {
+                #expect(throws: (any Error).self) { try body() }
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+        }
+    }
+
+    @Test("A damaged protected file is written anew, protected")
+    func damaged() throws {
+        try withFoundationFiles { files, directory, _ throws in
+            let url = directory.appendingPathComponent("file")
+            try files.write(note, to: url, protection: .complete)
+            var bytes = try Data(contentsOf: url)
+            for index in 64..<4096 { bytes[index] ^= 0x55 }
+            try bytes.write(to: url)
+            #expect(throws: DataProtectionError.self) { try files.read(from: url) }
+            try FoundationFiles.write(note, to: url, options: .atomic)
+            #expect(try files.protection(of: url) == .complete)
+            #expect(try files.read(from: url) == note)
+        }
+    }
+
     @Test("Without a word a protected file keeps its class, however it is written", arguments: FileProtection.allCases)
     func keepsItsClass(protection: FileProtection) throws {
         try withFoundationFiles { files, directory, _ throws in
@@ -151,9 +194,10 @@ import Testing
                 #expect(failure { try FoundationFiles.write(note, to: url, options: .completeFileProtection) } == 512)
             }
             let web = try #require(URL(string: "https://example.invalid/"))
+            #expect(failure { try FoundationFiles.write(note, to: web, options: .completeFileProtection) } == 512)
             #expect(
-                failure { try FoundationFiles.write(note, to: web, options: .completeFileProtection) }
-                    == failure { try note.write(to: web) })
+                failure { try FoundationFiles.write(note, to: web, options: []) } == failure { try note.write(to: web) }
+            )
         }
     }
 }

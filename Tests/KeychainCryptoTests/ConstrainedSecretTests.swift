@@ -51,6 +51,17 @@ import Testing
         #expect((Self.code(sealed, control, wrongPair) == nil) != control.isSealedWithPasscode)
     }
 
+    @Test("A password opens what another cost was usual for, and no other password does")
+    func formerCost() throws {
+        let control = try AccessControl(.whenUnlocked, flags: .applicationPassword)
+        var keys = try Self.keys()
+        let sealed = try Self.seal(control, keys)
+        keys.applicationPassword = try Self.password("a password of the program's", cost: 5)
+        #expect(try Self.open(sealed, control, keys) == "hunter2")
+        keys.applicationPassword = try Self.password("another", cost: 5)
+        #expect(Self.code(sealed, control, keys) == .authenticationFailed)
+    }
+
     @Test("It opens for no other row, class key or access control, and with no byte changed", arguments: flags)
     func binding(flags: AccessControl.Flags) throws {
         let control = try AccessControl(.whenUnlocked, flags: flags)
@@ -169,9 +180,9 @@ import Testing
             applicationPassword: try password("a password of the program's"))
     }
 
-    private static func password(_ text: String) throws -> ApplicationPasswordKey {
+    private static func password(_ text: String, cost: UInt8 = 4) throws -> ApplicationPasswordKey {
         try ApplicationPasswordKey(
-            SecretBytes(copying: Data(text.utf8)), cost: 4, storeID: storeID, deviceKey: try .repeating(0xdd))
+            SecretBytes(copying: Data(text.utf8)), cost: cost, storeID: storeID, deviceKey: try .repeating(0xdd))
     }
 
     private static func binding(_ control: AccessControl, row: UUID = rowID) -> RowBinding {

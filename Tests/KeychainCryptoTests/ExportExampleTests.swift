@@ -35,8 +35,8 @@ import Testing
             randomness: FixedBytes(data: example.salt.data))
     }
 
-    private var password: FoundItem {
-        FoundItem(
+    private var password: Item {
+        Item(
             itemClass: .genericPassword, identifier: UUID(Data(hex: "202122232425462788292a2b2c2d2e2f")),
             // In another order than the file's.
             attributes: [.service: .text("mail"), .account: .text("alice")], accessGroup: "mytool",
@@ -44,8 +44,8 @@ import Testing
             modified: 800_000_060.5, secret: SecretBytes(copying: Data("hunter2".utf8)))
     }
 
-    private var withoutSecret: FoundItem {
-        FoundItem(
+    private var withoutSecret: Item {
+        Item(
             itemClass: .internetPassword, identifier: UUID(Data(hex: "303132333435463788393a3b3c3d3e3f")),
             attributes: [
                 .server: .text("h.example"), .account: .data(Data([0, 0xff])), .port: .number(443), .path: .text(""),
@@ -61,8 +61,8 @@ import Testing
         return leftOut
     }
 
-    private func long(_ secret: Data) -> FoundItem {
-        FoundItem(
+    private func long(_ secret: Data) -> Item {
+        Item(
             itemClass: .genericPassword, identifier: UUID(Data(hex: "404142434445464788494a4b4c4d4e4f")),
             attributes: [.account: .text("long"), .service: .text("mail")], accessGroup: "mytool",
             synchronizable: false, accessControl: AccessControl(.whenUnlocked), created: 800_000_000,

@@ -27,7 +27,7 @@ import Testing
             Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }),
         ])
     func bytes(_ bytes: Data) throws {
-        let items = [FoundItem.fixture(.data(bytes), secret: bytes), .fixture(.text("b"), secret: nil)]
+        let items = [Item.fixture(.data(bytes), secret: bytes), .fixture(.text("b"), secret: nil)]
         let content = try imported(try exported(items, .fixture()))
         #expect(content.items.map(\.described) == items.map(\.described))
         #expect(content.items[1].secret == nil)
@@ -180,8 +180,8 @@ import Testing
         return key.header + Data(chunk.sealed(content.count))
     }
 
-    private func entry(_ item: FoundItem, _ change: (inout Data) -> Void = { _ in }) throws -> Data {
-        let metadata = try ExportRecord.metadata(of: item)
+    private func entry(_ item: Item, _ change: (inout Data) -> Void = { _ in }) throws -> Data {
+        let metadata = ExportRecord.metadata(of: item)
         var entry = ExportRecord.head(of: item, metadataCount: metadata.count) + metadata
         entry += item.secret?.copyData() ?? Data()
         change(&entry)
@@ -228,7 +228,7 @@ import Testing
 
     @Test("No value, group or secret is in the file, in clear or as a digest of its own")
     func needles() throws {
-        let item = FoundItem.fixture(.text("needle-account"), secret: Data("needle-secret".utf8))
+        let item = Item.fixture(.text("needle-account"), secret: Data("needle-secret".utf8))
         let file = try exported([item], .fixture())
         for needle in ["needle-account", "needle-secret"] { #expect(file.range(of: Data(needle.utf8)) == nil) }
         #expect(file.range(of: try ExportRecord.digest(of: item).prefix(16)) == nil)
@@ -236,7 +236,7 @@ import Testing
 
     @Test("Equal items have equal digests in whatever order their attributes are, and others have others")
     func digests() throws {
-        var item = FoundItem.fixture()
+        var item = Item.fixture()
         let digest = try ExportRecord.digest(of: item)
         item.attributes = [.service: .text("s"), .account: .text("a")]
         #expect(try ExportRecord.digest(of: item) == digest)

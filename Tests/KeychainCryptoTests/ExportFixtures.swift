@@ -5,7 +5,7 @@ import Testing
 @testable import KeychainCrypto
 
 /// The bytes of an export of these items.
-func exported(_ items: [FoundItem], _ key: ExportKey, leftOut: LeftOut = LeftOut()) throws -> Data {
+func exported(_ items: [Item], _ key: ExportKey, leftOut: LeftOut = LeftOut()) throws -> Data {
     var file = Data()
     let writer = try ExportWriter(key) { file.append(contentsOf: $0) }
     for item in items { try writer.append(item) }
@@ -15,7 +15,7 @@ func exported(_ items: [FoundItem], _ key: ExportKey, leftOut: LeftOut = LeftOut
 
 /// What an export holds.
 struct ExportContent {
-    var items: [FoundItem] = []
+    var items: [Item] = []
     var unreadable = 0
     var summary: ExportSummary
 }
@@ -52,9 +52,9 @@ extension ExportKey {
     }
 }
 
-extension FoundItem {
-    static func fixture(_ account: AttributeValue = .text("a"), secret: Data? = Data("secret".utf8)) -> FoundItem {
-        FoundItem(
+extension Item {
+    static func fixture(_ account: AttributeValue = .text("a"), secret: Data? = Data("secret".utf8)) -> Item {
+        Item(
             itemClass: .genericPassword, identifier: UUID(),
             attributes: [.account: account, .service: .text("s")], accessGroup: "G", synchronizable: false,
             accessControl: AccessControl(.whenUnlocked), created: 1, modified: 2,

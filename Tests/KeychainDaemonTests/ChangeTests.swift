@@ -2,6 +2,7 @@ import Foundation
 import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
+import KeychainWire
 import Testing
 
 @testable import KeychainDaemon

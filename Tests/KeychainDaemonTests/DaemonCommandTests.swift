@@ -1,6 +1,7 @@
 import Foundation
 import KeychainModel
 import KeychainTestSupport
+import KeychainWire
 import Testing
 
 @Suite struct DaemonCommandTests {

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainModel
+import KeychainWire
 import Testing
 
 @testable import KeychainDaemon

@@ -3,6 +3,7 @@ import Foundation
 import KeychainBus
 import KeychainModel
 import KeychainTestSupport
+import KeychainWire
 import Testing
 
 @testable import KeychainDaemon
@@ -14,9 +15,9 @@ private var impatient: Limits {
     limits.frameTime = .seconds(1)
     limits.sendTime = .seconds(1)
     limits.memoryTime = .seconds(1)
-    limits.messageBytes = 1 << 20
-    limits.tailBytes = 1 << 20
-    limits.largeFrameBytes = 3 << 20
+    limits.frameBytes = 2 << 20
+    limits.transferBytes = 3 << 20
+    limits.bytesForSmallTransfers = 0
     return limits
 }
 
@@ -30,8 +31,8 @@ private var impatient: Limits {
     @Test(
         "Frames that are none end the connection, and no other",
         arguments: [
-            frame(0, 0), frame(0, 5, [1, 2, 3, 4, 5]), frame(.max, 0), frame(1, .max), frame(1 << 20 + 1, 0),
-            frame(1, 1 << 20 + 1), frame(3, 0, [0xff, 0xff, 0xff]), frame(1, 1, [0, 0]),
+            frame(0, 0), frame(0, 5, [1, 2, 3, 4, 5]), frame(.max, 0), frame(1, .max), frame(2 << 20 + 1, 0),
+            frame(1, 2 << 20), frame(1 << 20, 1 << 20 + 1), frame(3, 0, [0xff, 0xff, 0xff]), frame(1, 1, [0, 0]),
             frame(9, 0, Array("anything!".utf8)), Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8),
         ])
     func malformed(bytes: [UInt8]) throws {
@@ -152,6 +153,45 @@ private var impatient: Limits {
         }
     }
 
+    @Test("An answer that nobody reads keeps no place, and gives its memory to the next one")
+    func unreadAnswers() throws {
+        var query = ItemQuery(.genericPassword)
+        query.limit = .all
+        let request = Request.find(FindRequest(query, wantsSecrets: true))
+        let engine = FakeEngine { request, _ throws(KeychainError) in
+            .found([.password(SecretBytes(count: 2 << 20) { _ in })])
+        }
+        var limits = Limits()
+        limits.largeAtOnce = 1
+        limits.transferBytes = 5 << 20
+        try withServer(engine, limits: limits) { server throws in
+            let readers = try (0..<4).map { _ in
+                let client = try server.connect()
+                try client.begin(request)
+                return client
+            }
+            let client = try server.connect()
+            guard case .found(let items) = try client.ask(request) else {
+                Issue.record("another answer")
+                return
+            }
+            #expect(items.first?.secret?.count == 2 << 20)
+            #expect(readers.count == 4)
+        }
+    }
+
+    @Test("A second hello of millions of groups ends the connection before it is decoded")
+    func groups() throws {
+        try withServer(FakeEngine()) { server throws in
+            let client = try server.connect()
+            let groups = Array(repeating: [0x12, 0x00] as [UInt8], count: 1 << 20).flatMap { $0 }
+            let message = [0x12, 0x80, 0x80, 0x80, 0x01] + groups
+            try client.send(bytes: Self.frame(UInt32(message.count), 0, message))
+            let goodbye = try client.goodbye()
+            #expect(goodbye.reason == .malformed && goodbye.message.contains("groups"), "\(goodbye)")
+        }
+    }
+
     @Test("Descriptors that a message brings never arrive")
     func descriptors() throws {
         try withServer(FakeEngine(), limits: impatient) { server throws in
@@ -242,26 +282,6 @@ private var impatient: Limits {
         #expect(table.add(pairs[37].served, of: 100)?.reason == .tooManyConnections)
         table.remove(pairs[35].served, of: 36)
         #expect(table.add(pairs[37].served, of: 100) == nil)
-    }
-
-    /// Both ends of a connection.
-    private struct SocketPair {
-        let served: OpenDescriptor
-        let client: OpenDescriptor
-
-        init() throws {
-            var ends: [Int32] = [0, 0]
-            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
-            (served, client) = (OpenDescriptor(ends[0]), OpenDescriptor(ends[1]))
-        }
-
-        /// Whether the served end has nothing more to receive.
-        var hasEnded: Bool {
-            get throws {
-                var byte: UInt8 = 0
-                return recv(served.number, &byte, 1, Int32(MSG_DONTWAIT)) == 0
-            }
-        }
     }
 
     @Test("Two hundred clients at once are all served")

@@ -1,5 +1,9 @@
+import Dispatch
 import Foundation
+import Glibc
+import KeychainBus
 import KeychainModel
+import KeychainSystem
 import Testing
 
 @testable import KeychainDaemon
@@ -46,13 +50,148 @@ import Testing
 
     @Test("Memory is given out up to the limit, and waited for")
     func budget() throws {
-        let budget = MemoryBudget(100)
-        #expect(budget.take(101, within: .seconds(60)) == nil, "there can never be so much")
-        var shares = [try #require(budget.take(60, within: .zero)), try #require(budget.take(40, within: .zero))]
-        #expect(budget.take(1, within: .milliseconds(20)) == nil)
+        let budget = MemoryBudget(small)
+        let pair = try SocketPair()
+        func take(_ count: Int) -> MemoryBudget.Share? { budget.take(count, .receiving, over: pair.served) }
+        #expect(take(101) != nil, "what is too much is alone")
+        var shares = [try #require(take(60)), try #require(take(40))]
+        for share in shares { share.pause() }
+        #expect(take(11) == nil)
+        #expect(take(10) != nil, "a part is kept for small ones")
         shares.removeFirst()
-        #expect(budget.take(60, within: .zero) != nil)
+        #expect(take(60) != nil)
         #expect(shares.count == 1)
+        #expect(try !pair.hasEnded)
+    }
+
+    /// A hundred bytes, and ten more for transfers of as many.
+    private var small: Limits {
+        var limits = Limits()
+        (limits.transferBytes, limits.smallTransferBytes, limits.bytesForSmallTransfers) = (100, 10, 10)
+        limits.memoryTime = .milliseconds(300)
+        return limits
+    }
+
+    @Test("When memory is short, the transfer that moves slowest is cut off, and no other")
+    func slowest() throws {
+        var limits = small
+        limits.memoryTime = .seconds(60)
+        let budget = MemoryBudget(limits)
+        let pairs = try (0..<4).map { _ in try SocketPair() }
+        let idle = Observed(budget.take(30, .receiving, over: pairs[0].served))
+        let moving = try #require(budget.take(30, .receiving, over: pairs[1].served))
+        let working = try #require(budget.take(30, .receiving, over: pairs[2].served))
+        moving.note(1 << 30)
+        working.pause()
+        // What is cut off gives its part back, as its thread does.
+        let served = pairs[0].served
+        DispatchQueue.global().async {
+            var byte: UInt8 = 0
+            while recv(served.number, &byte, 1, 0) > 0 {}
+            idle.update { $0 = nil }
+        }
+        #expect(budget.take(40, .receiving, over: pairs[3].served) != nil)
+        #expect(!moving.wasCutOff && !working.wasCutOff)
+        #expect(try !pairs[1].hasEnded && !pairs[2].hasEnded)
+    }
+
+    @Test("Small transfers do not cut off a large one that is alone, and a fast one is never cut off")
+    func alone() throws {
+        let budget = MemoryBudget(small)
+        let pairs = try (0..<3).map { _ in try SocketPair() }
+        let large = try #require(budget.take(500, .sending, over: pairs[0].served))
+        Thread.sleep(forTimeInterval: 0.15)
+        #expect(budget.take(10, .receiving, over: pairs[1].served) != nil)
+        #expect(!large.wasCutOff)
+        large.note(1 << 30)
+        #expect(budget.take(50, .receiving, over: pairs[2].served) == nil)
+        #expect(!large.wasCutOff)
+    }
+
+    @Test("Of the processes that wait for a place the one that has had places for the shortest time is next")
+    func turns() throws {
+        let places = FairPlaces(1)
+        let order = Observed<[Int32]>([])
+        let isHeld = DispatchSemaphore(value: 0)
+        let mayGo = DispatchSemaphore(value: 0)
+        let group = DispatchGroup()
+        func work(_ process: Int32, waits: Bool = false) {
+            group.enter()
+            Thread.detachNewThread {
+                places.hold(for: process) {
+                    order.update { $0.append(process) }
+                    if waits {
+                        isHeld.signal()
+                        mayGo.wait()
+                    }
+                }
+                group.leave()
+            }
+        }
+        work(1, waits: true)
+        isHeld.wait()
+        // Many of one process, and then another's.
+        for count in 1...5 {
+            work(1)
+            while places.waitingCount < count { sched_yield() }
+        }
+        work(2)
+        while places.waitingCount < 6 { sched_yield() }
+        mayGo.signal()
+        group.wait()
+        #expect(order.value == [1, 2, 1, 1, 1, 1, 1])
+    }
+
+    @Test("Of newcomers the one that asks for the fewest is next")
+    func newcomers() throws {
+        let places = FairPlaces(1)
+        let order = Observed<[Int32]>([])
+        let isHeld = DispatchSemaphore(value: 0)
+        let mayGo = DispatchSemaphore(value: 0)
+        let group = DispatchGroup()
+        func work(_ process: Int32, _ body: @escaping @Sendable () -> Void) {
+            group.enter()
+            Thread.detachNewThread {
+                places.hold(for: process, body)
+                group.leave()
+            }
+        }
+        work(1) {
+            isHeld.signal()
+            mayGo.wait()
+        }
+        isHeld.wait()
+        for (count, process) in [Int32(2), 2, 3, 3, 4].enumerated() {
+            work(process) { order.update { $0.append(process) } }
+            while places.waitingCount <= count { sched_yield() }
+        }
+        mayGo.signal()
+        group.wait()
+        #expect(order.value.first == 4)
+        #expect(order.value.count == 5)
+    }
+
+    @Test("No process has all places, while there are several")
+    func share() throws {
+        let places = FairPlaces(3)
+        let held = Observed(0)
+        let mayGo = DispatchSemaphore(value: 0)
+        let group = DispatchGroup()
+        for _ in 0..<4 {
+            group.enter()
+            Thread.detachNewThread {
+                places.hold(for: 1) {
+                    held.update { $0 += 1 }
+                    mayGo.wait()
+                }
+                group.leave()
+            }
+        }
+        while held.value + places.waitingCount < 4 { sched_yield() }
+        #expect(held.value == 2)
+        if held.value == 2 { #expect(places.hold(for: 2) { true }) }
+        for _ in 0..<4 { mayGo.signal() }
+        group.wait()
     }
 
     @Test("What goes through many rows does not keep single searches waiting")

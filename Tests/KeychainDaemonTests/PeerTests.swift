@@ -3,7 +3,9 @@ import CKeychainTestSupport
 import Foundation
 import KeychainBus
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
+import KeychainWire
 import Testing
 
 @testable import KeychainDaemon
@@ -159,7 +161,7 @@ import Testing
         var byte: UInt8 = 0
         var count = 0
         var sender = ckeychain_sender()
-        #expect(ckeychain_receive(socket.number, &byte, 1, 1, &count, &sender) == 0)
+        #expect(ckeychain_receive(socket.number, &byte, 1, &count, &sender) == 0)
         #expect(byte == 7 && count == 1)
         #expect(sender.is_known == 1 && sender.process.pid == getpid())
         #expect(sender.sent_more == 1)
@@ -192,7 +194,7 @@ import Testing
             try #require(ckeychain_accept(listener.number, &number) == 0)
             let socket = OpenDescriptor(number)
             let peer = try PeerIdentity(of: socket.number)
-            let receiver = try FrameReceiver(socket.number, peer, Limits(), MemoryBudget(0))
+            let receiver = try FrameReceiver(socket, peer, Limits(), MemoryBudget(Limits()))
             try input.fileHandleForWriting.close()
             process.waitUntilExit()
             #expect(process.terminationStatus == 0)

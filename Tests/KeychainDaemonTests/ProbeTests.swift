@@ -18,6 +18,16 @@ import Testing
         #expect(text.contains("load clients=40 calls=4000 killed=3"), "\(text)")
     }
 
+    @Test(
+        "While others take all they can get, every call of one process is answered, and the daemon stays small",
+        arguments: ["slow", "announce", "bomb"])
+    func hostile(kind: String) throws {
+        let (text, status) = try probe(
+            "hostile", DaemonProcess.executable.path, kind, "--clients", "10", "--calls", "3")
+        #expect(status == 0, "\(text)")
+        #expect(text.contains("kind=\(kind) peak=") && text.contains("failed=0"), "\(text)")
+    }
+
     @Test("A daemon that is killed again and again loses nothing acknowledged, and nothing is done twice")
     func kills() throws {
         let (text, status) = try probe("daemon-kills", DaemonProcess.executable.path, "10")

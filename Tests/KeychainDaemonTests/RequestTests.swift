@@ -1,13 +1,14 @@
 import Foundation
 import KeychainModel
 import KeychainTestSupport
+import KeychainWire
 import Testing
 
 @testable import KeychainDaemon
 
-extension FoundItem {
-    static func password(_ secret: SecretBytes?) -> FoundItem {
-        FoundItem(
+extension Item {
+    static func password(_ secret: SecretBytes?) -> Item {
+        Item(
             itemClass: .genericPassword, identifier: UUID(), attributes: [.account: .text("a")], accessGroup: "G",
             synchronizable: false, accessControl: AccessControl(.whenUnlocked), created: 1, modified: 2, secret: secret)
     }

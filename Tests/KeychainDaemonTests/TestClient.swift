@@ -1,6 +1,7 @@
 import CKeychainLinux
 import Foundation
 import KeychainModel
+import KeychainWire
 
 /// A program at the other end of a daemon's socket, which says what a test wants it to.
 final class TestClient {

@@ -2,7 +2,9 @@ import CKeychainLinux
 import Foundation
 import KeychainBus
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
+import KeychainWire
 import Logging
 
 @testable import KeychainDaemon

@@ -20,7 +20,7 @@ import Testing
             for number in 0..<Effort.count(15, full: 60) {
                 let comment: Comment = "seed \(seed), item \(number) of \(itemClass)"
                 let request = request(itemClass, &source)
-                let added: FoundItem
+                let added: Item
                 do {
                     added = try keychain.handler.add(request)
                 } catch let error as KeychainError where error.code == .duplicateItem {
@@ -188,14 +188,14 @@ extension AnyBytesTests {
         return request
     }
 
-    private func exact(_ item: FoundItem) -> ItemQuery {
+    private func exact(_ item: Item) -> ItemQuery {
         var query = ItemQuery(item.itemClass)
         query.persistentReference = item.persistentReference
         return query
     }
 
     private func expect(
-        _ attributes: AttributeSet, _ secret: SecretBytes?, for item: FoundItem, in engine: any RequestHandler,
+        _ attributes: AttributeSet, _ secret: SecretBytes?, for item: Item, in engine: any RequestHandler,
         _ comment: Comment
     ) throws {
         let found = try #require(try engine.find(exact(item)).first, comment)

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
@@ -52,16 +51,14 @@ import Testing
             configuration.busyTimeout = 0.05
             let engine = try Engine(configuration)
             try engine.add(.password("ann"))
-            let other = try DatabaseQueue(path: ClosedStore(directory: directory).database.path)
-            try other.inDatabase { database in
-                try database.execute(sql: "BEGIN IMMEDIATE")
-                let error = #expect(throws: KeychainError.self) { try engine.add(.password("bob")) }
-                #expect(error?.code == .notAvailable)
-                #expect(error?.message.contains("another process") == true)
-                // Readers do not wait for a writer.
-                #expect(try engine.secret(of: "ann") == "secret")
-                try database.execute(sql: "ROLLBACK")
-            }
+            let other = try TestDatabase(ClosedStore(directory: directory).database)
+            try other.run("BEGIN IMMEDIATE")
+            let error = #expect(throws: KeychainError.self) { try engine.add(.password("bob")) }
+            #expect(error?.code == .notAvailable)
+            #expect(error?.message.contains("another process") == true)
+            // Readers do not wait for a writer.
+            #expect(try engine.secret(of: "ann") == "secret")
+            try other.run("ROLLBACK")
             try engine.add(.password("bob"))
             #expect(try engine.find(.password(limit: .all)).count == 2)
         }

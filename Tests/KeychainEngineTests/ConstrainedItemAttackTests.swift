@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
@@ -17,7 +16,7 @@ struct ConstrainedItemAttackTests {
             try engine.setPasscode("1234")
             try engine.addConstrained("ann", stored)
             let weaker = try AccessControl(.whenUnlocked, flags: edited)
-            try keychain.files.edit("UPDATE item SET access = ?", [Data(weaker.canonicalBytes)])
+            try keychain.files.edit("UPDATE item SET access = ?", [.blob(Data(weaker.canonicalBytes))])
             for proof in [nil, Self.passcode, AuthenticationProof(applicationPassword: .of("pw"))] {
                 #expect(engine.read("ann", proof) == .failed(.itemNotFound))
             }
@@ -40,7 +39,7 @@ struct ConstrainedItemAttackTests {
             try engine.add(.password("eve"))
             for column in ["secret_key", "secret"] {
                 for other in [2, 3] {
-                    let before: Data = try #require(try store.value("SELECT \(column) FROM item WHERE id = 1"))
+                    let before = try #require(try store.value("SELECT \(column) FROM item WHERE id = 1"))
                     try store.edit(
                         "UPDATE item SET \(column) = (SELECT \(column) FROM item WHERE id = \(other)) WHERE id = 1")
                     #expect(engine.read("ann", Self.passcode) == .failed(.itemNotFound))
@@ -57,12 +56,12 @@ struct ConstrainedItemAttackTests {
             let (engine, store) = (keychain.engine, keychain.files)
             try engine.setPasscode("1234")
             try engine.addConstrained("ann", .devicePasscode)
-            let key: Data = try #require(try store.value("SELECT secret_key FROM item WHERE id = 1"))
+            let key = try #require(try store.value("SELECT secret_key FROM item WHERE id = 1")?.bytes)
             #expect(key.count == 88)
             for place in key.indices {
                 var changed = key
                 changed[place] ^= 1
-                try store.edit("UPDATE item SET secret_key = ? WHERE id = 1", [changed])
+                try store.edit("UPDATE item SET secret_key = ? WHERE id = 1", [.blob(changed)])
                 #expect(engine.read("ann", Self.passcode) == .failed(.itemNotFound))
             }
         }
@@ -77,7 +76,7 @@ struct ConstrainedItemAttackTests {
             reader.enroll(1, 2)
             #expect(keychain.engine.read("ann") == .failed(.itemNotFound))
             let bound = try AccessControl(.whenUnlocked, flags: .biometryCurrentSet).bound(to: try reader.enrolment())
-            try keychain.files.edit("UPDATE item SET access = ?", [Data(bound.canonicalBytes)])
+            try keychain.files.edit("UPDATE item SET access = ?", [.blob(Data(bound.canonicalBytes))])
             reader.touch(2)
             #expect(keychain.engine.read("ann") == .failed(.itemNotFound))
         }

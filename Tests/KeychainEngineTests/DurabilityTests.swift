@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import KeychainModel
 import KeychainTestSupport
 import Testing
@@ -11,11 +10,15 @@ import Testing
     func pragmas() throws {
         try withTemporaryDirectory { directory in
             let engine = try Engine(.test(in: directory))
-            let settings = try engine.store.withWriter { database in
-                try ["synchronous", "secure_delete"].map { try Int.fetchOne(database, sql: "PRAGMA \($0)") }
-            }
             // SQLite's numbers: synchronous 2 is FULL.
-            #expect(settings == [2, 1])
+            let expected: KeyValuePairs<String, Int64> = [
+                "synchronous": 2, "secure_delete": 1, "wal_autocheckpoint": 1_000, "cache_size": -65_536,
+                "cell_size_check": 1, "auto_vacuum": 2, "foreign_keys": 0, "trusted_schema": 0, "query_only": 0,
+            ]
+            for (name, value) in expected {
+                let found = try engine.store.withWriter { try $0.database.number("PRAGMA \(name)") }
+                #expect(found == value, "\(name)")
+            }
             let header = try Data(contentsOf: directory.appendingPathComponent("store/keychain.db")).prefix(100)
             // File format versions 2: write-ahead logging (sqlite.org/fileformat.html, section 1.3).
             #expect(header[18] == 2 && header[19] == 2)
@@ -45,7 +48,7 @@ import Testing
             let engine = try Engine(.test(in: directory))
             try engine.add(.password("ann"))
             // SQLite raises it to the present size, so that nothing can grow.
-            try engine.store.withWriter { try $0.execute(sql: "PRAGMA max_page_count = 1") }
+            try engine.store.withWriter { try $0.database.run("PRAGMA max_page_count = 1") }
             var request = AddRequest.password("bob", secret: nil)
             request.secret = SecretBytes(copying: Data(count: 1 << 20))
             let error = #expect(throws: KeychainError.self) { try engine.add(request) }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
@@ -32,14 +31,14 @@ extension ItemQuery {
 
 extension RequestHandler {
     @discardableResult
-    func add(_ request: AddRequest, as caller: Caller = caller) throws(KeychainError) -> FoundItem {
+    func add(_ request: AddRequest, as caller: Caller = caller) throws(KeychainError) -> Item {
         guard case .added(let item) = try handle(.add(request), from: caller) else { throw wrongReply }
         return item
     }
 
     func find(
         _ query: ItemQuery, secrets: Bool = true, as caller: Caller = caller
-    ) throws(KeychainError) -> [FoundItem] {
+    ) throws(KeychainError) -> [Item] {
         guard case .found(let items) = try handle(.find(FindRequest(query, wantsSecrets: secrets)), from: caller) else {
             throw wrongReply
         }
@@ -86,45 +85,32 @@ struct ClosedStore {
     }
 
     /// Runs statements as someone who has the file and no key.
-    func edit(_ sql: String, _ arguments: StatementArguments = []) throws {
-        let queue = try DatabaseQueue(path: database.path)
-        try queue.write { try $0.execute(sql: sql, arguments: arguments) }
-        try queue.close()
+    func edit(_ sql: String) throws {
+        let editor = try TestDatabase(database)
+        try editor.transaction { try editor.run(sql) }
     }
+
+    /// The same with one statement, which takes values.
+    func edit(_ sql: String, _ arguments: [SQLValue]) throws { try TestDatabase(database).rows(sql, arguments) }
 
     /// Smaller pages make more of them, and a smaller file.
     func setPageSize(_ size: Int) throws { try rewrite("PRAGMA page_size = \(size); VACUUM") }
 
     /// Runs statements that work without a log alone.
     func rewrite(_ sql: String) throws {
-        let queue = try DatabaseQueue(path: database.path)
-        try queue.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA journal_mode = DELETE; \(sql); PRAGMA journal_mode = WAL")
-        }
-        try queue.close()
+        try TestDatabase(database).run("PRAGMA journal_mode = DELETE; \(sql); PRAGMA journal_mode = WAL")
     }
 
     /// Leaves what was not committed in the log.
     func writeAndRollBack(megabytes: Int) throws {
-        let queue = try DatabaseQueue(path: database.path)
-        try queue.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA cache_size = 10")
-            try database.inTransaction {
-                try database.execute(sql: "CREATE TABLE passing (content BLOB)")
-                for _ in 0..<megabytes * 16 {
-                    try database.execute(sql: "INSERT INTO passing VALUES (randomblob(65536))")
-                }
-                return .rollback
-            }
-        }
-        try queue.close()
+        let inserts = String(repeating: "INSERT INTO passing VALUES (randomblob(65536));", count: megabytes * 16)
+        try TestDatabase(database).run(
+            "PRAGMA cache_size = 10; BEGIN; CREATE TABLE passing (content BLOB); \(inserts) ROLLBACK")
     }
 
     /// Moves the log into the database and leaves it as long as it is.
     func checkpointWithoutTruncating() throws {
-        let queue = try DatabaseQueue(path: database.path)
-        _ = try queue.writeWithoutTransaction { try $0.checkpoint(.full) }
-        try queue.close()
+        try TestDatabase(database).run("PRAGMA wal_checkpoint(FULL)")
     }
 
     /// Every file, by its name.
@@ -142,12 +128,8 @@ struct ClosedStore {
         }
     }
 
-    func value<T: DatabaseValueConvertible>(_ sql: String) throws -> T? {
-        let queue = try DatabaseQueue(path: database.path)
-        let value = try queue.read { try T.fetchOne($0, sql: sql) }
-        try queue.close()
-        return value
-    }
+    /// What a statement gives in its one column, in the first row.
+    func value(_ sql: String) throws -> SQLValue? { try TestDatabase(database).rows(sql).first?.values.first }
 
     var files: [URL] {
         get throws {

@@ -92,7 +92,8 @@ import Testing
             let intact = try store.files.map { ($0, try Data(contentsOf: $0)) }
             let size = try Data(contentsOf: store.database).count
             var (renewed, refused, kept) = (0, 0, 0)
-            for offset in stride(from: 0, to: size, by: Effort.stride(157)) {
+            // One of them, in the header, makes a database one that is only read.
+            for offset in [18] + stride(from: 0, to: size, by: Effort.stride(157)) {
                 for (file, bytes) in intact { try bytes.write(to: file) }
                 try store.removeLog()
                 var damaged = try Data(contentsOf: store.database)
@@ -151,7 +152,7 @@ import Testing
         do throws(KeychainError) {
             return try !store.open().findings().isEmpty
         } catch {
-            return error.tellsOfDamage
+            return error.signal == .damage
         }
     }
 

@@ -1,6 +1,6 @@
+import CKeychainSQLite
 import Dispatch
 import Foundation
-import GRDB
 import KeychainModel
 import KeychainTestSupport
 import Synchronization
@@ -20,7 +20,8 @@ import Testing
             let engine = try Engine(configuration)
             // The home and everything else that a first item makes.
             try engine.add(.password("first"))
-            return try body(engine, try engine.observeCommits())
+            let commits = try engine.observeCommits()
+            return try withExtendedLifetime(commits) { try body(engine, commits) }
         }
     }
 
@@ -162,18 +163,24 @@ import Testing
         }
     }
 
-    @Test("A commit that fails is told to everybody whose write was part of it, and nothing is kept")
-    func failedCommit() throws {
+    @Test(
+        "A commit that fails is told to everybody whose write was part of it, and nothing is kept",
+        arguments: [true, false])
+    func failedCommit(isTakenBackBySQLite: Bool) throws {
         try withEngine { engine, commits in
-            commits.refusesNext()
+            if isTakenBackBySQLite { commits.refusesNext() } else { try engine.leaveReferencesOpen() }
+            let before = commits.count
             let answers = try engine.atOnce(8) { number throws(KeychainError) in
                 // The second one is a duplicate of the first, as long as that is there.
                 try engine.add(.password("\(number / 2)"))
             }
-            #expect(answers.allSatisfy { $0.code == .inputOutput })
+            #expect(answers.allSatisfy { $0.code == .notAvailable && $0.message.contains("constraint failed") })
             #expect(try engine.find(.password(limit: .all)).count == 1)
+            #expect(commits.count == before)
+            try engine.store.withWriter { try $0.database.run("DROP TRIGGER IF EXISTS temp.failing") }
             try engine.add(.password("0"))
-            #expect(commits.count == 1)
+            #expect(try engine.find(.password(limit: .all)).count == 2)
+            #expect(try engine.findings().isEmpty)
         }
     }
 
@@ -181,12 +188,12 @@ import Testing
     func abortedTransaction() throws {
         try withEngine { engine, _ in
             // As after an error of the disk.
-            try engine.store.withWriter { database in
-                try database.execute(
-                    sql: """
-                        CREATE TEMP TRIGGER failing BEFORE INSERT ON item WHEN length(NEW.secret) > 10000
-                        BEGIN SELECT RAISE(ROLLBACK, 'failing'); END
-                        """)
+            try engine.store.withWriter { connection in
+                try connection.database.run(
+                    """
+                    CREATE TEMP TRIGGER failing BEFORE INSERT ON item WHEN length(NEW.secret) > 10000
+                    BEGIN SELECT RAISE(ROLLBACK, 'failing'); END
+                    """)
             }
             let answers = try engine.atOnce(9) { number throws(KeychainError) in
                 try engine.add(number == 4 ? .large(20_000) : .password("\(number)"))
@@ -205,7 +212,7 @@ import Testing
             // Leaves pages that small items can have, and then no file may grow.
             try engine.add(.large(1 << 20))
             _ = try engine.handle(.delete(.password([.account: .text("large")])), from: caller)
-            try engine.store.withWriter { try $0.execute(sql: "PRAGMA max_page_count = 1") }
+            try engine.store.withWriter { try $0.database.run("PRAGMA max_page_count = 1") }
             let answers = try engine.atOnce(9) { number throws(KeychainError) in
                 try engine.add(number == 4 ? .large(8 << 20) : .password("\(number)"))
             }
@@ -223,18 +230,16 @@ import Testing
             configuration.busyTimeout = 2
             let engine = try Engine(configuration)
             try engine.add(.password("first"))
-            let other = try DatabaseQueue(path: ClosedStore(directory: directory).database.path)
-            try other.inDatabase { database in
-                try database.execute(sql: "BEGIN IMMEDIATE")
-                let start = ContinuousClock.now
-                let answers = onThreads(8) { number in
-                    Result { () throws(KeychainError) in try engine.add(.password("\(number)")) }
-                }
-                #expect(answers.allSatisfy { $0.code == .notAvailable && $0.message.contains("another process") })
-                // One after the other they would wait for sixteen seconds.
-                #expect(ContinuousClock.now - start < .seconds(12))
-                try database.execute(sql: "ROLLBACK")
+            let other = try TestDatabase(ClosedStore(directory: directory).database)
+            try other.run("BEGIN IMMEDIATE")
+            let start = ContinuousClock.now
+            let answers = onThreads(8) { number in
+                Result { () throws(KeychainError) in try engine.add(.password("\(number)")) }
             }
+            #expect(answers.allSatisfy { $0.code == .notAvailable && $0.message.contains("another process") })
+            // One after the other they would wait for sixteen seconds.
+            #expect(ContinuousClock.now - start < .seconds(12))
+            try other.run("ROLLBACK")
             try engine.add(.password("0"))
         }
     }
@@ -243,7 +248,7 @@ import Testing
     func largeWrites() throws {
         try withEngine { engine, commits in
             let item = try #require(try engine.find(.password()).first)
-            let exported = FoundItem(
+            let exported = Item(
                 itemClass: .genericPassword, identifier: UUID(), attributes: [.account: .text("imported")],
                 accessGroup: "G", synchronizable: false, accessControl: item.accessControl, created: 0, modified: 0,
                 secret: .of("secret"))
@@ -304,7 +309,7 @@ extension Engine {
                 let answer = Result { () throws(KeychainError) in try body(number) }
                 answers.withLock { $0[number] = answer }
             }
-            while number < waiting ?? count, store.groupCommit.waitingCount <= number { usleep(200) }
+            while number < waiting ?? count, store.line.withLock({ $0.waiting.count }) <= number { usleep(200) }
         }
         mayEnd.signal()
         threads.wait()
@@ -314,13 +319,32 @@ extension Engine {
     /// From now on.
     fileprivate func observeCommits() throws -> CommitObserver {
         let observer = CommitObserver()
-        try store.withWriter { $0.add(transactionObserver: observer, extent: .databaseLifetime) }
+        try store.withWriter { connection in
+            _ = sqlite3_commit_hook(
+                connection.database.handle,
+                { Unmanaged<CommitObserver>.fromOpaque($0!).takeUnretainedValue().mayCommit() ? 0 : 1 },
+                Unmanaged.passUnretained(observer).toOpaque())
+        }
         return observer
+    }
+
+    /// From now on a new item leads to a row that is not there, which SQLite finds when the transaction is to be
+    /// committed. It stays open then.
+    fileprivate func leaveReferencesOpen() throws {
+        try store.withWriter { connection in
+            try connection.database.run(
+                """
+                PRAGMA foreign_keys = ON;
+                CREATE TEMP TABLE target (id INTEGER PRIMARY KEY);
+                CREATE TEMP TABLE reference (target INTEGER REFERENCES target DEFERRABLE INITIALLY DEFERRED);
+                CREATE TEMP TRIGGER failing AFTER INSERT ON item BEGIN INSERT INTO reference VALUES (1); END
+                """)
+        }
     }
 }
 
 /// Counts the transactions that are committed, and refuses one if asked to.
-private final class CommitObserver: TransactionObserver, Sendable {
+private final class CommitObserver: Sendable {
     private struct State {
         var count = 0
         var refusesNext = false
@@ -330,17 +354,12 @@ private final class CommitObserver: TransactionObserver, Sendable {
     var count: Int { state.withLock { $0.count } }
     func refusesNext() { state.withLock { $0.refusesNext = true } }
 
-    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
-    func databaseDidChange(with event: DatabaseEvent) {}
-    func databaseDidRollback(_ db: Database) {}
-    func databaseDidCommit(_ db: Database) { state.withLock { $0.count += 1 } }
-
-    func databaseWillCommit() throws {
-        let refuses = state.withLock { state in
+    func mayCommit() -> Bool {
+        state.withLock { state in
             defer { state.refusesNext = false }
-            return state.refusesNext
+            if !state.refusesNext { state.count += 1 }
+            return !state.refusesNext
         }
-        if refuses { throw DatabaseError(resultCode: .SQLITE_IOERR) }
     }
 }
 

@@ -52,6 +52,18 @@ import Testing
             type(of: KeychainSystem.ckeychain_peer_user)
         ),
         (
+            "ckeychain_open_event", type(of: CKeychainLinux.ckeychain_open_event),
+            type(of: KeychainSystem.ckeychain_open_event)
+        ),
+        (
+            "ckeychain_set_event", type(of: CKeychainLinux.ckeychain_set_event),
+            type(of: KeychainSystem.ckeychain_set_event)
+        ),
+        (
+            "ckeychain_clear_event", type(of: CKeychainLinux.ckeychain_clear_event),
+            type(of: KeychainSystem.ckeychain_clear_event)
+        ),
+        (
             "ckeychain_sync_all", type(of: CKeychainLinux.ckeychain_sync_all),
             type(of: KeychainSystem.ckeychain_sync_all)
         ),

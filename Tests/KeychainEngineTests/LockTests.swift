@@ -195,7 +195,7 @@ let hasKeyring = KernelKeyring.ofUser != nil
     @Test("A program that has the store open can lock it whatever becomes of the files", arguments: Trouble.allCases)
     func lockInTrouble(trouble: Trouble) throws {
         try withPasscode { keychain throws in
-            guard let keyring = KernelKeyring.ofUser else { return }
+            let keyring = try #require(KernelKeyring.ofUser)
             let store = ClosedStore(directory: keychain.directory)
             let name = try keychain.blobName()
             // One that did nothing yet, as a watcher does.
@@ -225,10 +225,12 @@ let hasKeyring = KernelKeyring.ofUser != nil
         }
     }
 
-    @Test("A lock takes what a change of the keybag that was cut short left in the keyring")
+    @Test(
+        "A lock takes what a change of the keybag that was cut short left in the keyring",
+        .enabled(if: hasKeyring, "the kernel lends no keyring"))
     func leftByACrash() throws {
         try withPasscode { keychain throws in
-            guard let keyring = KernelKeyring.ofUser else { return }
+            let keyring = try #require(KernelKeyring.ofUser)
             let keys = keychain.engine.keys
             let present = try keychain.blobName()
             let serial = try #require(keyring.find(present))
@@ -313,10 +315,12 @@ let hasKeyring = KernelKeyring.ofUser != nil
 
     // MARK: The kernel's keyring
 
-    @Test("What the kernel keeps opens with nothing but the device key, the keybag and its own place")
+    @Test(
+        "What the kernel keeps opens with nothing but the device key, the keybag and its own place",
+        .enabled(if: hasKeyring, "the kernel lends no keyring"))
     func blob() throws {
         try withPasscode { keychain throws in
-            guard let keyring = KernelKeyring.ofUser else { return }
+            let keyring = try #require(KernelKeyring.ofUser)
             let keys = keychain.engine.keys
             var name = try keychain.blobName()
             let serial = try #require(keyring.find(name))
@@ -538,12 +542,12 @@ let hasKeyring = KernelKeyring.ofUser != nil
         }
     }
 
-    @Test("No other user reads the keys from the kernel", .enabled(if: geteuid() == 0, "only root can be another user"))
+    @Test(
+        "No other user reads the keys from the kernel",
+        .enabled(if: geteuid() == 0 && hasKeyring, "only root can be another user"))
     func otherUser() throws {
         try withPasscode { keychain throws in
-            guard let keyring = KernelKeyring.ofUser,
-                let serial = keyring.find(try keychain.blobName())
-            else { return }
+            let serial = try #require(KernelKeyring.ofUser?.find(try keychain.blobName()))
             // Everything for the possessor and the owner, nothing for groups and others.
             #expect(try keychain.kernelEntry()?.contains(" 3f3f0000 ") == true)
             #expect(try AgentProcess.status(asUser: 12345, "readkey", "\(serial)") == EACCES)
@@ -551,10 +555,12 @@ let hasKeyring = KernelKeyring.ofUser != nil
         }
     }
 
-    @Test("Nothing is left in the keyring when a passcode is removed, nor of the locked tier after a lock")
+    @Test(
+        "Nothing is left in the keyring when a passcode is removed, nor of the locked tier after a lock",
+        .enabled(if: hasKeyring, "the kernel lends no keyring"))
     func leftovers() throws {
         try withPasscode { keychain throws in
-            guard let keyring = KernelKeyring.ofUser else { return }
+            let keyring = try #require(KernelKeyring.ofUser)
             let (locked, open) = (try keychain.blobName(), try keychain.blobName(.afterFirstUnlock))
             try keychain.lock()
             #expect(keyring.find(locked) == nil)

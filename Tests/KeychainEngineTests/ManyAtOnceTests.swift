@@ -159,7 +159,7 @@ extension ManyAtOnceTests {
     }
 }
 
-extension FoundItem {
+extension Item {
     fileprivate var isShared: Bool {
         guard case .text(let account)? = attributes[.account] else { return false }
         return account.hasPrefix("shared-")

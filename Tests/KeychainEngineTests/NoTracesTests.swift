@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
@@ -162,13 +161,8 @@ import Testing
 
     /// Sixteen bytes out of every sealed part and wrapped key, and out of every few hundred bytes of a long one.
     private func pieces(of store: ClosedStore) throws -> [Data] {
-        let queue = try DatabaseQueue(path: store.database.path)
-        let blobs = try queue.read { database in
-            try ["secret", "metadata", "secret_key", "metadata_key"].flatMap {
-                try Data.fetchAll(database, sql: "SELECT \($0) FROM item WHERE \($0) IS NOT NULL")
-            }
-        }
-        try queue.close()
+        let rows = try TestDatabase(store.database).rows("SELECT secret, metadata, secret_key, metadata_key FROM item")
+        let blobs = rows.flatMap { $0.values.compactMap(\.bytes) }
         return blobs.flatMap { blob in
             stride(from: 0, to: blob.count - 16, by: 300).map { blob[blob.startIndex + $0..<blob.startIndex + $0 + 16] }
         }.map { Data($0) }

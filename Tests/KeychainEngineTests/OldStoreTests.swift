@@ -137,7 +137,7 @@ extension OldStoreTests {
     }
 
     private func expectItems(_ manifest: FixtureManifest, in engine: Engine) throws {
-        var found: [FoundItem] = []
+        var found: [Item] = []
         for itemClass in Set(manifest.items.map(\.itemClass)) {
             var query = ItemQuery(try #require(ItemClass(rawValue: itemClass)))
             query.limit = .all
@@ -149,7 +149,7 @@ extension OldStoreTests {
         for item in manifest.items { #expect(try texts(engine.find(exact(item), as: caller)) == [item.text]) }
     }
 
-    private func texts(_ items: [FoundItem]) throws -> [String] {
+    private func texts(_ items: [Item]) throws -> [String] {
         try items.map { try FixtureManifest.Item($0, secret: $0.secret).text }
     }
 

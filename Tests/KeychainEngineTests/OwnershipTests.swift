@@ -20,7 +20,7 @@ import Testing
     private func expectRefusal(_ text: String, otherHost: Bool, _ body: () throws -> Void) {
         let error = #expect(throws: KeychainError.self) { try body() }
         #expect(error?.code == .notAvailable)
-        #expect(error?.tellsOfOtherHost == otherHost)
+        #expect((error?.signal == .otherHost) == otherHost)
         #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
     }
 
@@ -106,7 +106,7 @@ import Testing
             }
             #expect(try Data(contentsOf: keybag) == before)
             #expect(program.keys.held.whenUnlocked(idleLimit: nil) == nil)
-            let bag = try KeybagFile(url: keybag, SystemFiles()).load(deviceKey: program.keys.deviceKey)
+            let bag = try KeybagFile(program.configuration).load(deviceKey: program.keys.deviceKey)
             for tier in KeyTier.behindPasscode {
                 let name = program.keys.blobName(tier, bagGeneration: bag.generation)
                 #expect(KernelKeyring.ofUser?.find(name) == nil)

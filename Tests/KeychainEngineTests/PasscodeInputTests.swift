@@ -112,8 +112,8 @@ import Testing
             case .foreignStore: (words, _) = ("different stores", try keychain.foreignKeybag().write(to: file))
             case .older: (words, _) = ("no version ever", try good.withVersion(0).write(to: file))
             case .newer: (words, _) = ("newer version", try good.withVersion(9).write(to: file))
-            case .fifo: (words, _) = ("no regular file", mkfifo(file.path, 0o600))
-            case .directory: (words, _) = ("no regular file", mkdir(file.path, 0o700))
+            case .fifo: (words, _) = ("is a pipe", mkfifo(file.path, 0o600))
+            case .directory: (words, _) = ("is a directory", mkdir(file.path, 0o700))
             }
             let before = try keychain.lastingFiles
             let error = #expect(throws: KeychainError.self) { try Engine(keychain.configuration) }
@@ -130,7 +130,7 @@ import Testing
             let file = keychain.directory.appendingPathComponent("store/attempts")
             try FileManager.default.removeItem(at: file)
             mkfifo(file.path, 0o600)
-            try expect(.notAvailable, mentioning: "no regular file", from: keychain, .unlock(.of("1234")))
+            try expect(.notAvailable, mentioning: "is a pipe", from: keychain, .unlock(.of("1234")))
             try FileManager.default.removeItem(at: file)
             try keychain.unlock("1234")
         }

@@ -1,9 +1,10 @@
 import Foundation
 import KeychainCrypto
-import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
 import Testing
+
+@testable import KeychainEngine
 
 /// What setting, changing and removing a passcode does to a store.
 @Suite struct PasscodeTests {
@@ -149,6 +150,29 @@ import Testing
             let parameters = try #require(try keychain.keybag.passcode)
             #expect(parameters.cost == 17 && parameters.blockSize == 8 && parameters.parallelism == 1)
             #expect(parameters.salt.count == 32 && parameters.salt != Data(count: 32))
+        }
+    }
+
+    @Test("A keybag whose passcode takes less work than a real one is refused before any passcode is tried")
+    func cheapKeybag() throws {
+        try withKeychain { keychain in
+            try keychain.engine.add(.password("a"))
+            try keychain.setPasscode("1234")
+            let attempts = keychain.directory.appendingPathComponent("store/attempts")
+            let before = try Data(contentsOf: attempts)
+            var configuration = keychain.configuration
+            configuration.passcodeCost += 1
+            let error = #expect(throws: KeychainError.self) { try Engine(configuration) }
+            #expect(error?.code == .notAvailable && error?.message.contains("less work") == true)
+            // An engine that had it open looks at the file again for each passcode.
+            _ = try keychain.engine.handle(.lock(.now), from: caller)
+            let bag = try keychain.keybag
+            var cheap = bag
+            cheap.passcode?.blockSize = 1
+            cheap.generation += 1
+            try KeybagFile(keychain.configuration).replace(with: cheap, deviceKey: keychain.engine.keys.deviceKey)
+            #expect(throws: KeychainError.self) { try keychain.unlock("1234") }
+            #expect(try Data(contentsOf: attempts) == before)
         }
     }
 

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import KeychainModel
 import KeychainTestSupport
 import Testing

@@ -23,11 +23,15 @@ import Testing
     private func expectUpgraded(_ store: ClosedStore) throws {
         #expect(try store.value("PRAGMA user_version") == 2)
         #expect(try store.value("SELECT count(*) FROM item JOIN later ON later.uuid = item.uuid AND later = id") == 40)
-        #expect(try store.value("SELECT count(*) FROM grdb_migrations") == 2)
         let engine = try Engine(configuration(store, .next))
         #expect(try engine.find(.password(limit: .all)).count == 40)
         #expect(try engine.secret(of: "17") == "secret of 17")
         #expect(try engine.findings().isEmpty)
+    }
+
+    private func expectUpgradedByOpening(_ store: ClosedStore) throws {
+        _ = try Engine(configuration(store, .next))
+        try expectUpgraded(store)
     }
 
     @Test("An older store is brought up to the present version, with everything in it")
@@ -36,11 +40,92 @@ import Testing
             let engine = try Engine(configuration(store, .next))
             try engine.add(.password("new"))
             _ = try engine.handle(.delete(.password([.account: .text("new")])), from: caller)
-            guard case .status(let status) = try engine.handle(.status, from: caller) else { return }
+            guard case .status(let status) = try engine.handle(.status, from: caller) else {
+                Issue.record("another answer")
+                return
+            }
             #expect(status.schemaVersion == 2)
             try expectUpgraded(store)
             let error = #expect(throws: KeychainError.self) { try store.open() }
             #expect(error?.code == .notAvailable && error?.message.contains("newer version") == true)
+        }
+    }
+
+    /// The list of steps that early programs kept in each store.
+    private static let formerStepList = "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);"
+
+    @Test("The list of steps that early programs kept stays as it is, and is not made anew", arguments: [true, false])
+    func formerList(isThere: Bool) throws {
+        try withStore { store in
+            if isThere { try store.edit("\(Self.formerStepList) INSERT INTO grdb_migrations VALUES ('1: items')") }
+            try expectUpgradedByOpening(store)
+            let lists = try store.value("SELECT count(*) FROM sqlite_master WHERE name = 'grdb_migrations'")
+            #expect(lists == (isThere ? 1 : 0))
+            if isThere {
+                #expect(try store.value("SELECT group_concat(identifier) FROM grdb_migrations") == .text("1: items"))
+            }
+        }
+    }
+
+    @Test(
+        "A list of steps with one that is not known is of a newer version if its number is higher, and damaged if not",
+        arguments: [("2: later", true), ("1: items of another kind", false), ("", false)])
+    func unknownStep(step: String, isNewer: Bool) throws {
+        try withStore { store in
+            try store.edit("\(Self.formerStepList) INSERT INTO grdb_migrations VALUES ('1: items'), ('\(step)')")
+            let before = try Data(contentsOf: store.database)
+            let error = #expect(throws: KeychainError.self) { try store.open() }
+            #expect(error?.code == .notAvailable)
+            #expect(error?.message.contains("newer version") == isNewer && (error?.signal == .damage) == !isNewer)
+            #expect(try Data(contentsOf: store.database) == before)
+        }
+    }
+
+    @Test("A list of steps without an end does not keep the opening busy, and counts as damage")
+    func endlessList() throws {
+        try withStore { store in
+            try store.edit(
+                """
+                \(Self.formerStepList) INSERT INTO grdb_migrations WITH RECURSIVE n(i) AS
+                (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) SELECT '1: items' || i FROM n
+                """)
+            let error = #expect(throws: KeychainError.self) { try store.open() }
+            #expect(
+                error?.signal == .damage && error?.message.contains("more work") == true, "\(String(describing: error))"
+            )
+        }
+    }
+
+    @Test("A list of steps in another form is not looked at, and keeps the store shut")
+    func strangeList() throws {
+        for sql in [
+            "CREATE TABLE grdb_migrations (identifier TEXT PRIMARY KEY)",
+            "CREATE VIEW grdb_migrations AS SELECT '1: items' AS identifier",
+            "\(Self.formerStepList) CREATE INDEX more ON grdb_migrations(identifier)",
+        ] {
+            try withStore { store in
+                try store.edit(sql)
+                let error = #expect(throws: KeychainError.self) { try store.open() }
+                #expect(error?.signal == .damage)
+            }
+        }
+    }
+
+    @Test("A making that was cut short, and then tried by an early program, is taken up again")
+    func triedByFormerProgram() throws {
+        try withClosedStore({ _ in }) { store in
+            try FileManager.default.removeItem(at: store.keybag)
+            // An early program goes by its list alone. It makes one, and fails at the first table that is there already.
+            let former = try TestDatabase(store.database)
+            try former.run(Self.formerStepList)
+            #expect(throws: TestDatabase.Failure.self) {
+                try former.transaction { try former.run(StoreSchema.current.steps[0].sql) }
+            }
+            try former.run("ROLLBACK")
+            let engine = try store.open()
+            try engine.add(.password("a"))
+            #expect(try engine.secret(of: "a") == "secret")
+            #expect(try engine.findings().isEmpty)
         }
     }
 
@@ -104,8 +189,54 @@ import Testing
             #expect(throws: KeychainError.self) { try Engine(configuration(store, broken)) }
             #expect(try store.value("PRAGMA user_version") == 1)
             #expect(try store.open().secret(of: "3") == "secret of 3")
-            _ = try Engine(configuration(store, .next))
-            try expectUpgraded(store)
+            try expectUpgradedByOpening(store)
+        }
+    }
+
+    @Test("A pipe that comes in the database's place holds up no later reader")
+    func pipe() throws {
+        try withStore { store in
+            let kept = store.directory.appendingPathComponent("kept")
+            try FileManager.default.moveItem(at: store.database, to: kept)
+            try #require(mkfifo(store.database.path, 0o600) == 0)
+            let error = #expect(throws: KeychainError.self) { try SQLiteConnection(store.database) }
+            #expect(error?.message.contains("is a pipe") == true)
+        }
+    }
+
+    @Test("What the tables of SQLite's own compute is not computed")
+    func statistics() throws {
+        for expression in [
+            "hex(zeroblob(400000000))", "instr(hex(zeroblob(30000000)), hex(zeroblob(10000000)) || '1')",
+            "('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' LIKE '%a%a%a%a%a%a%a%a%a%a%a%a%a%b')",
+        ] {
+            let text = expression.replacingOccurrences(of: "'", with: "''")
+            try withStore { store in
+                try store.edit(
+                    """
+                    ANALYZE; DELETE FROM sqlite_stat1;
+                    INSERT INTO sqlite_stat1 VALUES ('item', 'item_by_home', '1 1');
+                    PRAGMA writable_schema = ON;
+                    UPDATE sqlite_master SET sql = 'CREATE TABLE sqlite_stat1(tbl,idx,stat AS (\(text)))'
+                        WHERE name = 'sqlite_stat1';
+                    """)
+                let start = ContinuousClock.now
+                let error = #expect(throws: KeychainError.self) { try store.open() }
+                #expect(error?.signal == .damage, "\(error?.message ?? "")")
+                // It would take minutes.
+                #expect(start.duration(to: .now) < .seconds(30))
+            }
+        }
+    }
+
+    @Test("A trigger that comes while a program has the store open does not run")
+    func trigger() throws {
+        try withKeychain { keychain throws in
+            try keychain.engine.add(.password("a", secret: "old"))
+            try TestDatabase(keychain.configuration.storeDirectory.appendingPathComponent("keychain.db"))
+                .run("CREATE TRIGGER undo BEFORE DELETE ON item BEGIN SELECT RAISE(ABORT, 'kept'); END")
+            _ = try keychain.engine.handle(.delete(.password([.account: .text("a")])), from: caller)
+            #expect(throws: KeychainError.self) { try keychain.engine.secret(of: "a") }
         }
     }
 }

@@ -66,7 +66,9 @@ import Testing
     @Test("Every statement of a search goes by an index", arguments: StoreStatement.searches)
     func plans(statement: StoreStatement) throws {
         try withKeychain { keychain in
-            let plan = try keychain.engine.store.plan(of: statement)
+            let plan = try keychain.engine.store.read { connection in
+                try connection.database.rows("EXPLAIN QUERY PLAN \(statement.sql)") { $0.text(3) }
+            }
             #expect(!plan.isEmpty)
             #expect(plan.allSatisfy { $0.hasPrefix("SEARCH") }, "\(plan)")
         }
@@ -122,7 +124,7 @@ import Testing
     }
 }
 
-extension FoundItem {
+extension Item {
     fileprivate var name: String {
         guard case .text(let account)? = attributes[.account], case .text(let service)? = attributes[.service] else {
             return "?"

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import KeychainCrypto
 import KeychainModel
 import KeychainTestSupport
@@ -52,7 +51,7 @@ struct SoundItemTests {
         ])
     func keptKeys(column: String, value: String) throws {
         try withItems { keychain, store in
-            let intact: DatabaseValue = try #require(try store.value("SELECT \(column) FROM item WHERE id = 1"))
+            let intact = try #require(try store.value("SELECT \(column) FROM item WHERE id = 1"))
             try store.edit("UPDATE item SET \(column) = \(value) WHERE id = 1")
             try keychain.setPasscode("1234")
             #expect(try keychain.keybag.keyGenerations == [2, 1])
@@ -132,7 +131,7 @@ struct SoundItemTests {
                 try keychain.setPasscode("1234")
                 try keychain.engine.add(.password("gone", protection: .whenPasscodeSetThisDeviceOnly))
             }
-            let uuid: Data = try #require(try store.value("SELECT uuid FROM item WHERE id = 1"))
+            let uuid = try #require(try store.value("SELECT uuid FROM item WHERE id = 1"))
             try store.edit("UPDATE item SET access = X'0c00000000', uuid = zeroblob(16) WHERE id = 1")
             if isRemoved { _ = try keychain.engine.handle(.passcode(.remove(old: .of("1234"))), from: .owner) }
             try keychain.setPasscode("5678")
@@ -186,14 +185,14 @@ struct SoundItemTests {
             let refused = #expect(throws: KeychainError.self) {
                 try keychain.engine.add(.password("a", secret: "other"))
             }
-            #expect(refused?.code == .notAvailable && refused?.tellsOfDamage == true)
+            #expect(refused?.code == .notAvailable && refused?.signal == .damage)
             var items = all.items.filter { $0.attributes[.account] == .text("a") }
             items[0].identifier = UUID()
             items[0].modified += 1000
             let alsoRefused = #expect(throws: KeychainError.self) {
                 try keychain.engine.handle(.importItems(ImportRequest(items)), from: .owner)
             }
-            #expect(alsoRefused?.tellsOfDamage == true)
+            #expect(alsoRefused?.signal == .damage)
             var server = ItemQuery(.internetPassword)
             server.attributes = [.account: .text("ann")]
             #expect(try keychain.engine.find(server).first?.secret?.copyData() == Data("of the server".utf8))
@@ -247,7 +246,7 @@ struct SoundItemTests {
                 case .rekey: try damaged.changePasscode(from: "1234", to: "5678", rekey: true)
                 }
             }
-            #expect(refused?.code == .notAvailable && refused?.tellsOfDamage == true)
+            #expect(refused?.code == .notAvailable && refused?.signal == .damage)
             if writing == .rekey { _ = try damaged.handle(.unlock(.of("1234")), from: .owner) }
             for account in Self.accounts {
                 #expect(try damaged.secret(of: account) == String(repeating: account, count: 9_000))

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import KeychainModel
 import KeychainTestSupport
 import Testing
@@ -44,34 +43,32 @@ struct StoreNeedles {
         keys["outer state of key \(name.number)"] = Data(states.dropFirst(states.count / 2).prefix(32))
     }
 
-    private static func rows(_ directory: URL) throws -> [GRDB.Row] {
-        let queue = try DatabaseQueue(path: directory.appendingPathComponent("store/keychain.db").path)
-        let rows = try queue.read {
-            try GRDB.Row.fetchAll($0, sql: "SELECT id, uuid, access, generation, metadata_key, secret_key FROM item")
-        }
-        try queue.close()
-        return rows
+    private static func rows(_ directory: URL) throws -> [SQLRow] {
+        try TestDatabase(directory.appendingPathComponent("store/keychain.db"))
+            .rows("SELECT id, uuid, access, generation, metadata_key, secret_key FROM item")
     }
 
-    private mutating func add(_ row: GRDB.Row, _ classKeys: KeySet) throws {
-        let access: Data = row["access"]
+    private mutating func add(_ row: SQLRow, _ classKeys: KeySet) throws {
+        let access = try #require(row["access"]?.bytes)
         let control = try AccessControl(canonicalBytes: access)
         guard control.protection.tier == .whenUnlocked else { return }
-        let uuid: Data = row["uuid"]
+        let uuid = try #require(row["uuid"]?.bytes)
+        let generation = try #require(row["generation"]?.number)
         var digest = Data(count: 32)
         access.withUnsafeBytes { access in digest.withUnsafeMutableBytes { SHA256State.hash(access, into: $0) } }
         let info = Data("row key 1".utf8) + uuid + [control.protection.number] + digest
         let rowKey = try #require(
-            classKeys.withKey(.itemClass(control.protection), generation: row["generation"]) { classKey in
+            classKeys.withKey(.itemClass(control.protection), generation: UInt32(generation)) { classKey in
                 info.withUnsafeBytes { info in KeyedHash.withExpanded(classKey, info: info) { Data($0) } }
             })
-        let id: Int64 = row["id"]
+        let id = try #require(row["id"]?.number)
         keys["row key \(id)"] = rowKey
-        keys["metadata key \(id)"] = try Self.unwrap(row["metadata_key"], rowKey)
-        keys["secret key \(id)"] = try Self.unwrap(row["secret_key"], rowKey)
+        keys["metadata key \(id)"] = try Self.unwrap(row["metadata_key"]?.bytes, rowKey)
+        keys["secret key \(id)"] = try Self.unwrap(row["secret_key"]?.bytes, rowKey)
     }
 
-    private static func unwrap(_ wrapped: Data, _ key: Data) throws -> Data {
+    private static func unwrap(_ wrapped: Data?, _ key: Data) throws -> Data {
+        let wrapped = try #require(wrapped)
         var unwrapped = Data(count: 32)
         let isUnwrapped = wrapped.withUnsafeBytes { wrapped in
             key.withUnsafeBytes { key in

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Glibc
 import KeychainEngine
 import KeychainModel
@@ -80,12 +79,11 @@ import Testing
         try withStore { store in
             let other = store.directory.appendingPathComponent("other")
             do {
-                let queue = try DatabaseQueue(path: store.database.path)
-                try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
-                try queue.write { try $0.execute(sql: "PRAGMA user_version = 2") }
+                let newer = try TestDatabase(store.database)
+                try newer.run("PRAGMA journal_mode = WAL; PRAGMA user_version = 2")
                 // As they lie there while it runs: what a kill leaves.
                 try FileManager.default.copyItem(at: store.storeDirectory, to: other)
-                try queue.close()
+                withExtendedLifetime(newer) {}
             }
             try FileManager.default.removeItem(at: store.storeDirectory)
             try FileManager.default.moveItem(at: other, to: store.storeDirectory)
@@ -103,11 +101,11 @@ import Testing
         try withTemporaryDirectory { directory in
             let store = ClosedStore(directory: directory)
             let engine = try store.open()
-            let queue = try DatabaseQueue(path: store.database.path)
-            try queue.write { try $0.execute(sql: "PRAGMA user_version = 2") }
+            let newer = try TestDatabase(store.database)
+            try newer.run("PRAGMA user_version = 2")
             let error = #expect(throws: KeychainError.self) { try store.open() }
             #expect(error?.message.contains("newer version") == true)
-            withExtendedLifetime((engine, queue)) {}
+            withExtendedLifetime((engine, newer)) {}
         }
     }
 

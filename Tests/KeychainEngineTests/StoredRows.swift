@@ -1,6 +1,7 @@
 import Foundation
-import GRDB
 import KeychainModel
+import KeychainTestSupport
+import Testing
 
 @testable import KeychainEngine
 
@@ -19,29 +20,27 @@ struct Generations: Equatable {
 extension Engine {
     private var databaseURL: URL { configuration.storeDirectory.appendingPathComponent("keychain.db") }
 
-    private func rows(_ sql: String) throws -> [GRDB.Row] {
-        let queue = try DatabaseQueue(path: databaseURL.path)
-        let rows = try queue.read { try GRDB.Row.fetchAll($0, sql: sql) }
-        try queue.close()
-        return rows
-    }
+    private func rows(_ sql: String) throws -> [SQLRow] { try TestDatabase(databaseURL).rows(sql) }
 
     /// By the row's id.
     func wrappedKeys() throws -> [Int64: StoredKeys] {
         let rows = try rows("SELECT id, metadata_key, secret_key, tokens FROM item")
-        return Dictionary(
+        return try Dictionary(
             uniqueKeysWithValues: rows.map { row in
-                (row["id"], StoredKeys(metadata: row["metadata_key"], secret: row["secret_key"], tokens: row["tokens"]))
+                let keys = StoredKeys(
+                    metadata: try #require(row["metadata_key"]?.bytes), secret: row["secret_key"]?.bytes,
+                    tokens: try #require(row["tokens"]?.bytes))
+                return (try #require(row["id"]?.number), keys)
             })
     }
 
     /// Everything of every row.
-    func databaseRows() throws -> [GRDB.Row] { try rows("SELECT * FROM item ORDER BY id") }
+    func databaseRows() throws -> [SQLRow] { try rows("SELECT * FROM item ORDER BY id") }
 
     /// The generations of keys that rows and homes are under.
     func generations() throws -> Generations {
         Generations(
-            rows: Set(try rows("SELECT DISTINCT generation FROM item").map { $0[0] }),
-            homes: Set(try rows("SELECT DISTINCT generation FROM home").map { $0[0] }))
+            rows: Set(try rows("SELECT DISTINCT generation FROM item").compactMap { $0["generation"]?.number }),
+            homes: Set(try rows("SELECT DISTINCT generation FROM home").compactMap { $0["generation"]?.number }))
     }
 }

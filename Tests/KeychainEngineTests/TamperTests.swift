@@ -1,9 +1,10 @@
 import Foundation
-import GRDB
-import KeychainEngine
+import KeychainCrypto
 import KeychainModel
 import KeychainTestSupport
 import Testing
+
+@testable import KeychainEngine
 
 /// Someone edits the store's tables and has no key.
 @Suite struct TamperTests {
@@ -27,10 +28,9 @@ import Testing
         arguments: ["metadata", "metadata_key", "secret", "secret_key"])
     func flippedByte(column: String) throws {
         try withTwoItems { store in
-            let bytes: Data = try #require(try store.value("SELECT \(column) FROM item WHERE id = 1"))
-            var flipped = bytes
-            flipped[bytes.count / 2] ^= 1
-            try store.edit("UPDATE item SET \(column) = ? WHERE id = 1", [flipped])
+            var bytes = try #require(try store.value("SELECT \(column) FROM item WHERE id = 1")?.bytes)
+            bytes[bytes.count / 2] ^= 1
+            try store.edit("UPDATE item SET \(column) = ? WHERE id = 1", [.blob(bytes)])
             try expectGone("ann", store)
             #expect(try store.open().secret(of: "bob") == "bob's")
         }
@@ -99,8 +99,8 @@ import Testing
             }
             let first = try Data(contentsOf: store.database)
             try change("of the first branch")
-            let key: Data = try #require(try store.value("SELECT secret_key FROM item"))
-            let box: Data = try #require(try store.value("SELECT secret FROM item"))
+            let key = try #require(try store.value("SELECT secret_key FROM item"))
+            let box = try #require(try store.value("SELECT secret FROM item"))
             // Somebody puts the old database back, and the row is changed once more: to the same version.
             try store.removeLog()
             try first.write(to: store.database)
@@ -115,8 +115,8 @@ import Testing
     @Test("An older version of a half does not go with a newer row")
     func olderHalf() throws {
         try withTwoItems { store in
-            let old: Data = try #require(try store.value("SELECT secret FROM item WHERE id = 1"))
-            let key: Data = try #require(try store.value("SELECT secret_key FROM item WHERE id = 1"))
+            let old = try #require(try store.value("SELECT secret FROM item WHERE id = 1"))
+            let key = try #require(try store.value("SELECT secret_key FROM item WHERE id = 1"))
             var changes = ItemChanges()
             changes.secret = SecretBytes(copying: Data("new".utf8))
             _ = try store.open().handle(
@@ -137,7 +137,7 @@ import Testing
             #expect(error?.code == .authenticationFailed)
         }) { store in
             try store.edit(
-                "UPDATE item SET access = ?", [Data(AccessControl(.whenUnlocked).canonicalBytes)])
+                "UPDATE item SET access = ?", [.blob(Data(AccessControl(.whenUnlocked).canonicalBytes))])
             try expectGone("ann", store)
         }
     }
@@ -178,12 +178,54 @@ import Testing
         try withTwoItems { store in
             try withClosedStore({ try $0.add(.password("eve", secret: "eve's")) }) { other in
                 for column in ["uuid", "version", "access", "metadata_key", "metadata", "secret_key", "secret"] {
-                    let value: Data? = try other.value("SELECT CAST(\(column) AS BLOB) FROM item")
+                    let value = try #require(try other.value("SELECT CAST(\(column) AS BLOB) FROM item"))
                     try store.edit("UPDATE item SET \(column) = ? WHERE id = 1", [value])
                 }
             }
             try store.edit("UPDATE item SET version = 1 WHERE id = 1")
             try expectGone("ann", store)
+        }
+    }
+
+    /// All that is drawn by lot but the id of the store, which is drawn first.
+    private final class SameKeys: Randomness, @unchecked Sendable {  // one thread uses it
+        private var calls: UInt8 = 0
+
+        func fill(_ bytes: UnsafeMutableRawBufferPointer) throws(KeychainError) {
+            if calls == 0 {
+                try SystemRandomness().fill(bytes)
+            } else {
+                bytes.initializeMemory(as: UInt8.self, repeating: calls)
+            }
+            calls += 1
+        }
+    }
+
+    @Test("A row of another store that has the same keys does not open")
+    func rowOfTwin() throws {
+        func make(_ directory: URL, _ account: String) throws -> Engine {
+            var configuration = EngineConfiguration.test(in: directory, usesKeyring: false)
+            configuration.randomness = SameKeys()
+            let engine = try Engine(configuration)
+            try engine.add(.password(account, secret: "of \(account)"))
+            return engine
+        }
+        try withTemporaryDirectory { directory in
+            let stores = ["one", "two"].map { ClosedStore(directory: directory.appendingPathComponent($0)) }
+            let (ids, keys) = try {
+                let engines = try stores.map { try make($0.directory, "ann") }
+                let keys = try engines.map { engine in
+                    try engine.keys.begin().withClassKey(.whenUnlocked, generation: 1) { Data($0) }
+                }
+                return (engines.map(\.keys.storeID), keys)
+            }()
+            #expect(ids[0] != ids[1] && keys[0] == keys[1])
+            for column in ["uuid", "version", "access", "metadata_key", "metadata", "secret_key", "secret"] {
+                let value = try #require(try stores[1].value("SELECT CAST(\(column) AS BLOB) FROM item"))
+                try stores[0].edit("UPDATE item SET \(column) = ? WHERE id = 1", [value])
+            }
+            try stores[0].edit("UPDATE item SET version = 1 WHERE id = 1")
+            try expectGone("ann", stores[0])
         }
     }
 
@@ -224,7 +266,7 @@ import Testing
         try withTwoItems { store in
             if protection == .whenUnlocked { return }
             try store.edit(
-                "UPDATE item SET access = ? WHERE id = 1", [Data(AccessControl(protection).canonicalBytes)])
+                "UPDATE item SET access = ? WHERE id = 1", [.blob(Data(AccessControl(protection).canonicalBytes))])
             try expectGone("ann", store)
             let engine = try store.open()
             #expect(try engine.find(.password(limit: .all)).count == 1)

@@ -5,9 +5,9 @@ import KeychainTestSupport
 
 extension Engine {
     /// Everything that an export would hold.
-    func exportAll(group: String? = nil) throws(KeychainError) -> (items: [FoundItem], leftOut: LeftOut, parts: Int) {
+    func exportAll(group: String? = nil) throws(KeychainError) -> (items: [Item], leftOut: LeftOut, parts: Int) {
         var request = ExportRequest(accessGroup: group)
-        var items: [FoundItem] = []
+        var items: [Item] = []
         var leftOut = LeftOut()
         var parts = 0
         while true {
@@ -22,7 +22,7 @@ extension Engine {
         }
     }
 
-    func merge(_ items: [FoundItem], isDryRun: Bool = false) throws(KeychainError) -> [ImportOutcome] {
+    func merge(_ items: [Item], isDryRun: Bool = false) throws(KeychainError) -> [ImportOutcome] {
         guard
             case .imported(let outcomes) = try handle(
                 .importItems(ImportRequest(items, isDryRun: isDryRun)), from: .owner)
@@ -31,7 +31,7 @@ extension Engine {
     }
 }
 
-extension FoundItem {
+extension Item {
     /// Everything of an item, to be compared.
     var described: [String] {
         let values = attributes.entries.map { "\($0.attribute.code) \($0.value)" }.sorted()
@@ -43,7 +43,7 @@ extension FoundItem {
     }
 
     /// The same with other values.
-    func with(_ change: (inout FoundItem) throws -> Void) rethrows -> FoundItem {
+    func with(_ change: (inout Item) throws -> Void) rethrows -> Item {
         var item = self
         try change(&item)
         return item
@@ -51,8 +51,8 @@ extension FoundItem {
 
     static func password(
         _ account: String, secret: String = "secret", modified: Double = 1000, protection: Protection = .whenUnlocked
-    ) -> FoundItem {
-        FoundItem(
+    ) -> Item {
+        Item(
             itemClass: .genericPassword, identifier: UUID(),
             attributes: [.account: .text(account), .service: .text("service")], accessGroup: "G",
             synchronizable: false, accessControl: AccessControl(protection), created: 500, modified: modified,
@@ -60,6 +60,6 @@ extension FoundItem {
     }
 }
 
-extension [FoundItem] {
+extension [Item] {
     var described: Set<[String]> { Set(map(\.described)) }
 }

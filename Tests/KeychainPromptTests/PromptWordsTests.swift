@@ -57,13 +57,13 @@ import Testing
         #expect(lines.count == 3)
         #expect(lines[1].hasPrefix("Program: Ada"))
         #expect(lines[1].hasSuffix(" (/usr/bin/ada)"))
-        #expect(lines[2] == "It says: \"to test\"")
+        #expect(lines[2] == "Its reason: \"to test\"")
     }
 
     @Test("A plain reason in any writing is shown as it is")
     func plain() throws {
         let reason = "um Ihr Passwört zu öffnen – 日本語, العربية, 👩‍👧, 100 %"
-        #expect(try lines(PromptQuestion(.passcode, reason: reason, program: "Ada"))[2] == "It says: \"\(reason)\"")
+        #expect(try lines(PromptQuestion(.passcode, reason: reason, program: "Ada"))[2] == "Its reason: \"\(reason)\"")
     }
 
     @Test("No reason is said to be none", arguments: [nil, ""])

@@ -46,7 +46,7 @@ import Testing
         #expect(terminal.isUsual)
         terminal.readRest()
         #expect(!terminal.screen.contains("secret"))
-        #expect(terminal.screen.contains("Program: Ada (/usr/bin/ada)\r\nIt says: \"to test\""))
+        #expect(terminal.screen.contains("Program: Ada (/usr/bin/ada)\r\nIts reason: \"to test\""))
         #expect(terminal.screen.hasSuffix("Passcode: \r\n"))
     }
 

@@ -22,8 +22,14 @@
 //       midst of theirs, one never reads, one sends a byte now and then, and some send nonsense
 //   daemon-kills KEYCHAIND ROUNDS [--seed N]
 //       the daemon is killed with SIGKILL while clients write, and started anew, round after round
+//   hostile KEYCHAIND slow|announce|bomb|all [--clients N] [--calls N]
+//       how soon the daemon answers one process while a hundred others take all they can get, and how large it grows
+//   hostile-client SOCKET KIND CONNECTIONS
+//       one of these others
 //   clients SOCKET THREADS CALLS SEED
 //       a process of clients, as "load" starts it: prints the reports of their work as JSON
+//   wire
+//       reads messages and writes them anew, for another implementation to compare (Wire/WireEcho.swift)
 //
 // Prints a line for each thing that was done, and one for each failure. Ends with 1 if there was any failure, and with 2
 // and a message if the work could not be done.
@@ -38,6 +44,8 @@ enum KeychainTestHelper {
         do {
             switch words.first {
             case "agent": try Agent.run(Array(words.dropFirst()))
+            case "hostile-client": try HostileClient.run(Array(words.dropFirst()))
+            case "wire": try WireEcho.run()
             case "prompt": try PromptAgent.run(Array(words.dropFirst()))
             default: exit(try isWell(Arguments(words)) ? 0 : 1)
             }
@@ -73,6 +81,16 @@ enum KeychainTestHelper {
                 program: words[1], clients: arguments.numbers["--clients"] ?? 200,
                 calls: arguments.numbers["--calls"] ?? 1_000, kills: arguments.numbers["--kills"] ?? 20, seed: seed
             ).run()
+        case ("hostile", 3):
+            let kinds =
+                words[2] == "all" ? HostileClient.allCases : HostileClient(rawValue: words[2]).map { [$0] } ?? []
+            if kinds.isEmpty { throw HelperFailure("there is no hostile client \(words[2])") }
+            return try kinds.allSatisfy { kind in
+                try HostileRun(
+                    program: words[1], kind: kind, processes: arguments.numbers["--clients"] ?? 100,
+                    calls: arguments.numbers["--calls"] ?? 30
+                ).run()
+            }
         case ("daemon-kills", 3):
             return try KillRounds(program: words[1], seed: seed).run(rounds: try Arguments.number(words[2]))
         case ("clients", 5):

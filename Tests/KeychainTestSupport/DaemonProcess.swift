@@ -84,6 +84,8 @@ package final class DaemonProcess {
     /// What the kernel says of its size.
     package struct Size {
         package var residentKilobytes = 0
+        /// The most that was ever resident.
+        package var peakKilobytes = 0
         /// nil: only root is told of a daemon's, which nobody else may look into.
         package var descriptors: Int?
         package var threads = 0
@@ -98,6 +100,7 @@ package final class DaemonProcess {
                 let fields = line.split(whereSeparator: \.isWhitespace)
                 guard fields.count > 1, let number = Int(fields[1]) else { continue }
                 if fields[0] == "VmRSS:" { size.residentKilobytes = number }
+                if fields[0] == "VmHWM:" { size.peakKilobytes = number }
                 if fields[0] == "Threads:" { size.threads = number }
             }
             if geteuid() == 0 {

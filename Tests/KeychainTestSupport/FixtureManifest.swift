@@ -64,7 +64,7 @@ extension FixtureManifest {
 }
 
 extension FixtureManifest.Item {
-    package init(_ item: FoundItem, secret: SecretBytes?) {
+    package init(_ item: Item, secret: SecretBytes?) {
         itemClass = item.itemClass.rawValue
         reference = item.persistentReference.data
         accessGroup = item.accessGroup

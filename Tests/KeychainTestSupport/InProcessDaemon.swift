@@ -3,6 +3,7 @@ internal import Foundation
 internal import KeychainBus
 internal import KeychainDaemon
 internal import KeychainModel
+import KeychainSystem
 internal import Logging
 internal import SwiftKeychain
 

@@ -17,10 +17,28 @@ import Testing
             #expect(got.output == Self.secret)
             let dialog = try tool.dialog()
             #expect(dialog.contains("keychain"))
-            #expect(dialog.contains("show a secret"))
+            #expect(dialog.contains("show a secret: account a"))
             #expect(!dialog.contains(Tool.passcode))
             let listed = try tool.run("find", "--json")
             #expect(listed.status == 36)
+        }
+    }
+
+    @Test("With --ask one answer lists every item, and without an answer nothing is listed")
+    func list() throws {
+        try withPasscode { (tool) throws in
+            for service in ["one", "two"] {
+                try tool.run(
+                    "add", "generic", "--service", service, "--account", "a", "--require", "passcode",
+                    input: Self.secret)
+            }
+            try tool.add("plain")
+            #expect(try tool.without.run("find", "--json").objects.count == 1)
+            let asking = try tool.answering(Tool.passcode)
+            #expect(try asking.run("find", "--ask", "--json").objects.count == 3)
+            #expect(try tool.dialog().contains("list items"))
+            #expect(try tool.cancelling.run("find", "--ask").status == 128)
+            #expect(try tool.without.run("find", "--ask").status == 36)
         }
     }
 

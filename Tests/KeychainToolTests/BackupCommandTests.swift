@@ -124,6 +124,49 @@ import Testing
 
     // MARK: Refusals
 
+    @Test("A restore changes nothing that was there, and lets nobody in whom the copies name")
+    func looseCopies() throws {
+        try withTool { tool in
+            let directories = ["tree", "tree/sub", "tree/any", "tree/own"]
+            for directory in directories {
+                try FileManager.default.createDirectory(
+                    atPath: tool.path(directory), withIntermediateDirectories: true)
+            }
+            for name in ["tree/letter", "tree/sub/note"] {
+                #expect(try tool.run("file", "write", tool.path(name), input: Data("content".utf8)).status == 0)
+            }
+            #expect(try key(tool).status == 0)
+            #expect(try tool.run("file", "backup", tool.path("tree"), "--to", tool.path("stick")).status == 0)
+            // The finder of the stick has no key.
+            let loosen = """
+                import os
+                for name, value in [('', b'none'), ('sub', b'none'), ('any', b'any'), ('own', b'completeUnlessOpen')]:
+                    os.chmod('stick/tree/' + name, 0o2777)
+                    os.setxattr('stick/tree/' + name, 'user.keychain.protection', value)
+                os.chmod('stick/tree/letter', 0o6777)
+                """
+            #expect(try tool.shell("cd '\(tool.home.path)' && python3 -c \"\(loosen)\"").status == 0)
+            try FileManager.default.createDirectory(
+                atPath: tool.path("new/tree"), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+            #expect(try tool.run("file", "class", "--set", "complete", tool.path("new/tree")).status == 0)
+            let words = ["file", "restore", tool.path("stick/tree"), "--key", tool.path("files.key"), "--to"]
+            let restored = try tool.run(words: words + [tool.path("new")], input: Self.once)
+            #expect(restored.status == 0, "\(restored.errors)")
+            #expect(try tool.mode(tool.path("new/tree")) == 0o700)
+            #expect(try tool.run("file", "class", tool.path("new/tree")).text.hasPrefix("complete "))
+            #expect(try tool.mode(tool.path("new/tree/sub")) == 0o755)
+            // A class that is weaker, or none that there is, gives way to the one from above.
+            for name in ["sub", "any", "own"] {
+                let path = tool.path("new/tree/\(name)")
+                #expect(try tool.run("file", "class", path).text.hasPrefix("complete "), "\(name)")
+                #expect(try tool.run("file", "write", path + "/later", input: Data("later".utf8)).status == 0)
+            }
+            #expect(try tool.mode(tool.path("new/tree/letter")) == 0o755)
+            #expect(try tool.run("file", "cat", tool.path("new/tree/sub/note")).text == "content")
+        }
+    }
+
     @Test("Each thing that is wrong with a backup key has its own status")
     func statuses() throws {
         try withTool { (tool) throws in

@@ -27,6 +27,68 @@ import Testing
     }
 
     @Test(
+        "A mistake is told with what was probably meant",
+        arguments: [
+            ("ststus", "'keychainctl ststus': did you mean 'keychainctl status'?"),
+            ("file protct x", "'keychainctl file protct': did you mean 'keychainctl file protect'?"),
+            ("add key", "'keychainctl add key': there are generic, internet."),
+            ("help nosuch", "'keychainctl nosuch': there are demo, status, "),
+            ("find --limit 3", "no value of an option of this command"),
+            ("get mail.example", "Options such as --service and --account name an item"),
+        ])
+    func advice(arguments: String, advice: String) throws {
+        try withTool { (tool) throws in
+            let outcome = try tool.shell("$K \(arguments)")
+            #expect(outcome.status == 64)
+            #expect(outcome.errors.contains(advice))
+            #expect(outcome.errors.contains("Usage: keychainctl"))
+        }
+    }
+
+    @Test(
+        "What is not found is named with its values",
+        arguments: [
+            ("get generic --service a --account 'b c'", "no generic password matches service a, account b c"),
+            (
+                "find --server h --protocol https --port 1",
+                "no internet password matches server h, protocol https, port 1"
+            ),
+            ("find --account a", "no item matches account a"),
+            ("update internet --group g", "no internet password matches group g"),
+            ("delete generic --label l", "no generic password matches label l"),
+            ("get generic", "no generic password is there"),
+        ])
+    func namesWhatIsNotFound(arguments: String, message: String) throws {
+        try withTool { (tool) throws in
+            try tool.setPasscode()
+            defer { tool.dropKeys() }
+            let outcome = try tool.shell("$K \(arguments)")
+            #expect(outcome.status == 44)
+            #expect(outcome.errors == "keychainctl: \(message)\n")
+        }
+    }
+
+    @Test("A file in the place of the store is no absent store, and is left as it is")
+    func fileAsStore() throws {
+        try withTool { (tool) throws in
+            let path = try tool.file("file")
+            for command in ["status", "find"] {
+                let outcome = try tool.run(command, "--store", path)
+                #expect(outcome.status == 53)
+                #expect(outcome.errors.contains("is not a directory"))
+            }
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "content")
+        }
+    }
+
+    @Test("Help tells of the completions, which are part of the command")
+    func completionsAreNamed() throws {
+        try withTool { (tool) throws in
+            #expect(try tool.run("--help").text.contains("--generate-completion-script"))
+        }
+    }
+
+    @Test(
         "What is not there ends with 44, and no store is made",
         arguments: [
             "find", "find --json", "get generic", "delete generic --all --yes", "update generic --set-label l", "lock",
@@ -82,6 +144,17 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: parent)
             defer { try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: parent) }
             #expect(try tool.run("find").status == 53)
+        }
+    }
+
+    @Test("A database that may not be written is no read-only file system", .enabled(if: geteuid() != 0))
+    func readOnlyFile() throws {
+        try withTool { (tool) throws in
+            try tool.add("a")
+            try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: tool.database.path)
+            let outcome = try tool.add("b")
+            #expect(outcome.status == 52)
+            #expect(outcome.errors.contains("its file system or its files are read-only"))
         }
     }
 

@@ -27,6 +27,30 @@ import Testing
         }
     }
 
+    @Test(
+        "Below a directory of root's that may not be read, an ordinary user's files are written and read",
+        .enabled(if: geteuid() == 0, "only root can be two users at once"))
+    func belowUnreadableDirectory() throws {
+        try withTool { (tool) throws in
+            try FileManager.default.createDirectory(
+                atPath: tool.path("above/own/sub"), withIntermediateDirectories: true)
+            let script = """
+                cd "$HOME" && chmod 711 . above && chown -R 65431:65431 above/own && cd above/own &&
+                export XDG_DATA_HOME="$PWD/data" XDG_STATE_HOME="$PWD/state" TMPDIR="$PWD" &&
+                exec setpriv --reuid=65431 --regid=65431 --clear-groups sh -ec '
+                    printf content | "$K" file write sub/file
+                    "$K" file cat sub/file
+                    "$K" file class --set complete .
+                    printf later | "$K" file write sub/later
+                    "$K" file class sub/later'
+                """
+            let outcome = try tool.shell(script)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(outcome.text.hasPrefix("content"))
+            #expect(outcome.text.contains("complete "))
+        }
+    }
+
     @Test("What is as it is to be is left, and so is a file of another class, with advice")
     func twice() throws {
         try withTool { (tool) throws in
@@ -412,6 +436,8 @@ import Testing
         try withTool { (tool) throws in
             let (file, plain) = (tool.path("f"), try tool.file("plain"))
             try tool.run("file", "write", file, "--class", "complete-unless-open", input: tool.bytes(20_000))
+            let words = try tool.run("file", "info", plain).text
+            #expect(words.hasSuffix("\nClass       - (a plain file; 'keychainctl file protect' encrypts it)\n"))
             let outcome = try tool.run("file", "info", "--json", file, plain, tool.temporaryDirectory.path)
             #expect(outcome.status == 0)
             let objects = outcome.objects

@@ -25,6 +25,32 @@ import Testing
         try (0..<300).map { try Data(contentsOf: URL(fileURLWithPath: tool.path("tree/d\($0 % 30)/e/f\($0)"))) }
     }
 
+    @Test("A file whose name is no text is named, once, and left; all others are protected")
+    func namesThatAreNoText() throws {
+        try withTool { tool in
+            try tool.file("tree/c")
+            let make = "python3 -c \"open(b'tree/a\\xff', 'w').write('a'); open(b'tree/b\\xfe', 'w').write('b')\""
+            #expect(try tool.shell("cd '\(tool.home.path)' && \(make)").status == 0)
+            let outcome = try tool.run("file", "protect", "--recursive", tool.path("tree"))
+            #expect(outcome.status == 206)
+            let lines = outcome.errors.split(separator: "\n").filter { $0.contains("UTF-8") }
+            #expect(lines.count == 2 && outcome.errors.contains("a<ff>") && outcome.errors.contains("b<fe>"))
+            #expect(try tool.run("file", "class", tool.path("tree/c")).text.hasPrefix("complete-until"))
+        }
+    }
+
+    @Test("Files that are each in a directory of their own take no more descriptors than a process may have")
+    func manyDirectories() throws {
+        try withTool { (tool) throws in
+            let script = """
+                cd "$HOME" && for i in $(seq 300); do mkdir -p tree/d$i && echo c > tree/d$i/f; done &&
+                ulimit -n 1024 && "$K" file protect --recursive tree && "$K" file unprotect --recursive tree
+                """
+            let outcome = try tool.shell(script)
+            #expect(outcome.text == "300 files protected (600 bytes)\n300 files unprotected (600 bytes)\n")
+        }
+    }
+
     @Test("A tree is protected and comes back, whatever else is in it, and no link in it is followed")
     func tree() throws {
         try withTool { (tool) throws in
@@ -243,6 +269,22 @@ import Testing
             let silent = try TerminalSession(tool, "file", "protect", "--quiet", "--recursive", tool.path("tree"))
             #expect(try silent.end() == 0)
             #expect(silent.transcript.isEmpty)
+        }
+    }
+
+    @Test("A person who protects files is told if nothing ever locks them; with a passcode there is nothing to tell")
+    func neverLocked() throws {
+        try withTool { (tool) throws in
+            defer { tool.dropKeys() }
+            let files = try ["a", "b"].map { try tool.file($0) }
+            let without = try TerminalSession(tool, "file", "protect", files[0])
+            #expect(try without.end() == 0)
+            #expect(
+                without.lines.suffix(2).first?.hasPrefix("note: no passcode is set, so nothing is ever locked") == true)
+            try tool.setPasscode()
+            let with = try TerminalSession(tool, "file", "protect", files[1])
+            #expect(try with.end() == 0)
+            #expect(!with.transcript.contains("note:"))
         }
     }
 }

@@ -62,7 +62,7 @@ import Testing
     @Test("A stranger who holds the database keeps no lock waiting", arguments: ["lock", "lock --now"])
     func heldDatabase(command: String) throws {
         try withTool { (tool) throws in
-            try tool.setCheapPasscode()
+            try tool.setPasscode()
             try tool.run("add", "generic", "--service", "s", "--account", "a", input: Data("secret".utf8))
             let holder = Process()
             holder.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
@@ -103,7 +103,7 @@ import Testing
         ], ["lock", "lock --now"])
     func unopened(damage: String, command: String) throws {
         try withTool { (tool) throws in
-            try tool.setCheapPasscode()
+            try tool.setPasscode()
             try tool.run("add", "generic", "--service", "s", "--account", "a", input: Data("secret".utf8))
             #expect(try tool.run("get", "generic").text == "secret")
             // With its log emptied, so that nothing is missing of what is kept.
@@ -248,7 +248,7 @@ extension Tool {
     }
 }
 
-private func eventually(_ condition: () throws -> Bool) throws {
+func eventually(_ condition: () throws -> Bool) throws {
     for _ in 0..<800 {
         if try condition() { return }
         usleep(5_000)

@@ -34,6 +34,12 @@ import Testing
         let error = #expect(throws: KeychainError.self) { try lines(input, ["Old passcode", "New passcode"]) }
         #expect(error?.code == .parameter)
         #expect(error?.message.contains("2 lines were expected: old passcode, new passcode") == true)
+        if input.isEmpty {
+            let one = #expect(throws: KeychainError.self) { try lines(input, ["Passcode"]) }
+            #expect(
+                one?.message
+                    == "standard input has 0 lines, and 1 line was expected: passcode; nothing was changed")
+        }
     }
 
     @Test(
@@ -73,7 +79,7 @@ import Testing
     func words() {
         let text = text(Self.status)
         for part in [
-            "locked: what is accessible", "guess the passcode", "refuses its keyring", "goes to sleep",
+            "locked: what is accessible", "guess the passcode", "takes no keys here", "goes to sleep",
             "10 minutes without use", "ten wrong passcodes", "6 wrong passcodes", "1 minute 30 seconds",
             "next 'keychainctl unlock'",
         ] {

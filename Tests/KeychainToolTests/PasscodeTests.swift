@@ -224,6 +224,22 @@ import Testing
         }
     }
 
+    @Test("A short passcode is taken, with a word on it, and so is a short passphrase")
+    func short() throws {
+        try withTool { (tool) throws in
+            defer { tool.dropKeys() }
+            let note = "note: a passcode of fewer than 8 characters is soon guessed\n"
+            let set = try tool.setPasscode("1234567")
+            #expect(set.status == 0)
+            #expect(set.errors == note)
+            #expect(try tool.run("passcode", "change", input: Tool.lines("1234567", "a", "a")).errors == note)
+            #expect(try tool.run("passcode", "change", input: Tool.lines("a", "12345678", "12345678")).errors.isEmpty)
+            let exported = try tool.run("export", tool.path("export"), input: Tool.lines("short", "short"))
+            #expect(exported.status == 0)
+            #expect(exported.errors == note.replacing("passcode", with: "passphrase"))
+        }
+    }
+
     // MARK: At a terminal
 
     @Test("At a terminal each passcode is asked for and not shown, and the renewal of the keys is")

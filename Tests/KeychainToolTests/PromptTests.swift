@@ -2,11 +2,13 @@ import Foundation
 import Testing
 
 @Suite struct PromptTests {
+    private static let add = ["add", "generic", "--service", "s", "--account", "a"]
+
     /// Starts `add` at a terminal and returns when it has asked its question.
     private func startAdd(_ tool: Tool, at terminal: PseudoTerminal) throws -> Process {
         let process = Process()
         process.executableURL = Tool.executable
-        process.arguments = ["add", "generic", "--service", "s", "--account", "a"]
+        process.arguments = Self.add
         process.environment = tool.environment
         process.standardInput = terminal.program
         let errors = Pipe()
@@ -22,17 +24,52 @@ import Testing
         return process
     }
 
-    @Test("A secret typed at a terminal is not shown, and stored without the end of its line")
+    @Test("A secret typed at a terminal, twice, is not shown, and stored without the end of its line")
     func prompt() throws {
         try withTool { (tool) throws in
-            let terminal = try PseudoTerminal()
-            let process = try startAdd(tool, at: terminal)
-            #expect(!terminal.echoes)
-            try terminal.person.write(contentsOf: Data("typed\n".utf8))
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0)
-            #expect(terminal.echoes)
+            let session = try TerminalSession(tool, words: Self.add)
+            try session.answer("Secret for a at s: ", "typed")
+            try session.answer("The same again: ", "typed")
+            #expect(try session.end() == 0)
+            #expect(session.echoes)
+            #expect(!session.transcript.contains("typed"))
+            #expect(session.transcript.contains("note: no passcode is set"))
             #expect(try tool.run("get", "generic").text == "typed")
+            let update = try TerminalSession(tool, "update", "generic", "--service", "s")
+            try update.answer("New secret for service s: ", "other")
+            try update.answer("The same again: ", "typing mistake")
+            #expect(try update.end() == 206)
+            #expect(update.transcript.contains("the two secrets are not the same; nothing was changed"))
+            #expect(try tool.run("get", "generic").text == "typed")
+        }
+    }
+
+    @Test(
+        "What is refused anyway is refused before anything is asked",
+        arguments: [
+            ("add generic --service s --account a", 45), ("update generic --service other", 44), ("unlock", 84),
+            ("passcode change", 84), ("passcode remove", 84), ("passcode policy --idle-lock 5m", 84),
+        ] as [(String, Int32)])
+    func checksBeforeQuestions(command: String, status: Int32) throws {
+        try withTool { (tool) throws in
+            try tool.add("a")
+            let session = try TerminalSession(tool, words: command.split(separator: " ").map(String.init))
+            #expect(try session.end() == status)
+            #expect(session.lines.count == 2)
+            #expect(session.transcript.hasPrefix("keychainctl: "))
+        }
+    }
+
+    @Test("A passcode that is set already, and an old one that is wrong, are told of before a new one is asked for")
+    func passcodeBeforeQuestions() throws {
+        try withPasscode { (tool) throws in
+            let second = try TerminalSession(tool, "passcode", "set")
+            #expect(try second.end() == 45)
+            let wrong = try TerminalSession(tool, "passcode", "change")
+            try wrong.answer("Old passcode: ", "wrong")
+            #expect(try wrong.end() == 51)
+            #expect(!(second.transcript + wrong.transcript).contains("New passcode"))
+            #expect(try tool.lockStatus["failedAttempts"] as? Int == 1)
         }
     }
 
@@ -63,15 +100,20 @@ import Testing
         }
     }
 
-    @Test("The end of input instead of a line stores nothing")
+    @Test("The end of input instead of an answer cancels, on a line of its own")
     func endOfInput() throws {
         try withTool { (tool) throws in
-            let terminal = try PseudoTerminal()
-            let process = try startAdd(tool, at: terminal)
-            try terminal.person.write(contentsOf: Data([4]))
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 1)
+            let add = try TerminalSession(tool, words: Self.add)
+            try add.endInput(at: "Secret for a at s: ")
+            #expect(try add.end() == 128)
+            #expect(
+                add.lines == ["Secret for a at s: ", "keychainctl: nothing was typed; nothing was changed", ""])
             #expect(try tool.run("find").status == 44)
+            try tool.add("a")
+            let delete = try TerminalSession(tool, "delete", "generic", "--all")
+            try delete.endInput(at: "Type yes to go on: ")
+            #expect(try delete.end() == 128)
+            #expect(delete.lines.suffix(2) == ["keychainctl: everything is still there; nothing was changed", ""])
         }
     }
 }

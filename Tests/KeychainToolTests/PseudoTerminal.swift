@@ -7,7 +7,9 @@ struct PseudoTerminal {
     let program: FileHandle
 
     /// Glibc's own functions for this are hidden from Swift; the kernel's requests are TIOCSPTLCK and TIOCGPTN.
-    init() throws {
+    ///
+    /// - Parameter columns: 0: it does not say how wide it is.
+    init(columns: UInt16 = 0) throws {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var number: Int32 = 0
         guard master >= 0, ioctl(master, 0x4004_5431, &number) == 0, ioctl(master, 0x8004_5430, &number) == 0 else {
@@ -15,6 +17,8 @@ struct PseudoTerminal {
         }
         let slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard slave >= 0 else { throw CocoaError(.fileReadUnknown) }
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(slave, UInt(TIOCSWINSZ), &size)
         person = FileHandle(fileDescriptor: master, closeOnDealloc: true)
         program = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
     }
@@ -43,21 +47,40 @@ final class TerminalSession {
     /// Everything that was on the screen.
     private(set) var transcript = ""
 
-    init(_ tool: Tool, _ arguments: String...) throws {
-        terminal = try PseudoTerminal()
+    /// - Parameters:
+    ///   - input: What comes from a pipe; nil: the person types.
+    ///   - showsOutput: Otherwise only errors are on the screen.
+    init(
+        _ tool: Tool, words arguments: [String], input: Data? = nil, showsOutput: Bool = false, columns: UInt16 = 0
+    ) throws {
+        terminal = try PseudoTerminal(columns: columns)
         process.executableURL = Tool.executable
         process.arguments = arguments
         process.environment = tool.environment
         process.standardInput = terminal.program
-        process.standardOutput = FileHandle.nullDevice
+        process.standardOutput = showsOutput ? terminal.program : FileHandle.nullDevice
         process.standardError = terminal.program
+        if let input {
+            let pipe = Pipe()
+            process.standardInput = pipe
+            try pipe.fileHandleForWriting.write(contentsOf: input)
+            try pipe.fileHandleForWriting.close()
+        }
         try withoutHeldSignals { try process.run() }
     }
+
+    convenience init(_ tool: Tool, _ arguments: String...) throws { try self.init(tool, words: arguments) }
+
+    /// What was on the screen, line by line.
+    var lines: [String] { transcript.split(separator: "\r\n", omittingEmptySubsequences: false).map(String.init) }
+
+    /// ^D.
+    func endInput(at question: String) throws { try answer(question, "\u{4}", lineEnd: "") }
 
     var echoes: Bool { terminal.echoes }
 
     /// Waits for a question and answers it.
-    func answer(_ question: String, _ line: String) throws {
+    func answer(_ question: String, _ line: String, lineEnd: String = "\n") throws {
         let start = transcript.endIndex
         while !transcript[start...].contains(question) {
             guard try readMore() || process.isRunning else {
@@ -65,15 +88,22 @@ final class TerminalSession {
                 return
             }
         }
-        try terminal.person.write(contentsOf: Data((line + "\n").utf8))
+        try terminal.person.write(contentsOf: Data((line + lineEnd).utf8))
     }
 
     /// Waits for the end of the command, with the screen read to its end.
     ///
     /// - Returns: the exit status.
     func end() throws -> Int32 {
+        let deadline = ContinuousClock.now + .seconds(120)
         // What nobody reads would stop the command when the terminal is full.
-        while process.isRunning { _ = try readMore() }
+        while process.isRunning {
+            _ = try readMore()
+            if ContinuousClock.now > deadline {
+                Issue.record("the command does not end: \(transcript)")
+                process.terminate()
+            }
+        }
         process.waitUntilExit()
         while try readMore() {}
         return process.terminationStatus

@@ -81,6 +81,25 @@ import Testing
         }
     }
 
+    @Test(
+        "The keychain of another user is one finding",
+        .enabled(if: geteuid() == 0, "only root can be two users at once"),
+        arguments: [0o700, 0o755])
+    func otherUsers(modeOfHome: Int) throws {
+        try withTool { (tool) throws in
+            try tool.run("add", "generic", "--service", "s", "--account", "a")
+            try mode(modeOfHome, tool.home)
+            try mode(modeOfHome, tool.store.deletingLastPathComponent())
+            let other = "setpriv --reuid 65534 --regid 65534 --clear-groups"
+            let outcome = try tool.shell("\(other) $K doctor --json --store '\(tool.store.path)'")
+            #expect(outcome.status == 1)
+            let findings = try #require(outcome.object["findings"] as? [[String: String]])
+            #expect(findings.count == 1)
+            let text = modeOfHome == 0o755 ? "belongs to user 0, and this program runs as 65534" : "cannot be looked at"
+            #expect(findings.first?["text"]?.contains(text) == true)
+        }
+    }
+
     @Test("What keeps a store shut is explained", arguments: ["keybag", "keychain.db", "device-key"])
     func missing(file: String) throws {
         try withTool { (tool) throws in

@@ -1,7 +1,8 @@
 import Foundation
-import KeychainEngine
 import KeychainTestSupport
 import Testing
+
+@testable import KeychainEngine
 
 extension Tool {
     static let passcode = "open sesame"
@@ -28,14 +29,6 @@ extension Tool {
         try run("passcode", "set", input: Self.lines(passcode, passcode))
     }
 
-    /// As the command does, but so that to check it takes microseconds and not a third of a second: the keychain itself says
-    /// what checking takes.
-    func setCheapPasscode() throws {
-        var configuration = EngineConfiguration(storeDirectory: store, deviceKeyDirectory: deviceKey)
-        configuration.passcodeCost = 4
-        try Engine(configuration).setPasscode(Self.passcode)
-    }
-
     @discardableResult
     func unlock(_ passcode: String = Self.passcode) throws -> Outcome {
         try run("unlock", input: Self.lines(passcode))
@@ -58,16 +51,10 @@ extension Tool {
         get throws { try lockStatus["passcode"] as? Bool ?? false }
     }
 
-    /// Takes back what a test's store left with the kernel: without a passcode it has no keys there.
+    /// Takes back what a test's store left with the kernel, without its passcode, which takes a third of a second to check.
     func dropKeys() {
-        do {
-            for passcode in [Self.passcode, Self.otherPasscode] where try hasPasscode {
-                try run("passcode", "remove", "--yes", input: Self.lines(passcode))
-            }
-            #expect(try !hasPasscode, "the store's keys stay in the kernel's keyring")
-        } catch {
-            Issue.record(error)
-        }
+        guard let place = StorePlace(store) else { return }
+        KernelKeyring.ofUser?.removeAll { $0.contains(":\(place.name):") }
     }
 }
 
@@ -75,7 +62,7 @@ extension Tool {
 func withPasscode(_ body: (Tool) throws -> Void) throws {
     try withTool { (tool) throws in
         defer { tool.dropKeys() }
-        try tool.setCheapPasscode()
+        try tool.setPasscode()
         try body(tool)
     }
 }

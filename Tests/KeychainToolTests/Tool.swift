@@ -41,6 +41,7 @@ struct Tool {
         try start(Self.executable, arguments, input: input ?? Data((arguments.first == "add" ? "any" : "").utf8))
     }
 
+    @discardableResult
     func run(words: [String], input: Data = Data()) throws -> Outcome {
         try start(Self.executable, words, input: input)
     }

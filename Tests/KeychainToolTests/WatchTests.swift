@@ -2,6 +2,7 @@ import Foundation
 import KeychainBus
 import KeychainLogin
 import KeychainModel
+import KeychainSystem
 import Synchronization
 import Testing
 

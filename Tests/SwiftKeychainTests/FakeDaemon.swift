@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import KeychainModel
+import KeychainWire
 import Synchronization
 
 /// A program that listens where a daemon would, and does with each connection what a test says.

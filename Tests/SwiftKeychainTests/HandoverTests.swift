@@ -3,6 +3,7 @@ import Glibc
 import KeychainModel
 import KeychainPlaces
 import KeychainTestSupport
+import KeychainWire
 import Synchronization
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import KeychainModel
 import KeychainTestSupport
+import KeychainWire
 import Synchronization
 import Testing
 
@@ -14,8 +15,8 @@ import Testing
         state: .unlocked, hasPasscode: true, keyPlace: .keyring, isWatched: false, idleLimit: nil,
         erasesAfterTenFailures: false, failedAttempts: 0, secondsUntilNextAttempt: 0, isRekeying: false, epoch: 1)
 
-    private func item(_ secret: String) -> FoundItem {
-        FoundItem(
+    private func item(_ secret: String) -> Item {
+        Item(
             itemClass: .genericPassword, identifier: UUID(), attributes: [:], accessGroup: "G", synchronizable: false,
             accessControl: AccessControl(.whenUnlocked), created: 0, modified: 0, secret: .of(secret))
     }

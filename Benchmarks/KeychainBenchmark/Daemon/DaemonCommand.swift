@@ -1,10 +1,10 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// `keychaind`, against bytes that only go there and back (Floor/echo.c).
+/// `keychaind`, against a server in C that does the same SQLite and OpenSSL work (`floor answer`).
 struct DaemonCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "daemon", abstract: "Measure keychaind against a bare socket, in turn, and print a table.")
+        commandName: "daemon", abstract: "Measure keychaind against a server in C, in turn, and print a table.")
 
     @Option(help: "Numbers of items, with commas between them.")
     var items = "1000,10000,1000000"
@@ -12,10 +12,10 @@ struct DaemonCommand: ParsableCommand {
     @Option(help: "Look-ups of one client, per size.")
     var lookUps = 20_000
 
-    @Option(help: "Batches that the look-ups are dealt into: echo and daemon take turns.")
+    @Option(help: "Batches that the look-ups are dealt into: floor and daemon take turns.")
     var batches = 20
 
-    @Option(help: "Turns that echo and daemon have under load.")
+    @Option(help: "Turns that floor and daemon have under load.")
     var rounds = 5
 
     @Option(help: "Seconds of each such turn.")
@@ -30,11 +30,11 @@ struct DaemonCommand: ParsableCommand {
     @Option(help: "Directory for the filled stores, kept for the next run. It must be on a real disk.")
     var stores = ".build/benchmark-stores"
 
-    @Option(help: "The program made from Benchmarks/Floor/floor.c, for filling stores.")
+    @Option(help: "The program made from Benchmarks/Floor/floor.c.")
     var floor: String
 
-    @Option(help: "The program made from Benchmarks/Floor/echo.c.")
-    var echo: String
+    @Option(help: "The program made from Benchmarks/Floor/client.c.")
+    var client: String
 
     @Option(help: "The program keychaind, built for release.")
     var daemon: String
@@ -55,7 +55,7 @@ struct DaemonCommand: ParsableCommand {
     }
 
     func run() throws {
-        var report = Report(floorTitle: "echo", engineTitle: "keychaind")
+        var report = Report(floorTitle: "C server", engineTitle: "keychaind")
         for size in sizes {
             let layout = StoreLayout(root: URL(fileURLWithPath: stores), items: size)
             try StoreFiller(layout: layout, floor: floor).fillIfNeeded()
@@ -68,7 +68,7 @@ struct DaemonCommand: ParsableCommand {
     private func measure(_ layout: StoreLayout, isLargest: Bool) throws -> [Row] {
         tell("measuring keychaind at \(layout.items) items")
         try layout.warmUp()
-        let setup = DaemonSetup(daemon: daemon, echo: echo, layout: layout)
+        let setup = DaemonSetup(daemon: daemon, floor: floor, client: client, layout: layout)
         return try setup.withStore { () throws in
             var rows = try DaemonLookUpBenchmark(setup: setup, count: lookUps, batches: batches).run()
             let loads = DaemonLoadBenchmark(setup: setup, rounds: rounds, seconds: seconds)

@@ -4,7 +4,8 @@ internal import SwiftKeychain
 /// A store that was filled and the programs that are measured on it.
 struct DaemonSetup {
     let daemon: String
-    let echo: String
+    let floor: String
+    let client: String
     let layout: StoreLayout
 
     /// Calls `body` while the store belongs to a daemon. Afterwards what was added to it is gone.
@@ -18,7 +19,9 @@ struct DaemonSetup {
 
     func startDaemon() throws -> DaemonProcess { try DaemonProcess(daemon, layout) }
 
-    func startEcho(_ sizes: FrameSizes) throws -> EchoServer { try EchoServer(echo, sizes) }
+    func startFloor(_ sizes: FrameSizes) throws -> FloorServer {
+        try FloorServer(floor, client: client, layout, sizes)
+    }
 }
 
 /// A name for a socket in a directory of its own, which goes with it.

@@ -4,7 +4,7 @@ internal import KeychainModel
 internal import SwiftKeychain
 internal import Synchronization
 
-/// Run by the benchmark itself: clients of a daemon, a thread and a connection each. Speaks as `echo load` does.
+/// Run by the benchmark itself: clients of a daemon, a thread and a connection each. Speaks as `client load` does (Floor/client.c).
 struct LoadCommand: ParsableCommand {
     enum Work: String, ExpressibleByArgument, CaseIterable {
         case lookUp = "look-up"

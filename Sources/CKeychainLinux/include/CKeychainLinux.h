@@ -127,7 +127,8 @@ int ckeychain_list_attributes(int descriptor, char *_Nullable names, size_t capa
 int ckeychain_set_attribute(const char *_Nullable path, int descriptor, const char *_Nonnull name,
                             const void *_Nullable value, size_t count);
 
-int ckeychain_remove_attribute(const char *_Nonnull path, const char *_Nonnull name);
+/// Of a path, or, if that is NULL, of an open file.
+int ckeychain_remove_attribute(const char *_Nullable path, int descriptor, const char *_Nonnull name);
 
 /// Gives a file another name in the same directory, unless there is something of that name: EEXIST.
 int ckeychain_rename_to_free_name(const char *_Nonnull from, const char *_Nonnull to);
@@ -194,8 +195,8 @@ int ckeychain_peer_label(int socket, char *_Nonnull label, size_t capacity);
 int ckeychain_want_senders(int socket);
 
 /// Receives what there is, up to `capacity` bytes of one sender; `*count` of 0 means that the other end is closed.
-/// `waits` of 0: EAGAIN if there is nothing yet.
-int ckeychain_receive(int socket, void *_Nonnull bytes, size_t capacity, int waits, size_t *_Nonnull count,
+/// EAGAIN: there is nothing yet.
+int ckeychain_receive(int socket, void *_Nonnull bytes, size_t capacity, size_t *_Nonnull count,
                       ckeychain_sender *_Nonnull sender);
 
 /// The next connection that waits at a listening socket. The caller closes it.
@@ -234,6 +235,10 @@ int ckeychain_silence_terminal(int descriptor);
 
 /// Sets it as it was, and leaves the signals alone again. To be called before the descriptor is closed.
 void ckeychain_restore_terminal(void);
+
+/// How many columns of a terminal a character takes, whatever locale the program has; 1 for one that the C library does
+/// not know.
+int ckeychain_columns(uint32_t character);
 
 /// The bytes that the AppleCompatibility plugin embedded in this executable, or NULL and a size of 0.
 /// The memory belongs to the program image.

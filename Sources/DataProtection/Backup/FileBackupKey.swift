@@ -1,6 +1,7 @@
 public import Foundation
 internal import KeychainCrypto
 package import KeychainModel
+internal import KeychainSystem
 
 /// The class keys of one keychain's files, taken from a backup key file with its passphrase.
 ///

@@ -1,6 +1,7 @@
 public import Foundation
 internal import Glibc
 internal import KeychainCrypto
+internal import KeychainSystem
 
 extension ProtectedFiles {
     /// Copies a protected file as it is, encrypted, in any state of the lock: no key is needed for it.
@@ -20,7 +21,7 @@ extension ProtectedFiles {
     public func backUp(
         _ url: URL, to copy: URL, progress: (Progress) -> Void = { _ in }
     ) throws(DataProtectionError) -> Bool {
-        let path = try FilePath.followingLinks(try FilePath.of(url))
+        let path = try FilePath.target(of: try FilePath.of(url))
         let target = try FilePath.of(copy)
         let shared = try SharedFile(path) { progress(Progress(completed: 0, total: nil)) }
         _ = try shared.header()

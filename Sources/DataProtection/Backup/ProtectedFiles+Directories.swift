@@ -1,28 +1,50 @@
+internal import Foundation
 internal import Glibc
+internal import KeychainModel
 internal import KeychainSystem
 
 /// Directories for copies of files.
 extension ProtectedFiles {
     /// Makes sure that there is a directory which files can be made in: a new one belongs to its owner alone until
-    /// ``finishDirectory(_:like:)``.
-    package func openDirectory(_ path: String) throws(DataProtectionError) {
-        if files.makeDirectory(path) == 0 { return try syncDirectory(FilePath.directory(of: path)) }
+    /// ``finishDirectory(_:like:_:)``.
+    ///
+    /// - Parameter isNamed: Whether a person named it: then a link to it is followed.
+    /// - Returns: whether it is new.
+    package func openDirectory(
+        _ path: String, _ use: DirectoryUse, isNamed: Bool = false
+    ) throws(DataProtectionError) -> Bool {
+        if files.makeDirectory(path) == 0 {
+            try syncDirectory(FilePath.directory(of: path))
+            return true
+        }
         guard errno == EEXIST else { throw .system("make", path) }
         var status = stat()
-        guard lstat(path, &status) == 0 else { throw .system("look at", path) }
+        guard (isNamed ? stat(path, &status) : lstat(path, &status)) == 0 else { throw .system("look at", path) }
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw DataProtectionError(
                 .system, path, "it is there already, and no directory: remove it, or copy elsewhere", errno: EEXIST)
         }
         // One that an earlier run has finished may not be writable.
-        if status.st_uid == geteuid(), status.st_mode & 0o700 != 0o700, chmod(path, status.st_mode | 0o700) != 0 {
+        let mayBeChanged = use == .backup && status.st_uid == geteuid()
+        if mayBeChanged, status.st_mode & 0o700 != 0o700, chmod(path, status.st_mode | 0o700) != 0 {
             throw .system("write to", path)
         }
+        return false
+    }
+
+    /// What directories are made for.
+    package enum DirectoryUse {
+        /// They get all that their originals have.
+        case backup
+        /// Nothing that a copy says of them is authenticated: only new ones get anything, and nothing that lets others in.
+        case restore
     }
 
     /// Gives a directory the extended attributes, the mode and the times of another one, and its owner where that is
     /// allowed. When all is in it.
-    package func finishDirectory(_ path: String, like source: String) throws(DataProtectionError) {
+    package func finishDirectory(
+        _ path: String, like source: String, _ use: DirectoryUse
+    ) throws(DataProtectionError) {
         let (from, to) = (
             Glibc.open(source, O_RDONLY | O_DIRECTORY | O_CLOEXEC), Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         )
@@ -32,6 +54,7 @@ extension ProtectedFiles {
         var status = stat()
         guard fstat(from, &status) == 0 else { throw .system("look at", source) }
         let attributes = try ExtendedAttributes.all(of: from, source)
+        if use == .restore { return try finishRestored(to, path, like: status, attributes) }
         // The access list before the mode, which is a part of it: without the list the mode lets in others.
         if !attributes.contains(where: { $0.name == ExtendedAttributes.accessList }) {
             try ExtendedAttributes.remove(ExtendedAttributes.accessList, of: path)
@@ -45,6 +68,38 @@ extension ProtectedFiles {
         let isGiven = fchown(to, status.st_uid, status.st_gid) == 0
         guard fchmod(to, status.st_mode & (isGiven ? 0o7777 : 0o777)) == 0 else { throw .system("write", path) }
         guard futimens(to, [status.st_atim, status.st_mtim]) == 0 else { throw .system("write the times of", path) }
+    }
+
+    /// Gives a directory that a restore has made the class that its copy gives, before anything is made in it.
+    package func giveClass(_ path: String, like copy: String) throws(DataProtectionError) {
+        guard let value = try ExtendedAttributes.value(Self.directoryAttribute, of: copy),
+            Self.mayGive(value, try inheritedProtection(path))
+        else { return }
+        try ExtendedAttributes.set(Self.directoryAttribute, value, of: path)
+    }
+
+    private func finishRestored(
+        _ directory: Int32, _ path: String, like status: stat, _ attributes: [(name: String, value: Data)]
+    ) throws(DataProtectionError) {
+        for (name, value) in attributes where name.hasPrefix("user.") && name != Self.directoryAttribute {
+            guard ExtendedAttributes.set(name, value, of: directory) else {
+                throw .system("write the attributes of", path)
+            }
+        }
+        guard fchmod(directory, status.st_mode & 0o755) == 0 else { throw .system("write", path) }
+        guard futimens(directory, [status.st_atim, status.st_mtim]) == 0 else {
+            throw .system("write the times of", path)
+        }
+    }
+
+    /// Whether a restored directory may give what its copy says: not if it is weaker than what new files get without it, nor
+    /// if it is no class, which would keep new files from being made.
+    private static func mayGive(_ attribute: Data, _ inherited: FileProtection?) -> Bool {
+        guard let protection = FileProtection(rawValue: String(decoding: attribute, as: UTF8.self)) else {
+            return false
+        }
+        guard protection != .none else { return false }
+        return inherited.map { protection.fileClass.isStronger(than: $0.fileClass) } ?? true
     }
 
     private func syncDirectory(_ path: String) throws(DataProtectionError) {

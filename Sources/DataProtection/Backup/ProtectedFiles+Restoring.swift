@@ -21,8 +21,8 @@ extension ProtectedFiles {
     ///   is as it was then.
     @discardableResult
     public func restore(_ url: URL, with key: FileBackupKey) throws(DataProtectionError) -> Bool {
-        let path = try FilePath.followingLinks(try FilePath.of(url))
-        let file = try OpenFile(path, O_RDWR)
+        let file = try open(url, O_RDWR)
+        let path = file.path
         guard try file.isProtected() else { throw DataProtectionError(.notProtected, path, "it is a plain file") }
         let (identity, descriptor) = (file.identity, file.descriptor)
         func requireStillNamed() throws(DataProtectionError) {
@@ -61,7 +61,8 @@ extension ProtectedFiles {
     // MARK: As a copy
 
     /// Copies a file of another keychain, and the copy belongs to this one. What is said of ``backUp(_:to:progress:)``
-    /// about copies holds here too. A file of this keychain is copied as it is.
+    /// about copies holds here too, but that owner, access list and the rights of others to write are not taken: nothing of
+    /// them is authenticated. A file of this keychain is copied as it is.
     ///
     /// - Parameters:
     ///   - url: A link is followed. The file stays as it is.
@@ -74,7 +75,7 @@ extension ProtectedFiles {
     public func restore(
         _ url: URL, to copy: URL, with key: FileBackupKey, progress: (Progress) -> Void = { _ in }
     ) throws(DataProtectionError) -> Bool {
-        let path = try FilePath.followingLinks(try FilePath.of(url))
+        let path = try FilePath.target(of: try FilePath.of(url))
         let target = try FilePath.of(copy)
         let shared = try SharedFile(path) { progress(Progress(completed: 0, total: nil)) }
         let claimed = try shared.header().claimed.key
@@ -94,7 +95,7 @@ extension ProtectedFiles {
                 try write(header, to: new.descriptor, slot: slot, fileKey, target)
             }
         }
-        try new.takeEverything(of: shared.file, mustKeepOwner: false)
+        try new.takeWhatIsHarmless(of: shared.file)
         try new.takeTimes(of: shared.file)
         try shared.requireUnchanged()
         try new.publish(replaces: false, isDurable: true)

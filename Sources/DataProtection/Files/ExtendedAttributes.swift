@@ -12,6 +12,10 @@ enum ExtendedAttributes {
         try read(path) { ckeychain_get_attribute(path, -1, name, $0, $1, &$2) }
     }
 
+    static func value(_ name: String, of file: Int32, _ path: String) throws(DataProtectionError) -> Data? {
+        try read(path) { ckeychain_get_attribute(nil, file, name, $0, $1, &$2) }
+    }
+
     /// All of a file, as far as the caller may see them.
     static func all(of file: Int32, _ path: String) throws(DataProtectionError) -> [(name: String, value: Data)] {
         let names = try read(path) { names, capacity, count in
@@ -23,8 +27,7 @@ enum ExtendedAttributes {
                 throw DataProtectionError(
                     .unsupportedFile, path, "it has an extended attribute whose name is not UTF-8")
             }
-            let value = try read(path) { ckeychain_get_attribute(nil, file, name, $0, $1, &$2) }
-            if let value { attributes.append((name, value)) }
+            if let value = try value(name, of: file, path) { attributes.append((name, value)) }
         }
         return attributes
     }
@@ -40,7 +43,14 @@ enum ExtendedAttributes {
 
     /// Also if there is none.
     static func remove(_ name: String, of path: String) throws(DataProtectionError) {
-        let failure = ckeychain_remove_attribute(path, name)
+        try requireRemoved(ckeychain_remove_attribute(path, -1, name), path)
+    }
+
+    static func remove(_ name: String, of file: Int32, _ path: String) throws(DataProtectionError) {
+        try requireRemoved(ckeychain_remove_attribute(nil, file, name), path)
+    }
+
+    private static func requireRemoved(_ failure: Int32, _ path: String) throws(DataProtectionError) {
         guard [0, ENODATA, ENOTSUP].contains(failure) else { throw .system("mark", path, errno: failure) }
     }
 

@@ -112,11 +112,14 @@ struct FileIdentity {
         return stat(path, &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev
     }
 
-    /// Whether the path still leads to it, and nobody has written to it or changed its mode, owner, names or attributes.
-    func isUnchanged() -> Bool {
+    /// Whether both is so: the path still leads to it, and nobody has touched it.
+    func isUnchanged() -> Bool { isStillNamed() && isUntouched() }
+
+    /// Whether nobody has written to it or changed its mode, owner, names or attributes.
+    func isUntouched() -> Bool {
         var present = stat()
         // The time of change is the kernel's own: nobody sets it back, as they may the time of modification.
-        return isStillNamed() && fstat(descriptor, &present) == 0 && present.st_size == status.st_size
+        return fstat(descriptor, &present) == 0 && present.st_size == status.st_size
             && present.st_ctim.tv_sec == status.st_ctim.tv_sec && present.st_ctim.tv_nsec == status.st_ctim.tv_nsec
     }
 }

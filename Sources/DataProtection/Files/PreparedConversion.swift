@@ -7,14 +7,10 @@ final class PreparedConversion {
     /// nil: it has its place, or was given up.
     private var new: Replacement?
 
-    /// Gives a new file all that the old one is besides its content.
-    ///
-    /// - Parameter exclusion: Of the old one, since before it was read.
+    /// - Parameter exclusion: Of the old file, since before it was read.
     init(
         of file: consuming OpenFile, by new: consuming Replacement, _ exclusion: WriterExclusion
-    ) throws(DataProtectionError) {
-        try new.takeEverything(of: file)
-        try new.takeTimes(of: file)
+    ) {
         self.file = file
         self.exclusion = exclusion
         self.new = consume new
@@ -40,13 +36,13 @@ final class PreparedConversion {
 
     /// Gives the new file its place, and forces both to the disk.
     func publish() throws(DataProtectionError) {
-        guard let new = new.take() else { return }
-        try new.publish(isDurable: true) { () throws(DataProtectionError) in try requireUnchanged() }
+        try force()
+        try takePlace(forcesFile: true, forcesDirectory: true)
     }
 
     // MARK: Its steps, for several at a time
 
-    /// Forces the new file to the disk.
+    /// Forces the new file's content to the disk.
     func force() throws(DataProtectionError) {
         switch new {
         case .some(let new): try new.force()
@@ -54,18 +50,27 @@ final class PreparedConversion {
         }
     }
 
-    /// Gives the new file its place. Not forced to the disk.
-    func takePlace() throws(DataProtectionError) {
+    /// Gives the new file its place.
+    ///
+    /// - Parameters:
+    ///   - forcesFile: Whether to force to the disk what it is besides its content.
+    ///   - forcesDirectory: And that it has its name.
+    func takePlace(forcesFile: Bool, forcesDirectory: Bool) throws(DataProtectionError) {
         guard var new = new.take() else { return }
-        try requireUnchanged()
-        try new.takeName()
-    }
-
-    private func requireUnchanged() throws(DataProtectionError) {
+        // Before anything is changed. A directory that may be written and not read cannot be forced to the disk.
+        let directory = forcesDirectory ? try new.openDirectory() : nil
+        defer { if let directory { close(directory) } }
+        // As late as can be: it may be content in clear, which until then is its owner's alone.
+        try new.takeEverything(of: file)
+        try new.takeTimes(of: file)
         try exclusion.check()
-        guard file.identity.isUnchanged() else {
+        try new.requirePlace(of: file)
+        guard file.identity.isUntouched() else {
             throw DataProtectionError(
                 .changedMeanwhile, path, "another program has written to it meanwhile; nothing was changed")
         }
+        try new.takeName()
+        if forcesFile { try new.force() }
+        if let directory { try Replacement.force(directory, path, new.files) }
     }
 }

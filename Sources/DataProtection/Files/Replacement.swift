@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainSystem
+internal import Synchronization
 
 /// A new file that takes the place of another one, whole or not at all.
 ///
@@ -22,25 +23,60 @@ struct Replacement: ~Copyable {
     let descriptor: Int32
     /// Of the file that it will be.
     let path: String
+    /// Where it is and will be, whatever becomes of the path to it.
+    let directory: HeldDirectory
+    /// Its name until then.
     private let temporary: String
-    private let files: any FileSystem
+    let files: any FileSystem
     private var isDone = false
 
     /// - Parameters:
-    ///   - path: Not a link: see ``FilePath/followingLinks(_:)``.
+    ///   - path: Not a link: see ``FilePath/target(of:)``.
     ///   - mode: As of open(2); for content in clear that of its owner alone, until it is known who else may read it.
     init(of path: String, mode: mode_t, _ files: any FileSystem) throws(DataProtectionError) {
+        let held = try Self.hold(path)
+        let (opened, name) = try Self.make(in: held, path, mode, files)
         self.path = path
         self.files = files
-        (descriptor, temporary) = try Self.make(beside: path, mode, files)
+        (directory, descriptor, temporary) = (held, opened, name)
+        Self.unfinished.withLock { $0[opened] = (held, name) }
+    }
+
+    private static func hold(_ path: String) throws(DataProtectionError) -> HeldDirectory {
+        do throws(SystemError) {
+            return try HeldDirectory(FilePath.directory(of: path))
+        } catch {
+            throw .system("write", path, errno: error.number)
+        }
+    }
+
+    /// Those of this process, by their descriptors, for a signal that ends it.
+    private static let unfinished = Mutex<[Int32: (HeldDirectory, String)]>([:])
+
+    /// Removes all that this process has not finished.
+    static func removeUnfinished() {
+        unfinished.withLock { unfinished in
+            for (directory, name) in unfinished.values { _ = unlinkat(directory.descriptor, name, 0) }
+            unfinished = [:]
+        }
+    }
+
+    private func noteFinished() { Self.unfinished.withLock { $0[descriptor] = nil } }
+
+    /// - Throws: `.changedMeanwhile` if the file that it is made from is not the one which has that name in its directory.
+    func requirePlace(of file: borrowing OpenFile) throws(DataProtectionError) {
+        guard directory.number(of: FilePath.name(of: path)) == FileNumber(file.status) else {
+            throw DataProtectionError(
+                .changedMeanwhile, path, "something else has taken its place meanwhile; nothing was changed")
+        }
     }
 
     private static func make(
-        beside path: String, _ mode: mode_t, _ files: any FileSystem
+        in directory: HeldDirectory, _ path: String, _ mode: mode_t, _ files: any FileSystem
     ) throws(DataProtectionError) -> (Int32, String) {
         while true {
-            let temporary = FilePath.directory(of: path) + "/" + makeName()
-            let descriptor = files.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode: mode)
+            let temporary = makeName()
+            let descriptor = files.open(temporary, in: directory, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode: mode)
             guard descriptor >= 0 else { throw .system("write", path) }
             // Nobody else has it open. Where the file system cannot lock, nothing is swept up.
             _ = flock(descriptor, LOCK_EX | LOCK_NB)
@@ -52,8 +88,9 @@ struct Replacement: ~Copyable {
     }
 
     deinit {
+        noteFinished()
         close(descriptor)
-        if !isDone { _ = files.remove(temporary) }
+        if !isDone { _ = files.remove(temporary, in: directory) }
     }
 
     /// Gives the new file the old one's place.
@@ -61,23 +98,20 @@ struct Replacement: ~Copyable {
     /// - Parameters:
     ///   - replaces: Otherwise there must be no file of the name (EEXIST).
     ///   - isDurable: Whether to force content and name to the disk.
-    ///   - isStillRight: Asked at the last moment.
-    consuming func publish(
-        replaces: Bool = true, isDurable: Bool,
-        isStillRight: () throws(DataProtectionError) -> Void = { () throws(DataProtectionError) in }
-    ) throws(DataProtectionError) {
+    consuming func publish(replaces: Bool = true, isDurable: Bool) throws(DataProtectionError) {
         if isDurable { try force() }
         // Before anything is changed. A directory that may be written and not read cannot be forced to the disk.
-        let directory = isDurable ? try openDirectory() : nil
-        defer { if let directory { close(directory) } }
-        try isStillRight()
+        let opened = isDurable ? try openDirectory() : nil
+        defer { if let opened { close(opened) } }
         if replaces {
             try takeName()
         } else {
             // Unlike a rename, a link never takes the place of what is there. The other name goes with `deinit`.
-            guard files.link(temporary, to: path) == 0 else { throw .system("create", path) }
+            guard files.link(temporary, to: FilePath.name(of: path), in: directory) == 0 else {
+                throw .system("create", path)
+            }
         }
-        if let directory { try Self.force(directory, path, files) }
+        if let opened { try Self.force(opened, path, files) }
     }
 
     // MARK: Its steps, for several at a time
@@ -89,8 +123,11 @@ struct Replacement: ~Copyable {
 
     /// Gives the new file the old one's place, in the order that the file system chooses.
     mutating func takeName() throws(DataProtectionError) {
-        guard files.rename(temporary, to: path) == 0 else { throw .system("replace", path) }
+        guard files.rename(temporary, to: FilePath.name(of: path), in: directory) == 0 else {
+            throw .system("replace", path)
+        }
         isDone = true
+        noteFinished()
     }
 
     /// Forces names to the disk.
@@ -104,10 +141,9 @@ struct Replacement: ~Copyable {
 
     /// Of the file; the caller closes it. nil: it may not be read.
     func openDirectory() throws(DataProtectionError) -> Int32? {
-        let directory = FilePath.directory(of: path)
-        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = openat(directory.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if descriptor < 0 && errno == EACCES { return nil }
-        guard descriptor >= 0 else { throw .system("open", directory) }
+        guard descriptor >= 0 else { throw .system("open", directory.path) }
         return descriptor
     }
 
@@ -158,14 +194,16 @@ extension Replacement {
 
     /// Gives the new file the access list (acl(5)) of the one that it replaces, and none if that has none: the directory
     /// may have given it one, which lets in others. Before the mode, which is a part of it.
-    func takeAccessList(of path: String) throws(DataProtectionError) {
+    ///
+    /// - Parameter list: nil: it has none.
+    func takeAccessList(_ list: Data?) throws(DataProtectionError) {
         let name = ExtendedAttributes.accessList
-        if let list = try ExtendedAttributes.value(name, of: path) {
+        if let list {
             guard ExtendedAttributes.set(name, list, of: descriptor) else {
                 throw .system("write the access list of", path)
             }
         } else {
-            try ExtendedAttributes.remove(name, of: temporary)
+            try ExtendedAttributes.remove(name, of: descriptor, path)
         }
     }
 
@@ -175,15 +213,37 @@ extension Replacement {
     func takeEverything(
         of file: borrowing OpenFile, mustKeepOwner: Bool = true
     ) throws(DataProtectionError) {
-        try takeAccessList(of: file.path)
+        try takeAccessList(try ExtendedAttributes.value(ExtendedAttributes.accessList, of: file.descriptor, file.path))
+        try takeAttributes(of: file)
+        try takeModeAndOwner(of: file.status, mustKeepOwner: mustKeepOwner)
+    }
+
+    /// Gives the new file what only its user decides, from a medium that anybody may have changed: the attributes that
+    /// users set, and the mode without what lets others write, or run it with its owner's rights.
+    func takeWhatIsHarmless(of file: borrowing OpenFile) throws(DataProtectionError) {
+        try takeAttributes(of: file, onlyOfUsers: true)
+        guard fchmod(descriptor, file.status.st_mode & 0o755) == 0 else { throw .system("write", path) }
+    }
+
+    /// Gives the new file the extended attributes of the one that it replaces, the access list left aside. Those of a file
+    /// that this user may not read are not known.
+    func takeAttributes(of path: String) throws(DataProtectionError) {
+        if access(path, R_OK) != 0 && errno == EACCES { return }
+        try takeAttributes(of: try OpenFile(reading: path))
+    }
+
+    private func takeAttributes(
+        of file: borrowing OpenFile, onlyOfUsers: Bool = false
+    ) throws(DataProtectionError) {
         for (name, value) in try ExtendedAttributes.all(of: file.descriptor, file.path)
         where name != ExtendedAttributes.accessList {
+            let isOfUser = name.hasPrefix("user.")
+            if onlyOfUsers && !isOfUser { continue }
             // What the system itself sets may be refused; what users set must not get lost.
-            guard ExtendedAttributes.set(name, value, of: descriptor) || !name.hasPrefix("user.") else {
+            guard ExtendedAttributes.set(name, value, of: descriptor) || !isOfUser else {
                 throw .system("write the attributes of", path)
             }
         }
-        try takeModeAndOwner(of: file.status, mustKeepOwner: mustKeepOwner)
     }
 
     /// After the last write.

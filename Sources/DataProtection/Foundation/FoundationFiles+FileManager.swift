@@ -1,6 +1,7 @@
 public import Foundation
 internal import Glibc
 internal import KeychainCrypto
+internal import KeychainSystem
 
 extension FoundationFiles {
     // MARK: Files
@@ -19,7 +20,7 @@ extension FoundationFiles {
     ) -> Bool {
         do {
             let (asked, others) = try separated(attributes, path)
-            guard let file = NamedFile(path: path), let protection = try file.protection(asWritten: asked) else {
+            guard let (file, protection) = try protected(NamedFile(path: path), path, asked) else {
                 return manager.createFile(atPath: path, contents: contents, attributes: others)
             }
             try ProtectedFiles().write(contents ?? Data(), to: file.url, protection: protection)
@@ -56,7 +57,7 @@ extension FoundationFiles {
         }
         switch file.state {
         case .directory:
-            let protection = try? ProtectedFiles().directoryProtection(path)
+            let protection = try? ProtectedFiles().inheritedProtection(path)
             attributes[.protectionKey] = protection.map(FileProtectionType.init)
         case .protected:
             // Of a damaged file there is no more to say than Foundation does.
@@ -98,9 +99,12 @@ extension FoundationFiles {
     ) throws {
         try reporting(.writing) {
             let (asked, others) = try separated(attributes, name)
-            let new = directory.map { missingDirectories($0.path, isDeep) } ?? []
+            guard let directory else {
+                if asked != nil { throw DataProtectionError.system("protect", name, errno: EINVAL) }
+                return try plainly(others)
+            }
+            let new = missingDirectories(directory.path, isDeep)
             try plainly(others)
-            guard let directory else { return }
             do throws(DataProtectionError) {
                 for path in new { try giveProtection(asked, toNew: path) }
                 try giveProtection(asked, toOld: directory, unless: !new.isEmpty)
@@ -113,7 +117,7 @@ extension FoundationFiles {
     }
 
     private static func giveProtection(_ asked: FileProtection?, toNew path: String) throws(DataProtectionError) {
-        let inherited = try ProtectedFiles().directoryProtection(FilePath.directory(of: path))
+        let inherited = try ProtectedFiles().inheritedProtection(FilePath.directory(of: path))
         guard let protection = asked ?? inherited else { return }
         try setProtection(protection, of: NamedFile(path: path), path)
     }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Glibc
 internal import KeychainCrypto
 
 /// What Foundation's functions do with files on Apple's platforms, and on Linux do not.
@@ -58,10 +59,24 @@ public enum FoundationFiles {
     ) throws {
         try reporting(.writing) {
             let asked = try FileProtection.asked(by: options, file?.path ?? name)
-            guard let file, let protection = try file.protection(asWritten: asked) else { return try plainly() }
+            guard let (file, protection) = try protected(file, name, asked) else { return try plainly() }
             let mustBeNew = options.contains(.withoutOverwriting)
             try ProtectedFiles().write(
                 data, to: file.url, protection: protection, options: mustBeNew ? .withoutOverwriting : [])
+        }
+    }
+
+    /// The file that is to be written, and its class; nil: it is left to Foundation. Never so if a class was asked for.
+    ///
+    /// - Parameter file: nil: what was named is no file of ours, such as a path with a NUL.
+    /// - Throws: if a class was asked for and there is no file to give it to.
+    static func protected(
+        _ file: NamedFile?, _ name: String, _ asked: FileProtection?
+    ) throws(DataProtectionError) -> (NamedFile, FileProtection)? {
+        switch (asked, file) {
+        case (nil, nil): return nil
+        case (_?, nil): throw .system("protect", name, errno: EINVAL)
+        case (let asked, let file?): return try file.protection(asWritten: asked).map { (file, $0) }
         }
     }
 

@@ -19,7 +19,7 @@ struct NamedFile {
         guard !path.isEmpty, !path.utf8.contains(0) else { return nil }
         self.path = path
         // A URL would take a leading "~" for the home; functions that are given a path do not.
-        url = URL(fileURLWithPath: path.hasPrefix("/") ? path : "./" + path, isDirectory: false)
+        url = URL(fileURLWithPath: FilePath.isAbsolute(path) ? path : "./" + path, isDirectory: false)
     }
 
     /// What is there.
@@ -58,7 +58,7 @@ struct NamedFile {
     func protection() throws(DataProtectionError) -> FileProtection? {
         switch state {
         case .special, .plain: nil
-        case .directory: try ProtectedFiles().directoryProtection(path)
+        case .directory: try ProtectedFiles().inheritedProtection(path)
         case .nothing, .protected, .unreadable: try ProtectedFiles().protection(of: url)
         }
     }
@@ -71,8 +71,7 @@ struct NamedFile {
         if let asked { return asked }
         switch state {
         case .special, .directory: return nil
-        case .protected: return try ProtectedFiles().protection(of: url)
-        case .nothing, .plain: return try directoryProtection()
+        case .protected, .nothing, .plain: return try protectionAsWritten()
         case .unreadable:
             throw DataProtectionError(
                 .system, path, "it cannot be read, so whether it is protected is not known, and it is not replaced",
@@ -80,11 +79,9 @@ struct NamedFile {
         }
     }
 
-    /// What the directory gives to new files.
-    private func directoryProtection() throws(DataProtectionError) -> FileProtection? {
+    private func protectionAsWritten() throws(DataProtectionError) -> FileProtection? {
         do throws(DataProtectionError) {
-            return try ProtectedFiles().directoryProtection(
-                FilePath.directory(of: try FilePath.followingLinks(path)))
+            return try ProtectedFiles().protection(asWritten: nil, at: try FilePath.target(of: path))
         } catch {
             // Foundation says in its own way what is wrong with a path that leads nowhere.
             if let errno = error.errno, [ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG].contains(errno) { return nil }

@@ -49,7 +49,7 @@ extension ProtectedFiles {
     public func open(
         _ url: URL, for access: Access = .reading, options: OpenOptions = [], protection: FileProtection? = nil
     ) throws(DataProtectionError) -> ProtectedFileHandle {
-        let path = try FilePath.followingLinks(try FilePath.of(url))
+        let path = try FilePath.target(of: try FilePath.of(url))
         guard options.isSubset(of: .known), access == .writing || options.isEmpty,
             !options.contains(.exclusive) || options.contains(.create)
         else {

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import KeychainCrypto
 internal import KeychainModel
 internal import SwiftKeychain
@@ -9,6 +10,12 @@ struct FileKeys: Sendable {
     /// - Parameter path: Of the file, for errors.
     func ask(_ request: FileKeyRequest, _ path: String) throws(DataProtectionError) -> FileKey {
         do throws(KeychainError) {
+            // Only for a new file is a keychain made.
+            if !request.isForNewFile, let place = try connection.placeOfMissingStore() {
+                throw KeychainError(
+                    .noSuchKeychain,
+                    message: "it belongs to another keychain: there is none in \(place.path) yet")
+            }
             guard case .fileKey(let key) = try connection.perform(.fileKey(request)) else {
                 throw KeychainError(.internalFailure, message: "the keychain answered something else than was asked")
             }
@@ -18,9 +25,11 @@ struct FileKeys: Sendable {
         }
     }
 
-    /// Whether the keys of a class are within reach. An error counts as no.
+    /// Whether the keys of every class are within reach, as those of a keychain are that is still to be made. An error
+    /// counts as no.
     func isUnlocked() -> Bool {
-        (try? connection.lockStatus().state) == .unlocked
+        if (try? connection.placeOfMissingStore()) != nil { return true }
+        return (try? connection.lockStatus().state) == .unlocked
     }
 
     /// What a lock leaves to calls that had begun before it. An error counts as a lock without grace.
@@ -30,6 +39,15 @@ struct FileKeys: Sendable {
         guard let status = try? connection.lockStatus() else { return .gone }
         if status.state == .unlocked { return .unlocked }
         return status.isWithinGrace ? .withinGrace : .gone
+    }
+}
+
+extension FileKeyRequest {
+    fileprivate var isForNewFile: Bool {
+        switch self {
+        case .make, .adopt: true
+        case .open, .rewrap: false
+        }
     }
 }
 

@@ -59,7 +59,7 @@ final class SealedFileCheck {
         } else if let entry {
             try descend(entry, place, sink, pause)
         } else {
-            try Self.give(zeros: content, to: sink)
+            try Self.give(zeros: content, to: sink, pause)
         }
         try pause(content.upperBound)
     }
@@ -71,7 +71,7 @@ final class SealedFileCheck {
         let node = try part.openNode(entry, place, in: part.makeBuffer(), &found)
         merge(found)
         guard let node else {
-            try Self.give(zeros: tree.content(below: place), to: sink)
+            try Self.give(zeros: tree.content(below: place), to: sink, pause)
             return
         }
         let children = tree.children(of: place)
@@ -102,7 +102,9 @@ final class SealedFileCheck {
         }
     }
 
-    private static func give(zeros content: Range<UInt64>, to sink: ContentSink?) throws(DataProtectionError) {
+    private static func give(
+        zeros content: Range<UInt64>, to sink: ContentSink?, _ pause: Pause
+    ) throws(DataProtectionError) {
         guard let sink else { return }
         let buffer = ContentBuffer(count: Int(min(content.upperBound - content.lowerBound, 1 << 20)))
         buffer.bytes.initializeMemory(as: UInt8.self, repeating: 0)
@@ -111,6 +113,7 @@ final class SealedFileCheck {
             let part = min(rest, UInt64(buffer.bytes.count))
             try sink(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<Int(part)]))
             rest -= part
+            try pause(content.upperBound - rest)
         }
     }
 

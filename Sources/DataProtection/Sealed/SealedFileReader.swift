@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Reads the content of a protected file, any part of it, from several threads at once.
 ///

@@ -59,14 +59,14 @@ package final class ExportReader {
 
     // MARK: Entries
 
-    private func nextItem() throws(KeychainError) -> FoundItem? {
+    private func nextItem() throws(KeychainError) -> Item? {
         guard let head = ExportRecordHead(try take(ExportRecord.headByteCount)) else {
             throw .damagedExport("an entry is cut short")
         }
         // Before there is memory for them: what is not there is not made room for.
         guard head.metadataCount + head.secretCount <= rest else { throw .damagedExport("an entry is cut short") }
         // What no item can have is passed over, and not made room for.
-        guard head.metadataCount <= 2 * FoundItem.mostBytes, head.secretCount <= FoundItem.mostBytes else {
+        guard head.metadataCount <= 2 * Item.mostBytes, head.secretCount <= Item.mostBytes else {
             try skip(head.metadataCount + head.secretCount)
             return nil
         }

@@ -1,9 +1,10 @@
 package import Foundation
 package import KeychainModel
+internal import KeychainWire
 
 /// One entry of an export's content.
 package enum ExportRecord: Sendable {
-    case item(FoundItem)
+    case item(Item)
     /// An entry that is whole and no item of this version.
     case unreadable
     /// The last one.
@@ -28,8 +29,8 @@ extension ExportRecord {
     static let endByteCount = 41
 
     /// SHA-256 of the entry that the item has in an export. Two that are equal have the same one.
-    package static func digest(of item: FoundItem) throws(KeychainError) -> Data {
-        let metadata = try metadata(of: item)
+    package static func digest(of item: Item) throws(KeychainError) -> Data {
+        let metadata = metadata(of: item)
         var state = SHA256State()
         head(of: item, metadataCount: metadata.count).withUnsafeBytes { state.update($0) }
         metadata.withUnsafeBytes { state.update($0) }
@@ -42,19 +43,17 @@ extension ExportRecord {
     // MARK: Bytes of an item
 
     /// With the attributes in the order of their codes, so that equal items have equal bytes.
-    static func metadata(of item: FoundItem) throws(KeychainError) -> Data {
-        var attributes = AttributeSet()
+    static func metadata(of item: Item) -> Data {
+        var sorted = item
+        sorted.attributes = AttributeSet()
         for entry in item.attributes.entries.sorted(by: { $0.attribute.rawValue < $1.attribute.rawValue }) {
-            attributes.append(entry.attribute, entry.value)
+            sorted.attributes.append(entry.attribute, entry.value)
         }
-        return try ItemMetadata(
-            accessGroup: item.accessGroup, synchronizable: item.synchronizable, created: item.created,
-            modified: item.modified, attributes: attributes
-        ).encoded()
+        return Data(sorted.encodedMetadata())
     }
 
     /// What stands before metadata and secret.
-    static func head(of item: FoundItem, metadataCount: Int) -> Data {
+    static func head(of item: Item, metadataCount: Int) -> Data {
         var head = Data([Kind.item.rawValue, item.itemClass.number])
         head.append(contentsOf: item.accessControl.canonicalBytes)
         withUnsafeBytes(of: item.identifier.uuid) { head.append(contentsOf: $0) }
@@ -99,17 +98,17 @@ struct ExportRecordHead {
     }
 
     /// nil if these bytes stand for no item.
-    func item(metadata: UnsafeRawBufferPointer, secret: SecretBytes) -> FoundItem? {
+    func item(metadata: UnsafeRawBufferPointer, secret: SecretBytes) -> Item? {
         guard let itemClass = ItemClass(number: classNumber), secretMark == 1 || secretMark == 0 && secretCount == 0,
             let accessControl = readable({ () throws(KeychainError) in try AccessControl(canonicalBytes: access) }),
-            let metadata = readable({ () throws(KeychainError) in try ItemMetadata(decoding: metadata) }),
-            metadata.secretTag == nil
+            let decoded = readable({ () throws(KeychainError) in
+                try Item.decode(metadata: metadata, of: itemClass, identifier, accessControl)
+            }),
+            decoded.secretTag == nil
         else { return nil }
-        return FoundItem(
-            itemClass: itemClass, identifier: identifier, attributes: metadata.attributes,
-            accessGroup: metadata.accessGroup, synchronizable: metadata.synchronizable,
-            accessControl: accessControl, created: metadata.created, modified: metadata.modified,
-            secret: secretMark == 1 ? secret : nil)
+        var item = decoded.item
+        if secretMark == 1 { item.secret = secret }
+        return item
     }
 
     /// nil for bytes that are not readable, which is all that these decoders fail with.

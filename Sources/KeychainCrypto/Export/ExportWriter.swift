@@ -23,8 +23,8 @@ package final class ExportWriter {
     }
 
     /// - Throws: `.dataTooLarge` for an item whose parts do not fit into their lengths, or whatever `write` throws.
-    package func append(_ item: FoundItem) throws(KeychainError) {
-        let metadata = try ExportRecord.metadata(of: item)
+    package func append(_ item: Item) throws(KeychainError) {
+        let metadata = ExportRecord.metadata(of: item)
         guard metadata.count <= UInt32.max, (item.secret?.count ?? 0) <= UInt32.max else {
             throw KeychainError(.dataTooLarge, message: "an item is too large to be exported")
         }

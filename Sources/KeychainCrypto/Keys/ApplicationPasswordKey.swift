@@ -8,6 +8,9 @@ package struct ApplicationPasswordKey: Sendable {
     package let fingerprint: Data
     /// log2 of scrypt's N.
     package let cost: UInt8
+    private let password: SecretBytes
+    private let storeID: UUID
+    private let deviceKey: KeyMaterial
 
     /// As expensive as a passcode (``PasscodeKey``).
     ///
@@ -24,5 +27,14 @@ package struct ApplicationPasswordKey: Sendable {
         key = derived.key
         fingerprint = derived.fingerprint
         self.cost = cost
+        self.password = password
+        self.storeID = storeID
+        self.deviceKey = deviceKey
+    }
+
+    /// Of the same password: what was written by a version to which another cost was usual opens too.
+    func withCost(_ cost: UInt8) throws(KeychainError) -> ApplicationPasswordKey {
+        if cost == self.cost { return self }
+        return try ApplicationPasswordKey(password, cost: cost, storeID: storeID, deviceKey: deviceKey)
     }
 }

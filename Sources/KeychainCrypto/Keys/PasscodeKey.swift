@@ -20,17 +20,26 @@ package struct PasscodeParameters: Sendable, Equatable {
 
     /// N = 2^17, r = 8, p = 1: 128 MiB and a good third of a second for each attempt.
     package static let defaultCost: UInt8 = 17
+    /// No version has made a keybag with less.
+    package static let leastCost: UInt8 = 17
 
     package static func make(cost: UInt8, randomness: some Randomness) throws(KeychainError) -> PasscodeParameters {
         var salt = Data(count: saltByteCount)
         try salt.withUnsafeMutableBytesTyped { bytes throws(KeychainError) in try randomness.fill(bytes) }
-        return PasscodeParameters(cost: cost, blockSize: 8, parallelism: 1, salt: salt)
+        return PasscodeParameters(cost: cost, blockSize: usualBlockSize, parallelism: 1, salt: salt)
     }
+
+    static let costs: ClosedRange<UInt8> = 1...20
 
     /// Bounds that keep a forged file from asking for more memory than any real one.
     var areReasonable: Bool {
-        (1...20).contains(cost) && (1...8).contains(blockSize) && (1...4).contains(parallelism)
+        Self.costs.contains(cost) && (1...8).contains(blockSize) && (1...4).contains(parallelism)
     }
+
+    private static let usualBlockSize: UInt32 = 8
+
+    /// Whether a guess takes at least as much work as with new parameters of that cost.
+    package func takesWork(ofCost least: Int) -> Bool { Int(cost) >= least && blockSize >= Self.usualBlockSize }
 
     /// What scrypt makes of a passcode.
     ///

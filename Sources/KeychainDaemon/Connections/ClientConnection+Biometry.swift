@@ -1,6 +1,8 @@
 internal import Glibc
 internal import KeychainBus
 internal import KeychainModel
+internal import KeychainSystem
+internal import KeychainWire
 
 extension ClientConnection {
     /// Waits at the reader for somebody who is enrolled, as long as the client waits for the answer.
@@ -8,7 +10,7 @@ extension ClientConnection {
         let cancellation = Cancellation()
         let isAnswered: EventDescriptor
         do throws(KeychainError) {
-            isAnswered = try EventDescriptor()
+            isAnswered = try EventDescriptor.make()
             try WorkerThread.start("hang-up") { [socket] in
                 if Self.waitForHangUp(of: socket, or: isAnswered) { cancellation.cancel() }
             }

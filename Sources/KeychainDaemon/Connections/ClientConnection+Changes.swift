@@ -2,6 +2,8 @@ internal import CKeychainLinux
 internal import Glibc
 internal import KeychainBus
 internal import KeychainModel
+internal import KeychainSystem
+internal import KeychainWire
 
 extension ClientConnection {
     /// Tells the client of every change from now on, first of the present lock. It asks for nothing more.
@@ -14,7 +16,7 @@ extension ClientConnection {
         // Before the client is told how the lock is: it hears of every one that comes later.
         let listener = delaysLocks ? try asFailure { () throws(KeychainError) in try engine.listenForLocks() } : nil
         defer { listener?.end() }
-        let event = try asFailure { () throws(KeychainError) in try EventDescriptor() }
+        let event = try asFailure { () throws(KeychainError) in try EventDescriptor.make() }
         try services.store.subscribers.withEvent(event) { () throws(ConnectionEnd) -> Never in
             var position = try asFailure { () throws(KeychainError) in try engine.position() }
             try send(.event(id: id, .lock(try lockStatus(caller, engine))))
@@ -50,7 +52,7 @@ extension ClientConnection {
             var byte: UInt8 = 0
             var count = 0
             var sender = ckeychain_sender()
-            let failure = ckeychain_receive(socket.number, &byte, 1, 0, &count, &sender)
+            let failure = ckeychain_receive(socket.number, &byte, 1, &count, &sender)
             guard failure == 0, count > 0 else { throw .gone }
             throw .malformed("a connection that subscribed sends nothing more")
         }

@@ -2,6 +2,8 @@ internal import Foundation
 internal import Glibc
 internal import KeychainBus
 internal import KeychainModel
+internal import KeychainSystem
+internal import KeychainWire
 internal import Logging
 
 /// One client, served by the thread that calls ``serve()``: its requests are answered in their order.
@@ -25,12 +27,12 @@ final class ClientConnection {
     func serve() {
         do throws(ConnectionEnd) {
             let peer = try PeerIdentity(of: socket.number)
-            let receiver = try FrameReceiver(socket.number, peer, services.limits, services.budget)
+            let receiver = try FrameReceiver(socket, peer, services.limits, services.budget)
             let hello = try greeting(receiver)
             let engine = try openStore()
             try send(.welcome(services.welcome))
             let caller = Caller(groups: hello.groups, authority: hello.authority, evidence: peer.evidence)
-            try serve(caller, engine, receiver)
+            try serve(caller, peer.evidence.pid, engine, receiver)
         } catch {
             finish(error)
         }
@@ -85,7 +87,7 @@ final class ClientConnection {
     // MARK: Requests
 
     private func serve(
-        _ caller: Caller, _ engine: any ChangeSource, _ receiver: FrameReceiver
+        _ caller: Caller, _ process: Int32, _ engine: any ChangeSource, _ receiver: FrameReceiver
     ) throws(ConnectionEnd) {
         let limits = services.limits
         var rate = RateLimit(perSecond: limits.requestsPerSecond, burst: limits.burst, now: .now)
@@ -96,7 +98,7 @@ final class ClientConnection {
             if services.ending != nil { throw .gone }
             switch frame.content {
             case .success(.request(let id, let request)):
-                try carryOut(request, id, caller, engine, frame)
+                try carryOut(request, id, caller, process, engine, frame)
             case .success(.subscribe(let id, let delaysLocks)):
                 try begin(id)
                 try tellChanges(id, caller, engine, delaysLocks: delaysLocks)
@@ -120,43 +122,65 @@ final class ClientConnection {
     }
 
     private func carryOut(
-        _ request: Request, _ id: UInt64, _ caller: Caller, _ engine: any ChangeSource, _ frame: ReceivedFrame
+        _ request: Request, _ id: UInt64, _ caller: Caller, _ process: Int32, _ engine: any ChangeSource,
+        _ frame: ReceivedFrame
     ) throws(ConnectionEnd) {
         let former = lastRequest
         try begin(id)
         let work = WorkGate.Work(request, byteCount: frame.byteCount)
-        // The memory of a large frame is taken as long as the request that came with it, and the place of a large
-        // request until its answer, which may be large too, is taken by the client.
-        let result = try withExtendedLifetime(frame.share) { () throws(ConnectionEnd) in
-            try services.gate.pass(work) { () throws(ConnectionEnd) in
+        // The place is given back when the answer is there; until the client has taken that, it has its part of the memory.
+        let (result, share) = try withExtendedLifetime(frame.share) { () throws(ConnectionEnd) in
+            try services.gate.pass(work, for: process) { () throws(ConnectionEnd) in
                 let result = Result { () throws(KeychainError) in try engine.handle(request, from: caller) }
-                if work == .large { try finish(id, former, result) }
-                return result
+                return (result, try memory(for: result, frame.share))
             }
         }
-        if work != .large { try finish(id, former, result) }
+        try finish(id, former, result, share)
         if case .giveUpStore = request, case .success = result { services.askForEnd(.storeGivenUp) }
     }
 
     private func finish(
-        _ id: UInt64, _ former: UInt64, _ result: Result<Reply, KeychainError>
+        _ id: UInt64, _ former: UInt64, _ result: Result<Reply, KeychainError>, _ share: MemoryBudget.Share?
     ) throws(ConnectionEnd) {
-        if case .failure(let error) = result, error.tellsOfOtherHost {
+        if case .failure(let error) = result, error.signal == .otherHost {
             // Nothing was done, and the client may ask for it where the store is now.
             lastRequest = former
             services.askForEnd(.storeGivenUp)
             throw .gone
         }
-        try answer(id, result)
+        try answer(id, result, share)
     }
 
-    private func answer(_ id: UInt64, _ result: Result<Reply, KeychainError>) throws(ConnectionEnd) {
+    /// - Parameter share: The part of the memory that a large request took. The answer goes on using it.
+    /// - Returns: nil: the answer is too small to be counted.
+    private func memory(
+        for result: Result<Reply, KeychainError>, _ share: MemoryBudget.Share?
+    ) throws(ConnectionEnd) -> MemoryBudget.Share? {
+        guard case .success(let reply) = result else { return nil }
+        let count = reply.byteCount
+        if count <= services.limits.uncountedAnswerBytes { return nil }
+        if let share {
+            share.send()
+            return share
+        }
+        if let share = services.budget.take(count, .sending, over: socket) { return share }
+        throw .goodbye(.tooSlow, "there is no memory for an answer of this size at present: try again later")
+    }
+
+    private func answer(
+        _ id: UInt64, _ result: Result<Reply, KeychainError>, _ share: MemoryBudget.Share?
+    ) throws(ConnectionEnd) {
         switch result {
         case .success(let reply):
             let end = ContinuousClock.now + services.limits.answerTime
-            try DaemonMessage.forEachFrame(of: reply, id: id) { (frame) throws(ConnectionEnd) in
-                guard ContinuousClock.now < end else { throw .unread }
-                try sender.send(frame)
+            do throws(ConnectionEnd) {
+                try DaemonMessage.forEachFrame(of: reply, id: id) { (frame) throws(ConnectionEnd) in
+                    guard ContinuousClock.now < end else { throw .unread }
+                    try sender.send(frame)
+                    share?.note(frame.header.contentCount)
+                }
+            } catch {
+                throw share?.wasCutOff == true ? .unread : error
             }
         case .failure(let error): try send(.failure(id: id, error))
         }

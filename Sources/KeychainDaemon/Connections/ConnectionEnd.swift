@@ -1,4 +1,5 @@
 internal import KeychainModel
+internal import KeychainWire
 
 /// Why a connection ends.
 enum ConnectionEnd: Error {

@@ -2,6 +2,8 @@ internal import Foundation
 internal import Glibc
 internal import KeychainBus
 internal import KeychainModel
+internal import KeychainSystem
+internal import KeychainWire
 
 /// The connections there are, counted by process.
 ///

@@ -1,7 +1,10 @@
 internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
+internal import KeychainBus
 internal import KeychainModel
+internal import KeychainSystem
+internal import KeychainWire
 
 /// What a client sent in one piece.
 struct ReceivedFrame {
@@ -18,7 +21,8 @@ struct ReceivedFrame {
 final class FrameReceiver {
     private typealias Instant = SuspendingClock.Instant
 
-    private let socket: Int32
+    private let descriptor: OpenDescriptor
+    private var socket: Int32 { descriptor.number }
     private let peer: PeerIdentity
     private let limits: Limits
     private let budget: MemoryBudget
@@ -28,14 +32,16 @@ final class FrameReceiver {
     private var filled = 0
 
     /// - Throws: `.goodbye` if there is no memory for a buffer.
-    init(_ socket: Int32, _ peer: PeerIdentity, _ limits: Limits, _ budget: MemoryBudget) throws(ConnectionEnd) {
+    init(
+        _ descriptor: OpenDescriptor, _ peer: PeerIdentity, _ limits: Limits, _ budget: MemoryBudget
+    ) throws(ConnectionEnd) {
         var pages: UnsafeMutableRawPointer?
         var isLocked: Int32 = 0
-        guard ckeychain_map_pages(limits.bufferBytes, &pages, &isLocked) == 0, let pages else {
+        guard KeychainSystem.ckeychain_map_pages(limits.bufferBytes, &pages, &isLocked) == 0, let pages else {
             throw .goodbye(.tooManyConnections, "there is no memory for another connection")
         }
         buffer = UnsafeMutableRawBufferPointer(start: pages, count: limits.bufferBytes)
-        self.socket = socket
+        self.descriptor = descriptor
         self.peer = peer
         self.limits = limits
         self.budget = budget
@@ -63,7 +69,7 @@ final class FrameReceiver {
         try check(header, mostBytes)
         let frame =
             frameBytes <= buffer.count
-            ? try small(header, until: deadline) : try large(header)
+            ? try small(header, until: deadline) : try large(header, until: limit == nil ? nil : deadline)
         guard peer.isAlive else { throw .gone }
         return frame
     }
@@ -71,13 +77,11 @@ final class FrameReceiver {
     /// Of the frame whose header is in the buffer.
     private var frameBytes: Int {
         let header = WireHeader(UnsafeRawBufferPointer(buffer))
-        return WireHeader.byteCount + header.messageCount + header.tailCount
+        return WireHeader.byteCount + header.contentCount
     }
 
     private func check(_ header: WireHeader, _ mostBytes: Int) throws(ConnectionEnd) {
-        guard header.messageCount <= limits.messageBytes, header.tailCount <= limits.tailBytes,
-            header.messageCount + header.tailCount <= mostBytes
-        else {
+        guard header.contentCount <= min(mostBytes, limits.frameBytes) else {
             throw .malformed(
                 "a message of \(header.messageCount) bytes with \(header.tailCount) bytes of secrets is too large here")
         }
@@ -97,16 +101,20 @@ final class FrameReceiver {
     }
 
     /// Each part is read to where it stays.
-    private func large(_ header: WireHeader) throws(ConnectionEnd) -> ReceivedFrame {
-        guard let share = budget.take(frameBytes, within: limits.memoryTime) else {
-            throw .goodbye(.tooSlow, "there is no memory for a message of this size at present: try again later")
+    ///
+    /// - Parameter limit: nil: the usual time of a frame, from the moment on at which there is memory for it.
+    private func large(_ header: WireHeader, until limit: Instant?) throws(ConnectionEnd) -> ReceivedFrame {
+        let noMemory = ConnectionEnd.goodbye(
+            .tooSlow, "there is no memory for a message of this size at present: try again later")
+        guard let share = budget.take(frameBytes, .receiving, over: descriptor) else {
+            throw noMemory
         }
-        let deadline = SuspendingClock.now + limits.frameTime
+        let deadline = limit ?? SuspendingClock.now + limits.frameTime
         consume(WireHeader.byteCount)
         var end: ConnectionEnd?
         func fill(_ target: UnsafeMutableRawBufferPointer) {
             do throws(ConnectionEnd) {
-                if end == nil { try take(into: target, until: deadline) }
+                if end == nil { try take(into: target, share, until: deadline) }
             } catch {
                 end = error
             }
@@ -114,7 +122,8 @@ final class FrameReceiver {
         var message = Data(count: header.messageCount)
         message.withUnsafeMutableBytes { fill($0) }
         let tail = header.tailCount == 0 ? nil : SecretBytes(count: header.tailCount) { fill($0) }
-        if let end { throw end }
+        if let end { throw share.wasCutOff ? noMemory : end }
+        share.pause()
         return ReceivedFrame(message: message, tail: tail, share: share)
     }
 
@@ -128,14 +137,17 @@ final class FrameReceiver {
     }
 
     /// Fills `target` with what is in the buffer and what comes after it.
-    private func take(into target: UnsafeMutableRawBufferPointer, until deadline: Instant) throws(ConnectionEnd) {
+    private func take(
+        into target: UnsafeMutableRawBufferPointer, _ share: MemoryBudget.Share, until deadline: Instant
+    ) throws(ConnectionEnd) {
         let known = min(filled, target.count)
         target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<known]))
         consume(known)
         var rest = target[known...]
         while !rest.isEmpty {
-            rest = rest.dropFirst(
-                try receive(into: UnsafeMutableRawBufferPointer(rebasing: rest), until: deadline))
+            let count = try receive(into: UnsafeMutableRawBufferPointer(rebasing: rest), until: deadline)
+            share.note(count)
+            rest = rest.dropFirst(count)
         }
     }
 
@@ -143,7 +155,7 @@ final class FrameReceiver {
     private func consume(_ count: Int) {
         let start = buffer.baseAddress!
         memmove(start, start + count, filled - count)
-        ckeychain_erase(start + (filled - count), count)
+        KeychainSystem.ckeychain_erase(start + (filled - count), count)
         filled -= count
     }
 
@@ -155,11 +167,12 @@ final class FrameReceiver {
     ) throws(ConnectionEnd) -> Int {
         var count = 0
         var sender = ckeychain_sender()
+        // A thread that waited in recvmsg(2) would also wake when the client takes its answer.
+        if deadline == nil { try wait(until: nil) }
         while true {
-            let failure = ckeychain_receive(
-                socket, target.baseAddress!, target.count, deadline == nil ? 1 : 0, &count, &sender)
+            let failure = ckeychain_receive(socket, target.baseAddress!, target.count, &count, &sender)
             if failure == 0 { break }
-            guard failure == EAGAIN || failure == EINTR, let deadline else { throw .gone }
+            guard failure == EAGAIN || failure == EINTR else { throw .gone }
             try wait(until: deadline)
         }
         guard count > 0 else { throw .gone }
@@ -167,10 +180,12 @@ final class FrameReceiver {
         return count
     }
 
-    private func wait(until deadline: Instant) throws(ConnectionEnd) {
-        let left = SuspendingClock.now.duration(to: deadline) / .milliseconds(1)
-        guard left > 0 else { throw .goodbye(.tooSlow, "a message must be sent whole at once, and this one was not") }
+    private func wait(until deadline: Instant?) throws(ConnectionEnd) {
+        let left = deadline.map { SuspendingClock.now.duration(to: $0) / .milliseconds(1) }
+        if let left, left <= 0 {
+            throw .goodbye(.tooSlow, "a message must be sent whole at once, and this one was not")
+        }
         var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-        _ = poll(&waiting, 1, Int32(left.rounded(.up)))
+        _ = poll(&waiting, 1, left.map { Int32($0.rounded(.up)) } ?? -1)
     }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainModel
+internal import KeychainWire
 
 /// Sends frames over a connection, for the one thread that serves it.
 struct FrameSender {

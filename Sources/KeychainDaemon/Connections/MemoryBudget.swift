@@ -1,44 +1,130 @@
 internal import Foundation
+internal import Glibc
+internal import KeychainBus
+internal import KeychainSystem
 
-/// How much memory may be taken by all its users together.
+/// How much memory all that is being received and sent may take together.
+///
+/// A client that announces much and sends nothing, or asks for much and reads nothing, takes its part for as long as it is
+/// let. So when there is too little, the transfer that moves slowest is cut off. One that just began, and one whose request
+/// is being worked on, is left alone.
 final class MemoryBudget: @unchecked Sendable {  // what varies is behind the condition
     /// A part of it, given back with the last reference.
     final class Share: Sendable {
         private let budget: MemoryBudget
-        private let count: Int
+        private let number: UInt64
 
-        fileprivate init(_ budget: MemoryBudget, _ count: Int) {
+        fileprivate init(_ budget: MemoryBudget, _ number: UInt64) {
             self.budget = budget
-            self.count = count
+            self.number = number
         }
 
-        deinit { budget.give(count) }
+        deinit { budget.give(number) }
+
+        /// So many bytes have come or gone.
+        func note(_ count: Int) { budget.change(number) { $0.moved += count } }
+
+        /// Nothing more comes or goes for the present: it is not cut off, and not given back soon.
+        func pause() { budget.change(number) { ($0.direction, $0.isCutOff) = (nil, false) } }
+
+        /// The same memory is used for what is sent from now on.
+        func send() { budget.change(number) { ($0.direction, $0.start, $0.moved) = (.sending, .now, 0) } }
+
+        var wasCutOff: Bool { budget.wasCutOff(number) }
     }
 
-    private let limit: Int
+    enum Direction { case receiving, sending }
+
+    private struct Entry {
+        let socket: OpenDescriptor
+        let count: Int
+        let isSmall: Bool
+        var start: ContinuousClock.Instant
+        /// nil: it is not cut off any more.
+        var direction: Direction?
+        var moved = 0
+        var isCutOff = false
+
+        /// In bytes a second; as if a first piece had come with its beginning.
+        func speed(at now: ContinuousClock.Instant) -> Double {
+            Double(moved + 65_536) / (start.duration(to: now) / .seconds(1))
+        }
+    }
+
+    /// A transfer is not cut off before it is so old.
+    private static let grace = Duration.milliseconds(100)
+    /// One that moves as many bytes a second as this is not cut off.
+    private static let leastSpeed = 8e6
+    /// How often those that wait look for one that may be cut off by then, in seconds.
+    private static let pause = 0.05
+
+    private let limits: Limits
     private let condition = NSCondition()
-    private var taken = 0
+    private var entries: [UInt64: Entry] = [:]
+    private var last: UInt64 = 0
+    /// By large transfers and by small ones.
+    private var taken = (large: 0, small: 0)
 
-    init(_ limit: Int) { self.limit = limit }
+    init(_ limits: Limits) { self.limits = limits }
 
-    /// Waits until there is so much.
+    /// Small transfers have a part of their own, and beyond it what large ones leave. Large ones never have a share of that
+    /// part.
     ///
-    /// - Returns: nil if the time was over first, or there can never be so much.
-    func take(_ count: Int, within time: Duration) -> Share? {
-        guard count <= limit else { return nil }
-        let end = Date(timeIntervalSinceNow: time / .seconds(1))
+    /// - Parameter coming: So much was cut off and is given back in a moment.
+    private func hasRoom(_ count: Int, _ isSmall: Bool, without coming: Int = 0) -> Bool {
+        if isSmall && taken.small + count <= limits.bytesForSmallTransfers { return true }
+        let beyond = max(0, taken.small - limits.bytesForSmallTransfers)
+        let others = max(0, taken.large + beyond - coming)
+        return others + count <= limits.transferBytes || (!isSmall && others == 0)
+    }
+
+    /// Waits until there is so much, or nothing else large takes any.
+    ///
+    /// - Returns: nil if the time was over first.
+    func take(_ count: Int, _ direction: Direction, over socket: OpenDescriptor) -> Share? {
+        let isSmall = count <= limits.smallTransferBytes
+        let end = Date(timeIntervalSinceNow: limits.memoryTime / .seconds(1))
         return condition.withLock {
-            while taken + count > limit {
-                guard condition.wait(until: end) else { return nil }
+            while !hasRoom(count, isSmall) {
+                cutOffSlowest(toHave: count, isSmall)
+                let isOver = !condition.wait(until: min(end, Date(timeIntervalSinceNow: Self.pause)))
+                if isOver && Date() >= end { return nil }
             }
-            taken += count
-            return Share(self, count)
+            if isSmall { taken.small += count } else { taken.large += count }
+            last += 1
+            entries[last] = Entry(socket: socket, count: count, isSmall: isSmall, start: .now, direction: direction)
+            return Share(self, last)
         }
     }
 
-    private func give(_ count: Int) {
+    private func cutOffSlowest(toHave count: Int, _ isSmall: Bool) {
+        let now = ContinuousClock.now
+        // What was cut off comes back in a moment.
+        var coming = entries.values.reduce(0) { $0 + ($1.isCutOff ? $1.count : 0) }
+        let candidates = entries.filter {
+            $0.value.direction != nil && !$0.value.isCutOff && $0.value.start + Self.grace < now
+                && $0.value.speed(at: now) < Self.leastSpeed
+        }
+        for (number, entry) in candidates.sorted(by: { $0.value.speed(at: now) < $1.value.speed(at: now) }) {
+            if hasRoom(count, isSmall, without: coming) { return }
+            coming += entry.count
+            entries[number]!.isCutOff = true  // it was found there
+            // A client that sends can still be told why.
+            shutdown(entry.socket.number, Int32(entry.direction == .receiving ? SHUT_RD : SHUT_RDWR))
+        }
+    }
+
+    private func change(_ number: UInt64, _ body: (inout Entry) -> Void) {
+        condition.withLock { if entries[number] != nil { body(&entries[number]!) } }
+    }
+
+    private func wasCutOff(_ number: UInt64) -> Bool { condition.withLock { entries[number]?.isCutOff ?? false } }
+
+    private func give(_ number: UInt64) {
         condition.withLock {
-            taken -= count
+            if let entry = entries.removeValue(forKey: number) {
+                if entry.isSmall { taken.small -= entry.count } else { taken.large -= entry.count }
+            }
             condition.broadcast()
         }
     }

@@ -3,6 +3,8 @@ internal import Foundation
 internal import Glibc
 internal import KeychainBus
 internal import KeychainModel
+internal import KeychainSystem
+internal import KeychainWire
 
 /// The process that made a connection, held fast: its number cannot come to mean another one unnoticed.
 struct PeerIdentity: Sendable {

@@ -3,6 +3,8 @@ internal import Foundation
 internal import Glibc
 internal import KeychainBus
 internal import KeychainModel
+internal import KeychainSystem
+internal import KeychainWire
 internal import Logging
 internal import Synchronization
 
@@ -28,7 +30,7 @@ final class Services: Sendable {
         self.limits = limits
         self.logger = logger
         welcome = DaemonWelcome(instance: UUID(), processID: getpid(), release: release)
-        budget = MemoryBudget(limits.largeFrameBytes)
+        budget = MemoryBudget(limits)
         gate = WorkGate(limits)
     }
 

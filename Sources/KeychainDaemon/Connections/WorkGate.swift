@@ -14,23 +14,24 @@ final class WorkGate: Sendable {
 
     private let reads: Places
     private let writes: DispatchSemaphore
-    private let large: DispatchSemaphore
-    private let passcodes: DispatchSemaphore
+    private let large: FairPlaces
+    private let passcodes: FairPlaces
 
     init(_ limits: Limits) {
         reads = Places(limits.readsAtOnce)
         writes = DispatchSemaphore(value: limits.writesAtOnce)
-        large = DispatchSemaphore(value: limits.largeAtOnce)
-        passcodes = DispatchSemaphore(value: limits.passcodesAtOnce)
+        large = FairPlaces(limits.largeAtOnce)
+        passcodes = FairPlaces(limits.passcodesAtOnce)
     }
 
-    func pass<R, E: Error>(_ work: Work, _ body: () throws(E) -> R) throws(E) -> R {
+    /// - Parameter process: That of the client: where work takes long, processes take turns.
+    func pass<R, E: Error>(_ work: Work, for process: Int32, _ body: () throws(E) -> R) throws(E) -> R {
         switch work {
         case .immediate: try body()
         case .read: try reads.hold(body)
         case .write: try writes.hold(body)
-        case .large: try large.hold(body)
-        case .passcode: try passcodes.hold(body)
+        case .large: try large.hold(for: process, body)
+        case .passcode: try passcodes.hold(for: process, body)
         }
     }
 }

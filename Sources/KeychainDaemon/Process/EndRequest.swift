@@ -1,4 +1,6 @@
 internal import KeychainModel
+internal import KeychainSystem
+internal import KeychainWire
 internal import Synchronization
 
 /// That the daemon ends by itself, and why.
@@ -6,7 +8,7 @@ final class EndRequest: Sendable {
     let event: EventDescriptor
     private let first = Mutex<DaemonGoodbye?>(nil)
 
-    init() throws(KeychainError) { event = try EventDescriptor() }
+    init() throws(KeychainError) { event = try EventDescriptor.make() }
 
     /// nil: nobody asks for it.
     var goodbye: DaemonGoodbye? { first.withLock { $0 } }
@@ -14,5 +16,13 @@ final class EndRequest: Sendable {
     func set(_ goodbye: DaemonGoodbye) {
         first.withLock { $0 = $0 ?? goodbye }
         event.set()
+    }
+}
+
+extension EventDescriptor {
+    static func make() throws(KeychainError) -> EventDescriptor {
+        do throws(SystemError) { return try EventDescriptor() } catch {
+            throw KeychainError(.allocation, message: error.message)
+        }
     }
 }

@@ -2,6 +2,7 @@ internal import CKeychainLinux
 internal import Glibc
 internal import KeychainBus
 package import KeychainModel
+internal import KeychainSystem
 
 /// The signals that ask the daemon to end, taken from a descriptor: none comes in the midst of something.
 package struct EndSignals: Sendable {

@@ -1,9 +1,10 @@
 internal import CKeychainLinux
 package import Foundation
 internal import Glibc
-package import KeychainBus
+internal import KeychainBus
 package import KeychainModel
 package import KeychainPlaces
+package import KeychainSystem
 
 /// The socket that a daemon listens at: one that systemd made and handed over, or one of its own at a path.
 package final class ListeningSocket: Sendable {
@@ -94,7 +95,7 @@ private final class SocketFile: Sendable {
             throw KeychainError(.notAvailable, message: "\(url.path) is no socket: move it away, or name another path")
         }
         var number: Int32 = -1
-        let failure = ckeychain_connect(url.path, &number)
+        let failure = KeychainSystem.ckeychain_connect(url.path, &number)
         guard failure != 0 else {
             close(number)
             throw KeychainError(
@@ -108,8 +109,7 @@ private final class SocketFile: Sendable {
     }
 
     private static func lock(_ file: URL, for socket: URL) throws(KeychainError) -> OpenDescriptor {
-        let number = open(file.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard number >= 0 else { throw failure("open", file, errno) }
+        let number = try OwnFile.make(file)
         let lock = OpenDescriptor(number)
         guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
             guard errno == EWOULDBLOCK else { throw failure("lock", file, errno) }

@@ -2,6 +2,7 @@ internal import Glibc
 internal import KeychainBus
 internal import KeychainLogin
 internal import KeychainModel
+internal import KeychainSystem
 internal import Logging
 
 /// Locks the store with the user's sessions and the system's sleep, on a thread of its own, for as long as there is a
@@ -21,7 +22,7 @@ final class SessionThread: Sendable {
     init(_ engine: any ChangeSource, _ logger: Logger) throws(KeychainError) {
         self.engine = engine
         self.logger = logger
-        stopEvent = try EventDescriptor()
+        stopEvent = try EventDescriptor.make()
     }
 
     func start() throws(KeychainError) {

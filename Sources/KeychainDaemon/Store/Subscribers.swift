@@ -1,4 +1,5 @@
 internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// The connections that are told of changes. Each looks for itself what has changed, once it is woken.

@@ -29,7 +29,10 @@ final class Authentication {
 
     func noteRightApplicationPassword() { applicationPasswordIsRight = true }
 
+    var isBiometryKnown: Bool { biometry != nil }
+
     /// Looks what the reader knows.
+    @discardableResult
     func lookAtBiometry() -> AuthenticationStatus.Biometry {
         let present = biometry ?? readBiometry()
         biometry = present
@@ -68,7 +71,7 @@ final class Authentication {
             var possible: [Set<AuthenticationFactor>] = []
             for factors in missing where try areShowable(factors, hasPasscode) { possible.append(factors) }
             guard !possible.isEmpty else { throw try impossible(missing, hasPasscode) }
-            throw .authenticationNeeded(AuthenticationChallenge(possible))
+            throw .authenticationNeeded(possible)
         }
     }
 
@@ -144,11 +147,11 @@ final class Authentication {
         if control.isSealedWithPasscode {
             guard hasPasscode else { throw try impossible([[.passcode]], hasPasscode) }
             guard hasConsentPair || consent != nil else {
-                throw .authenticationNeeded(AuthenticationChallenge([[.passcode]]))
+                throw .authenticationNeeded([[.passcode]])
             }
         }
         if control.isSealedWithApplicationPassword && applicationPassword == nil {
-            throw .authenticationNeeded(AuthenticationChallenge([[.applicationPassword]]))
+            throw .authenticationNeeded([[.applicationPassword]])
         }
         guard !control.flags.isDisjoint(with: [.biometryAny, .biometryCurrentSet]) else { return control }
         switch lookAtBiometry() {
@@ -159,27 +162,16 @@ final class Authentication {
     }
 }
 
-// MARK: - What is thrown until it reaches the engine's entry
-
-private struct AuthenticationNeeded: Error { var challenge: AuthenticationChallenge }
-private struct BiometryUnknown: Error {}
-
 extension KeychainError {
-    fileprivate static func authenticationNeeded(_ challenge: AuthenticationChallenge) -> KeychainError {
+    fileprivate static func authenticationNeeded(_ alternatives: [Set<AuthenticationFactor>]) -> KeychainError {
         var error = consentNeeded
-        error.cause = AuthenticationNeeded(challenge: challenge)
+        error.signal = .needs(AuthenticationChallenge(alternatives))
         return error
     }
 
-    /// What a caller is to be asked for; nil: the error is none that asks.
-    var challenge: AuthenticationChallenge? { (cause as? AuthenticationNeeded)?.challenge }
-
-    /// Never seen by a caller: the engine looks at the reader, which may take a while, and begins anew.
     fileprivate static var biometryUnknown: KeychainError {
-        KeychainError(.internalFailure, message: "the reader was not looked at", cause: BiometryUnknown())
+        KeychainError(.internalFailure, message: "the reader was not looked at", signal: .lookAtReader)
     }
-
-    var isBiometryUnknown: Bool { cause is BiometryUnknown }
 
     static var consentNeeded: KeychainError {
         KeychainError(

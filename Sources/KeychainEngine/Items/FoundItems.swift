@@ -2,10 +2,7 @@ internal import KeychainModel
 
 /// The items of an answer, up to what an answer may hold.
 struct FoundItems {
-    /// What an item takes besides its values, by and large.
-    private static let overhead = 512
-
-    private(set) var items: [FoundItem] = []
+    private(set) var items: [Item] = []
     private var byteCount = 0
     /// nil: no limit.
     private let most: Int?
@@ -13,9 +10,8 @@ struct FoundItems {
     init(most: Int?) { self.most = most }
 
     /// - Throws: `.dataTooLarge` if it is one too many. Nothing of what was found so far is answered then.
-    mutating func append(_ item: FoundItem) throws(KeychainError) {
-        byteCount += Self.overhead + item.attributes.byteCount + (item.secret?.count ?? 0)
-        byteCount += item.certificate?.count ?? 0
+    mutating func append(_ item: Item) throws(KeychainError) {
+        byteCount += item.byteCount
         if let most, byteCount > most {
             throw KeychainError(
                 .dataTooLarge,

@@ -10,16 +10,15 @@ struct ItemMatcher {
     let query: ItemQuery
     let scope: GroupScope
 
-    func matches(_ row: OpenedRow) -> Bool {
-        let metadata = row.metadata
-        return scope.contains(metadata.accessGroup)
-            && query.synchronizable.matches(metadata.synchronizable)
-            && query.protection.map { $0 == row.accessControl.protection } ?? true
-            && query.created.map { $0 == metadata.created } ?? true
-            && query.modified.map { $0 == metadata.modified } ?? true
-            && query.persistentReference.map { $0.identifier == row.uuid } ?? true
-            && query.attributes.entries.allSatisfy { metadata.attributes[$0.attribute]?.matches($0.value) ?? false }
-            && query.hostOrSubdomainOf.map { isServer(of: metadata, at: $0) } ?? true
+    func matches(_ item: Item) -> Bool {
+        scope.contains(item.accessGroup)
+            && query.synchronizable.matches(item.synchronizable)
+            && query.protection.map { $0 == item.accessControl.protection } ?? true
+            && query.created.map { $0 == item.created } ?? true
+            && query.modified.map { $0 == item.modified } ?? true
+            && query.persistentReference.map { $0.identifier == item.identifier } ?? true
+            && query.attributes.entries.allSatisfy { item.attributes[$0.attribute]?.matches($0.value) ?? false }
+            && query.hostOrSubdomainOf.map { isServer(of: item, at: $0) } ?? true
     }
 
     /// Whether the index alone tells if a row is meant: whatever else the query asks is sealed within the row.
@@ -38,8 +37,8 @@ struct ItemMatcher {
     }
 
     /// Host names are compared without regard to ASCII case, as DNS does (RFC 4343).
-    private func isServer(of metadata: ItemMetadata, at host: String) -> Bool {
-        guard case .text(let server)? = metadata.attributes[.server] else { return false }
+    private func isServer(of item: Item, at host: String) -> Bool {
+        guard case .text(let server)? = item.attributes[.server] else { return false }
         let name = server.lowercased()
         let host = host.lowercased()
         return name == host || name.hasSuffix("." + host)

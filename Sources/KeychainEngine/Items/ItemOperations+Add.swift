@@ -4,29 +4,27 @@ internal import KeychainModel
 internal import Logging
 
 extension ItemOperations {
-    func add(_ request: AddRequest, from caller: Caller) throws -> FoundItem {
+    func add(_ request: AddRequest, from caller: Caller) throws -> Item {
         let item = try newItem(request, from: caller)
         // Sealed before the lock is taken: what a large secret costs keeps no other writer waiting.
-        let sealed = try seal(item)
+        let (row, place) = try seal(item, version: 1)
         try write { connection in
-            try makeRoom(for: sealed, item, replacing: nil, on: connection)
-            try connection.insert(sealed.row(inHome: try connection.makeHome(sealed.place.home, sealed.place.indexer)))
+            try makeRoom(for: item, at: place, replacing: nil, on: connection)
+            try connection.insert(row)
         }
-        return FoundItem(item)
+        return item
     }
 
-    private func newItem(_ request: AddRequest, from caller: Caller) throws -> OpenedRow {
+    private func newItem(_ request: AddRequest, from caller: Caller) throws -> Item {
         let group = try AccessPolicy(caller: caller).groupForAdding(request.accessGroup)
         let now = configuration.clock.now
         let accessControl = try binding(
             request.accessControl ?? AccessControl(request.itemClass.defaultProtection(in: group)))
-        let metadata = ItemMetadata(
-            accessGroup: group, synchronizable: request.synchronizable, created: now, modified: now,
-            attributes: request.attributes.withUniquenessDefaults(of: request.itemClass))
-        return OpenedRow(
-            id: 0, uuid: try UUID(from: configuration.randomness), version: 1, generation: keys.generation,
-            itemClass: request.itemClass,
-            accessControl: accessControl, metadata: metadata, secret: request.secret)
+        return Item(
+            itemClass: request.itemClass, identifier: try UUID(from: configuration.randomness),
+            attributes: request.attributes.withUniquenessDefaults(of: request.itemClass), accessGroup: group,
+            synchronizable: request.synchronizable, accessControl: accessControl, created: now, modified: now,
+            secret: request.secret)
     }
 }
 
@@ -35,10 +33,14 @@ extension ItemOperations {
 extension ItemOperations {
     /// - Throws: `.parameter` for attributes that exclude each other, `.dataTooLarge`, or `.interactionNotAllowed` if
     ///   the keys that it takes are locked away.
-    func seal(_ item: OpenedRow) throws(KeychainError) -> SealedItem {
+    func seal(_ item: Item, version: Int64) throws(KeychainError) -> (row: SealedRow, place: Placement) {
         try item.requireConsistent()
-        let halves = try cipher.seal(item)
-        return SealedItem(item, try Placement(item, keys: keys), halves: halves)
+        let place = try Placement(item, keys: keys)
+        return (try seal(item, version: version, at: place), place)
+    }
+
+    func seal(_ item: Item, version: Int64, at place: Placement) throws(KeychainError) -> SealedRow {
+        SealedRow(item, at: place.home, place.indexer, version: version, try cipher.seal(item, version: version))
     }
 
     /// - Throws: `.interactionNotAllowed` if items may be in the way that nobody can tell it from.
@@ -53,10 +55,10 @@ extension ItemOperations {
     /// - Throws: `.duplicateItem` if one has, `.interactionNotAllowed` if it is locked, or none can be told from it. A
     ///   row in the way that does not open gives way, as in Apple's keychain.
     func makeRoom(
-        for sealed: SealedItem, _ item: OpenedRow, replacing id: Int64?, on connection: StoreConnection
+        for item: Item, at place: Placement, replacing id: Int64?, on connection: StoreConnection
     ) throws {
-        try requireCertainty(sealed.place, item.itemClass, on: connection)
-        for token in sealed.place.rivals {
+        try requireCertainty(place, item.itemClass, on: connection)
+        for token in place.rivals {
             guard let other = try connection.item(withUniqueness: token), other != id else { continue }
             // The secret too: an item whose secret is lost must not stand in the way of its replacement.
             let rival = try openRival(other, on: connection) { rival throws(KeychainError) in
@@ -73,7 +75,7 @@ extension ItemOperations {
 
 extension ItemOperations {
     /// Whether the token is made of the item's unique attributes, under whatever keys.
-    func hasUniqueness(_ token: IndexToken, _ item: OpenedRow) throws(KeychainError) -> Bool {
+    func hasUniqueness(_ token: IndexToken, _ item: Item) throws(KeychainError) -> Bool {
         for tier in IndexTier.allCases {
             for indexer in try keys.indexers(for: tier) ?? [] where indexer.indexer.uniquenessToken(of: item) == token {
                 return true
@@ -83,23 +85,23 @@ extension ItemOperations {
     }
 }
 
-extension OpenedRow {
+extension Item {
     func home(generation: UInt32) -> Home {
         Home(
             itemClass: itemClass, tier: accessControl.protection.indexTier, generation: generation,
-            accessGroup: metadata.accessGroup, synchronizable: metadata.synchronizable)
+            accessGroup: accessGroup, synchronizable: synchronizable)
     }
 
     fileprivate func requireConsistent() throws(KeychainError) {
-        if metadata.synchronizable && accessControl.isConstrained {
+        if synchronizable && accessControl.isConstrained {
             throw KeychainError(
                 .parameter, message: "an item whose access control asks for authentication cannot be synchronizable")
         }
-        let size = (secret?.count ?? 0) + metadata.attributes.byteCount
-        guard size <= FoundItem.mostBytes else {
+        let size = (secret?.count ?? 0) + attributes.byteCount
+        guard size <= Item.mostBytes else {
             throw KeychainError(
                 .dataTooLarge,
-                message: "the item has \(size) bytes; the most one can have is \(FoundItem.mostBytes)")
+                message: "the item has \(size) bytes; the most one can have is \(Item.mostBytes)")
         }
     }
 }
@@ -131,10 +133,10 @@ extension IndexTier {
 }
 
 extension Indexer {
-    func uniquenessToken(of item: OpenedRow) -> IndexToken {
+    func uniquenessToken(of item: Item) -> IndexToken {
         uniquenessToken(
-            itemClass: item.itemClass, accessGroup: item.metadata.accessGroup,
-            synchronizable: item.metadata.synchronizable, attributes: item.metadata.attributes)
+            itemClass: item.itemClass, accessGroup: item.accessGroup,
+            synchronizable: item.synchronizable, attributes: item.attributes)
     }
 }
 
@@ -155,13 +157,13 @@ extension UUID {
 
 extension KeychainError {
     /// Names what makes an item of the class unique, since nothing tells callers more about a clash.
-    fileprivate init(duplicateOf item: OpenedRow) {
+    fileprivate init(duplicateOf item: Item) {
         let unique = AttributeTable.table(for: item.itemClass).uniqueness.map(\.attribute).filter {
-            item.metadata.attributes[$0] != nil
+            item.attributes[$0] != nil
         }
         self.init(
             .duplicateItem,
-            message: "access group \(item.metadata.accessGroup) has a \(item.itemClass.title) with the same "
+            message: "access group \(item.accessGroup) has a \(item.itemClass.title) with the same "
                 + "\(unique.map(\.name).joined(separator: ", ")): update it, or delete it first")
     }
 }

@@ -14,7 +14,7 @@ extension ItemOperations {
         do {
             try checkRows(&report)
             findings += try lostPair()
-        } catch let error as KeychainError where !error.isStaleKeys && !error.isBiometryUnknown {
+        } catch let error as KeychainError where error.signal != .staleKeys && error.signal != .lookAtReader {
             // The rest is not known; what was found so far is.
             findings.append(
                 StoreFinding(
@@ -83,16 +83,17 @@ extension ItemOperations {
                     [IndexToken](joinedBytes: row.tokens)
                 )
             }
-            guard let (opened, listed) = row, let item = opened else { return report.unreadable.append(id) }
+            guard case (let opened?, let listed)? = row else { return report.unreadable.append(id) }
+            let item = opened.item
             if try authentication.isInvalidated(item.accessControl) { report.invalidated += 1 }
             guard let indexers = try keys.indexers(for: kind.tier) else { return report.locked += 1 }
-            guard let indexer = indexers.first(where: { $0.generation == item.generation })?.indexer else {
+            guard let indexer = indexers.first(where: { $0.generation == opened.generation })?.indexer else {
                 return report.misplaced.append(id)
             }
-            let due = indexer.tokens(of: item.itemClass, attributes: item.metadata.attributes)
+            let due = indexer.tokens(of: item.itemClass, attributes: item.attributes)
             let hasEntries = try due.allSatisfy { try connection.firstItem(with: $0, from: id) == id }
             let isUnique = try connection.item(withUniqueness: indexer.uniquenessToken(of: item)) == id
-            let isHome = try connection.findHome(item.home(generation: item.generation), indexer) == home
+            let isHome = try connection.findHome(item.home(generation: opened.generation), indexer) == home
             if Set(due) != Set(listed) || !hasEntries || !isUnique || !isHome { report.misplaced.append(id) }
         } catch let error as KeychainError where error.code == .decode {
             if try isOfRemovedPasscode(id, on: connection) {

@@ -27,17 +27,17 @@ extension ItemOperations {
         let matcher = ItemMatcher(query: query, scope: scope)
         var ids: [Int64] = []
         try forEachCandidate(of: query, in: scope, on: connection) { row throws(KeychainError) -> Int64? in
-            let item: OpenedRow?
+            let opened: OpenedRow?
             do throws(KeychainError) {
-                item = try open(row, as: query.itemClass, matching: matcher, wantsSecret: false)
+                opened = try open(row, as: query.itemClass, matching: matcher, wantsSecret: false)
             } catch  where error.code == .interactionNotAllowed && matcher.isDecidedByIndex {
                 // Its group and attributes are what the index says they are. Who would have to be asked is not asked
                 // while it is locked.
                 guard try !AccessControl(canonicalBytes: row.access).constrainsDeletion else { throw error }
                 return row.id
             }
-            guard let item, try mayDelete(item, query.authenticationUI) else { return nil }
-            return item.id
+            guard let opened, try mayDelete(opened.item, query.authenticationUI) else { return nil }
+            return opened.id
         } _: { id in
             ids.append(id)
             return true
@@ -47,8 +47,8 @@ extension ItemOperations {
 
     /// - Returns: false if the query leaves out what asks for authentication, and deleting the row does.
     /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``.
-    func mayDelete(_ row: OpenedRow, _ ui: ItemQuery.AuthenticationUI) throws(KeychainError) -> Bool {
-        let verdict = try authentication.judge(row.accessControl, .delete, ui, hasPasscode: hasPasscode)
+    func mayDelete(_ item: Item, _ ui: ItemQuery.AuthenticationUI) throws(KeychainError) -> Bool {
+        let verdict = try authentication.judge(item.accessControl, .delete, ui, hasPasscode: hasPasscode)
         if case .granted = verdict { return true }
         return false
     }

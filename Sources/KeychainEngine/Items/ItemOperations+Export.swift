@@ -38,12 +38,11 @@ extension ItemOperations {
             guard let home = try homeOfExportable(id, on: connection, &part.leftOut) else { return 0 }
             let kind = try homes[home] ?? connection.kind(ofHome: home)
             homes[home] = kind
-            guard let itemClass = kind?.itemClass, let row = try open(id, as: itemClass, on: connection) else {
+            guard let itemClass = kind?.itemClass, let item = try open(id, as: itemClass, on: connection) else {
                 throw KeychainError(.decode, message: "a stored item is listed nowhere")
             }
             // Only edited tables list an item in another group's home.
-            if let group, !row.metadata.accessGroup.isSameGroup(as: group) { return 0 }
-            let item = FoundItem(row)
+            if let group, !item.accessGroup.isSameGroup(as: group) { return 0 }
             if item.isOfToken {
                 part.leftOut.ofTokens += 1
             } else if item.flaw != nil {
@@ -51,7 +50,7 @@ extension ItemOperations {
             } else {
                 part.items.append(item)
             }
-            return (item.secret?.count ?? 0) + item.attributes.byteCount
+            return item.byteCount
         } catch let error as KeychainError where error.code == .decode {
             logger.warning("a stored item does not open and is not exported", metadata: ["row": "\(id)"])
             part.leftOut.unreadable += 1
@@ -76,9 +75,9 @@ extension ItemOperations {
         return nil
     }
 
-    private func open(_ id: Int64, as itemClass: ItemClass, on connection: StoreConnection) throws -> OpenedRow? {
+    private func open(_ id: Int64, as itemClass: ItemClass, on connection: StoreConnection) throws -> Item? {
         try connection.withRow(id, secrets: true) { row in
-            try cipher.open(row, as: itemClass) { _ in .everything }
+            try cipher.open(row, as: itemClass) { _ in .everything }?.item
         } ?? nil
     }
 }

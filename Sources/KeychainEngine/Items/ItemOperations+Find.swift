@@ -3,7 +3,7 @@ internal import KeychainCrypto
 internal import KeychainModel
 
 extension ItemOperations {
-    func find(_ request: FindRequest, from caller: Caller) throws -> [FoundItem] {
+    func find(_ request: FindRequest, from caller: Caller) throws -> [Item] {
         if request.query.itemClass == .identity { return try findIdentities(request, from: caller) }
         let scope = try AccessPolicy(caller: caller).scopeForReading(request.query.accessGroup)
         let items = try read { try find(request, in: scope, on: $0) }
@@ -13,7 +13,7 @@ extension ItemOperations {
 
     private func find(
         _ request: FindRequest, in scope: GroupScope, on connection: StoreConnection
-    ) throws -> [FoundItem] {
+    ) throws -> [Item] {
         let query = request.query
         let maximum = query.limit.maximum
         var found = FoundItems(most: configuration.mostBytesInAnswer)
@@ -22,7 +22,7 @@ extension ItemOperations {
             guard
                 let row = try readable(row, query.authenticationUI, wantsSecret: request.wantsSecrets, on: connection)
             else { return true }
-            try found.append(FoundItem(row))
+            try found.append(row.item)
             return found.items.count < maximum
         }
         return found.items
@@ -36,13 +36,14 @@ extension ItemOperations {
     func readable(
         _ row: OpenedRow, _ ui: ItemQuery.AuthenticationUI, wantsSecret: Bool, on connection: StoreConnection
     ) throws -> OpenedRow? {
-        guard row.accessControl.isConstrained else { return row }
-        let verdict = try authentication.judge(row.accessControl, .read, ui, hasPasscode: hasPasscode)
+        let control = row.item.accessControl
+        guard control.isConstrained else { return row }
+        let verdict = try authentication.judge(control, .read, ui, hasPasscode: hasPasscode)
         guard case .granted = verdict else { return nil }
         // Also if only attributes are wanted: whether an application password is the right one shows here alone.
-        guard wantsSecret || row.accessControl.isSealedWithApplicationPassword else { return row }
-        guard var whole = try openWhole(row.id, as: row.itemClass, on: connection) else { return nil }
-        if !wantsSecret { whole.secret = nil }
+        guard wantsSecret || control.isSealedWithApplicationPassword else { return row }
+        guard var whole = try openWhole(row.id, as: row.item.itemClass, on: connection) else { return nil }
+        if !wantsSecret { whole.item.secret = nil }
         return whole
     }
 }
@@ -67,15 +68,5 @@ extension ItemQuery.Limit {
         case .atMost(let count): count
         case .all: .max
         }
-    }
-}
-
-extension FoundItem {
-    init(_ row: OpenedRow) {
-        self.init(
-            itemClass: row.itemClass, identifier: row.uuid, attributes: row.metadata.attributes,
-            accessGroup: row.metadata.accessGroup, synchronizable: row.metadata.synchronizable,
-            accessControl: row.accessControl, created: row.metadata.created, modified: row.metadata.modified,
-            secret: row.secret)
     }
 }

@@ -10,7 +10,7 @@ private struct Identity {
 }
 
 extension ItemOperations {
-    func findIdentities(_ request: FindRequest, from caller: Caller) throws -> [FoundItem] {
+    func findIdentities(_ request: FindRequest, from caller: Caller) throws -> [Item] {
         let query = request.query
         let policy = AccessPolicy(caller: caller)
         let maximum = query.limit.maximum
@@ -25,7 +25,7 @@ extension ItemOperations {
                     let key = try readable(
                         identity.key, query.authenticationUI, wantsSecret: request.wantsSecrets, on: connection)
                 else { return true }
-                try found.append(FoundItem(Identity(certificate: certificate, key: key)))
+                try found.append(Item(Identity(certificate: certificate, key: key)))
                 return found.items.count < maximum
             }
         }
@@ -49,7 +49,7 @@ extension ItemOperations {
             guard !identities.isEmpty else { throw KeychainError(notFound: request.query) }
             let ui = request.query.authenticationUI
             let present = try identities.filter { identity in
-                try mayChange(identity.certificate, ui) && mayChange(identity.key, ui)
+                try mayChange(identity.certificate.item, ui) && mayChange(identity.key.item, ui)
             }
             guard !present.isEmpty else { throw KeychainError(notFound: request.query) }
             let halves =
@@ -74,8 +74,8 @@ extension ItemOperations {
             ItemQuery(.identity, synchronizable: .any), scope: policy.scopeForWriting, wantsSecrets: false)
         return try write { connection in
             let identities = try identities(of: search, on: connection).filter { identity in
-                try mayDelete(identity.certificate, query.authenticationUI)
-                    && mayDelete(identity.key, query.authenticationUI)
+                try mayDelete(identity.certificate.item, query.authenticationUI)
+                    && mayDelete(identity.key.item, query.authenticationUI)
             }
             guard !identities.isEmpty else { throw KeychainError(notFound: query) }
             for id in Set(identities.map(\.certificate.id)) { try connection.delete(id) }
@@ -145,7 +145,7 @@ private struct IdentitySearch {
     }
 
     func keyQuery(for certificate: OpenedRow) -> ItemQuery? {
-        guard let hash = certificate.metadata.attributes[.publicKeyHash] else { return nil }
+        guard let hash = certificate.item.attributes[.publicKeyHash] else { return nil }
         if let asked = key.attributes[.applicationLabel], !asked.matches(hash) { return nil }
         var query = key
         query.attributes[.applicationLabel] = hash
@@ -153,7 +153,7 @@ private struct IdentitySearch {
     }
 
     func certificateQuery(for key: OpenedRow) -> ItemQuery? {
-        guard let label = key.metadata.attributes[.applicationLabel] else { return nil }
+        guard let label = key.item.attributes[.applicationLabel] else { return nil }
         var query = certificate
         query.attributes[.publicKeyHash] = label
         return query
@@ -199,7 +199,7 @@ extension ItemOperations {
     ) throws -> Bool {
         var goesOn = true
         try forEachMatch(of: query, in: search.keyScope, on: connection, wantsSecrets: search.wantsSecrets) { key in
-            guard key.metadata.attributes[.keyClass] == .number(1) else { return true }
+            guard key.item.attributes[.keyClass] == .number(1) else { return true }
             goesOn = try body(key)
             return goesOn
         }
@@ -224,15 +224,15 @@ extension ItemOperations {
     }
 }
 
-extension FoundItem {
+extension Item {
     /// The key's attributes overlaid with the certificate's; the reference is the certificate's, with a class of its own.
     fileprivate init(_ identity: Identity) {
-        self.init(identity.certificate)
+        self = identity.certificate.item
         itemClass = .identity
-        certificate = identity.certificate.secret
-        secret = identity.key.secret
-        attributes = identity.key.metadata.attributes
-        for (attribute, value) in identity.certificate.metadata.attributes.entries { attributes[attribute] = value }
+        certificate = identity.certificate.item.secret
+        secret = identity.key.item.secret
+        attributes = identity.key.item.attributes
+        for (attribute, value) in identity.certificate.item.attributes.entries { attributes[attribute] = value }
     }
 }
 

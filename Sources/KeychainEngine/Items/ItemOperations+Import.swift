@@ -26,33 +26,33 @@ extension ItemOperations {
     private struct DryRun: Error { let outcomes: [ImportOutcome] }
 
     private func merge(
-        _ item: FoundItem, isDryRun: Bool, on connection: StoreConnection
+        _ item: Item, isDryRun: Bool, on connection: StoreConnection
     ) throws -> ImportOutcome {
         guard item.flaw == nil else { return .refused }
-        var new = OpenedRow(imported: item, generation: keys.generation)
+        var new = item
+        new.attributes = item.attributes.withUniquenessDefaults(of: item.itemClass)
         let place = try Placement(new, keys: keys)
         let rivals = try rivals(of: new, place, on: connection)
-        switch try winner(FoundItem(new), rivals) {
+        switch try winner(new, rivals) {
         case .incoming: break
         case .both: return .unchanged
         case .present: return .kept
         }
+        var former: Rival?
         for rival in rivals {
             if rival.item == nil && !isDryRun {
                 logger.warning(
                     "a stored item that does not open gives way to an imported one", metadata: ["row": "\(rival.id)"])
             }
-            if rival.uuid == new.uuid {
-                // Halves of the row as it was must not go with this version's.
-                new.id = rival.id
-                new.version = rival.version < .max ? rival.version + 1 : .max
-            } else {
-                try connection.delete(rival.id)
-            }
+            if rival.uuid == new.identifier { former = rival } else { try connection.delete(rival.id) }
         }
-        let sealed = SealedItem(new, place, halves: try cipher.seal(new))
-        let row = sealed.row(inHome: try connection.makeHome(place.home, place.indexer))
-        if new.id == 0 { try connection.insert(row) } else { try connection.replace(new.id, with: row) }
+        if let former {
+            // Halves of the row as it was must not go with this version's.
+            let version = former.version < .max ? former.version + 1 : .max
+            try connection.replace(former.id, with: try seal(new, version: version, at: place))
+        } else {
+            try connection.insert(try seal(new, version: 1, at: place))
+        }
         return rivals.isEmpty ? .added : .replaced
     }
 
@@ -64,24 +64,24 @@ extension ItemOperations {
         var uuid: UUID?
         var version: Int64
         /// nil: it does not open.
-        var item: FoundItem?
+        var item: Item?
     }
 
     /// The rows with the same unique attributes, under whatever keys, or the same persistent reference.
     ///
     /// - Throws: `.interactionNotAllowed` if one is locked, or nobody can tell whether there is one.
     private func rivals(
-        of new: OpenedRow, _ place: Placement, on connection: StoreConnection
+        of new: Item, _ place: Placement, on connection: StoreConnection
     ) throws -> [Rival] {
         try requireCertainty(place, new.itemClass, on: connection)
         var ids: Set<Int64> = []
-        if let id = try connection.item(withUUID: new.uuid) { ids.insert(id) }
+        if let id = try connection.item(withUUID: new.identifier) { ids.insert(id) }
         for token in place.rivals {
             if let id = try connection.item(withUniqueness: token) { ids.insert(id) }
         }
         return try ids.sorted().compactMap { id in
             try rival(id, on: connection) { item throws(KeychainError) in
-                if item.uuid == new.uuid { return true }
+                if item.identifier == new.identifier { return true }
                 for token in place.rivals where try hasUniqueness(token, item) { return true }
                 return false
             }
@@ -89,11 +89,11 @@ extension ItemOperations {
     }
 
     private func rival(
-        _ id: Int64, on connection: StoreConnection, _ isMeant: (OpenedRow) throws(KeychainError) -> Bool
+        _ id: Int64, on connection: StoreConnection, _ isMeant: (Item) throws(KeychainError) -> Bool
     ) throws -> Rival? {
         guard let row = try connection.withRow(id, { (uuid: $0.uuid, version: $0.version) }) else { return nil }
         let item = try openRival(id, on: connection, isMeant)
-        return Rival(id: id, uuid: row.uuid, version: row.version, item: item.map { FoundItem($0) })
+        return Rival(id: id, uuid: row.uuid, version: row.version, item: item)
     }
 
     // MARK: Which one stays
@@ -101,7 +101,7 @@ extension ItemOperations {
     private enum Winner { case incoming, present, both }
 
     /// The newer one stays; of two from the same moment, the one with the smaller digest, on whichever side it is.
-    private func winner(_ new: FoundItem, _ rivals: [Rival]) throws(KeychainError) -> Winner {
+    private func winner(_ new: Item, _ rivals: [Rival]) throws(KeychainError) -> Winner {
         for rival in rivals.compactMap(\.item) {
             if new.modified > rival.modified { continue }
             if new.modified < rival.modified { return .present }
@@ -110,18 +110,5 @@ extension ItemOperations {
             if !digests.0.lexicographicallyPrecedes(digests.1) { return .present }
         }
         return .incoming
-    }
-}
-
-extension OpenedRow {
-    /// With everything that the export says of it, its reference and dates included.
-    fileprivate init(imported item: FoundItem, generation: UInt32) {
-        self.init(
-            id: 0, uuid: item.identifier, version: 1, generation: generation, itemClass: item.itemClass,
-            accessControl: item.accessControl,
-            metadata: ItemMetadata(
-                accessGroup: item.accessGroup, synchronizable: item.synchronizable, created: item.created,
-                modified: item.modified, attributes: item.attributes.withUniquenessDefaults(of: item.itemClass)),
-            secret: item.secret)
     }
 }

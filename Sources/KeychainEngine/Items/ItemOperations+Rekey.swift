@@ -154,10 +154,7 @@ extension ItemOperations {
     private func rewrap(
         _ row: StoredRow, _ binding: RowBinding, from old: RowSealer, to new: RowSealer
     ) throws(KeychainError) -> Rewrapping {
-        let item = OpenedRow(
-            id: row.id, uuid: binding.rowID, version: row.version, generation: row.generation,
-            itemClass: binding.itemClass, accessControl: binding.accessControl,
-            metadata: try old.openMetadata(wrappedKey: row.metadataKey, box: row.metadata))
+        let item = try old.openMetadata(wrappedKey: row.metadataKey, box: row.metadata).item
         let home = item.home(generation: keys.generation)
         guard let indexer = try keys.indexers(for: home.tier)?.first?.indexer else {
             throw keys.lockedError(.afterFirstUnlock)
@@ -167,7 +164,7 @@ extension ItemOperations {
             RewrappedRow(
                 home: 0, generation: keys.generation, uniqueness: indexer.uniquenessToken(of: item),
                 oldTokens: [IndexToken](joinedBytes: row.tokens),
-                tokens: indexer.tokens(of: item.itemClass, attributes: item.metadata.attributes),
+                tokens: indexer.tokens(of: item.itemClass, attributes: item.attributes),
                 metadataKey: try old.rewrap(row.metadataKey, for: new),
                 secretKey: try row.secretKey.map { key throws(KeychainError) in try old.rewrap(key, for: new) }))
     }

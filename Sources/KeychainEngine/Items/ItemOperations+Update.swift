@@ -13,7 +13,7 @@ extension ItemOperations {
         try write { connection in
             // Every update opens the secret, so it needs the consent that reading needs.
             let ids = try matchingRows(of: request.query, in: scope, on: connection) { row in
-                try mayChange(row, request.query.authenticationUI)
+                try mayChange(row.item, request.query.authenticationUI)
             }
             let updated = try ids.filter {
                 try update($0, as: request.query.itemClass, changes, on: connection)
@@ -24,8 +24,8 @@ extension ItemOperations {
 
     /// - Returns: false if the row is not there for this caller.
     /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``.
-    func mayChange(_ row: OpenedRow, _ ui: ItemQuery.AuthenticationUI) throws(KeychainError) -> Bool {
-        let verdict = try authentication.judge(row.accessControl, .read, ui, hasPasscode: hasPasscode)
+    func mayChange(_ item: Item, _ ui: ItemQuery.AuthenticationUI) throws(KeychainError) -> Bool {
+        let verdict = try authentication.judge(item.accessControl, .read, ui, hasPasscode: hasPasscode)
         if case .granted = verdict { return true }
         return false
     }
@@ -61,11 +61,10 @@ extension ItemOperations {
         _ id: Int64, as itemClass: ItemClass, _ changes: ItemChanges, on connection: StoreConnection
     ) throws -> Bool {
         guard let old = try openWhole(id, as: itemClass, on: connection) else { return false }
-        let new = old.applying(changes, now: configuration.clock.now)
-        let sealed = try seal(new)
-        try makeRoom(for: sealed, new, replacing: id, on: connection)
-        try connection.replace(
-            id, with: sealed.row(inHome: try connection.makeHome(sealed.place.home, sealed.place.indexer)))
+        let new = old.item.applying(changes, now: configuration.clock.now)
+        let (row, place) = try seal(new, version: old.version + 1)
+        try makeRoom(for: new, at: place, replacing: id, on: connection)
+        try connection.replace(id, with: row)
         return true
     }
 
@@ -79,7 +78,7 @@ extension ItemOperations {
         do {
             return try connection.withRow(id, secrets: true) { row in
                 let opened = try cipher.open(row, as: itemClass) { _ in verdict }
-                if case .everything = verdict, opened?.accessControl.isSealedWithApplicationPassword == true {
+                if case .everything = verdict, opened?.item.accessControl.isSealedWithApplicationPassword == true {
                     authentication.noteRightApplicationPassword()
                 }
                 return opened
@@ -97,10 +96,10 @@ extension ItemOperations {
     /// - Parameter isMeant: Whether it is one that the index should lead to.
     /// - Throws: `.notAvailable` if it is another one. Then the database is damaged, and nothing gives way.
     func openRival(
-        _ id: Int64, on connection: StoreConnection, _ isMeant: (OpenedRow) throws(KeychainError) -> Bool
-    ) throws -> OpenedRow? {
+        _ id: Int64, on connection: StoreConnection, _ isMeant: (Item) throws(KeychainError) -> Bool
+    ) throws -> Item? {
         for itemClass in ItemClass.stored {
-            guard let rival = try openWhole(id, as: itemClass, .everythingFree, on: connection) else { continue }
+            guard let rival = try openWhole(id, as: itemClass, .everythingFree, on: connection)?.item else { continue }
             guard try isMeant(rival) else {
                 throw KeychainError.damagedDatabase("its index leads to another item")
             }
@@ -110,17 +109,16 @@ extension ItemOperations {
     }
 }
 
-extension OpenedRow {
+extension Item {
     /// A modification date is always later than the one before, by a millisecond if the clock stood still, and more where
     /// the former one is so late that a millisecond makes no difference.
-    fileprivate func applying(_ changes: ItemChanges, now: Double) -> OpenedRow {
+    fileprivate func applying(_ changes: ItemChanges, now: Double) -> Item {
         var item = self
-        item.version += 1
-        for (attribute, value) in changes.attributes.entries { item.metadata.attributes[attribute] = value }
-        if let group = changes.accessGroup { item.metadata.accessGroup = group }
-        if let synchronizable = changes.synchronizable { item.metadata.synchronizable = synchronizable }
-        if let created = changes.created { item.metadata.created = created }
-        item.metadata.modified = max(now, metadata.modified + 0.001, metadata.modified.nextUp)
+        for (attribute, value) in changes.attributes.entries { item.attributes[attribute] = value }
+        if let group = changes.accessGroup { item.accessGroup = group }
+        if let synchronizable = changes.synchronizable { item.synchronizable = synchronizable }
+        if let created = changes.created { item.created = created }
+        item.modified = max(now, modified + 0.001, modified.nextUp)
         if let accessControl = changes.accessControl { item.accessControl = accessControl }
         if let secret = changes.secret { item.secret = secret }
         return item

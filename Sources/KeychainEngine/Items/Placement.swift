@@ -5,8 +5,6 @@ internal import KeychainModel
 struct Placement {
     let indexer: Indexer
     let home: Home
-    /// The token it is given.
-    let uniqueness: IndexToken
     /// Under which another item with the same unique attributes may be there: the same under every index key in use,
     /// since an item may exist only once in both tiers.
     let rivals: [IndexToken]
@@ -14,13 +12,12 @@ struct Placement {
     let isUncertain: Bool
 
     /// - Throws: `.interactionNotAllowed` if the item's own tier is out of reach.
-    init(_ item: OpenedRow, keys: KeySession) throws(KeychainError) {
+    init(_ item: Item, keys: KeySession) throws(KeychainError) {
         home = item.home(generation: keys.generation)
         guard let indexers = try keys.indexers(for: home.tier), let newest = indexers.first else {
             throw keys.lockedError(.afterFirstUnlock)
         }
         indexer = newest.indexer
-        uniqueness = indexer.uniquenessToken(of: item)
         let others = try keys.indexers(for: home.tier.other)
         rivals = (indexers + (others ?? [])).map { $0.indexer.uniquenessToken(of: item) }
         isUncertain = others == nil

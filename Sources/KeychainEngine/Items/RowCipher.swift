@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainWire
 
 /// Turns rows as they lie on disk into items, and back.
 struct RowCipher {
@@ -24,7 +25,7 @@ struct RowCipher {
     /// - Throws: `.decode` if the row is not exactly what was written for this place, `.interactionNotAllowed` if its
     ///   key is locked away.
     func open(
-        _ row: StoredRow, as itemClass: ItemClass, _ judge: (OpenedRow) -> Verdict
+        _ row: StoredRow, as itemClass: ItemClass, _ judge: (Item) -> Verdict
     ) throws(KeychainError) -> OpenedRow? {
         let binding = try binding(of: row, itemClass)
         return try keys.withClassKey(binding.accessControl.protection, generation: row.generation) {
@@ -36,23 +37,20 @@ struct RowCipher {
     }
 
     private func open(
-        _ row: StoredRow, _ binding: RowBinding, _ sealer: RowSealer, _ judge: (OpenedRow) -> Verdict
+        _ row: StoredRow, _ binding: RowBinding, _ sealer: RowSealer, _ judge: (Item) -> Verdict
     ) throws(KeychainError) -> OpenedRow? {
-        let metadata = try sealer.openMetadata(wrappedKey: row.metadataKey, box: row.metadata)
+        var (item, secretTag) = try sealer.openMetadata(wrappedKey: row.metadataKey, box: row.metadata)
         // The removal of one half must not pass for an item without a secret.
-        guard (metadata.secretTag != nil) == row.hasSecret else { throw Self.damaged("one half is missing") }
-        var opened = OpenedRow(
-            id: row.id, uuid: binding.rowID, version: row.version, generation: row.generation,
-            itemClass: binding.itemClass, accessControl: binding.accessControl, metadata: metadata)
-        switch judge(opened) {
+        guard (secretTag != nil) == row.hasSecret else { throw Self.damaged("one half is missing") }
+        switch judge(item) {
         case .nothing: return nil
         case .metadata: break
         case .everythingFree where binding.accessControl.isSealedWithAuthentication:
-            try requireIntactSecret(of: row, metadata.secretTag, sealer)
+            try requireIntactSecret(of: row, secretTag, sealer)
         case .everything, .everythingFree:
-            if let tag = metadata.secretTag { opened.secret = try secret(of: row, tag, sealer) }
+            if let secretTag { item.secret = try secret(of: row, secretTag, sealer) }
         }
-        return opened
+        return OpenedRow(id: row.id, version: row.version, generation: row.generation, item: item)
     }
 
     private func secret(
@@ -102,18 +100,19 @@ struct RowCipher {
     }
 
     /// Seals an item with fresh keys.
-    func seal(_ item: OpenedRow) throws(KeychainError) -> (metadata: SealedHalf, secret: SealedHalf?) {
+    func seal(
+        _ item: Item, version: Int64
+    ) throws(KeychainError) -> (metadata: SealedHalf, secret: SealedHalf?) {
         let binding = RowBinding(
-            storeID: storeID, rowID: item.uuid, itemClass: item.itemClass, accessControl: item.accessControl,
-            version: item.version)
+            storeID: storeID, rowID: item.identifier, itemClass: item.itemClass, accessControl: item.accessControl,
+            version: version)
         return try keys.withSealingKey(item.accessControl.protection) { key throws(KeychainError) in
             try RowSealer.with(classKey: key, binding) { sealer throws(KeychainError) in
                 let secret = try item.secret?.withUnsafeBytes { bytes throws(KeychainError) in
                     try sealer.seal(bytes, as: .secret, constraints: constraints, randomness: randomness)
                 }
-                var metadata = item.metadata
-                metadata.secretTag = secret?.tag
-                let encoded = SecretBytes(copying: try metadata.encoded())
+                let encoded = item.encodedMetadata(secretTag: secret?.tag)
+                    .withUnsafeBytes { SecretBytes(copying: $0) }
                 let sealed = try encoded.withUnsafeBytes { bytes throws(KeychainError) in
                     try sealer.seal(bytes, as: .metadata, randomness: randomness)
                 }

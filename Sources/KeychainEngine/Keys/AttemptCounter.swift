@@ -172,19 +172,13 @@ struct AttemptCounter: Sendable {
 
     /// nil if the file is damaged.
     private func stored() throws(KeychainError) -> AttemptRecord? {
-        let file = open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        if file < 0 && errno == ENOENT {
+        guard let file = try OwnFile.open(url, O_RDONLY) else {
             return AttemptRecord(count: 0, time: 0, bootID: configuration.clock.bootID)
         }
-        guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
         defer { close(file) }
-        var information = stat()
-        guard fstat(file, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
-            throw KeychainError(.notAvailable, message: "\(url.path) is no regular file; remove it")
-        }
         var bytes = Data(count: 256)
         let count = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
-        guard count >= 0 else { throw AtomicFile.fileError("read", url, errno) }
+        guard count >= 0 else { throw KeychainError(file: "read", url, errno) }
         return AttemptRecord(decoding: bytes.prefix(count), storeID: storeID, deviceKey: deviceKey)
     }
 

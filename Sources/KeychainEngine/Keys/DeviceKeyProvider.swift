@@ -71,7 +71,7 @@ struct DeviceKeyFile: DeviceKeyProvider {
         if leftovers.isEmpty { return }
         for name in leftovers where files.remove("\(directory)/\(name)") != 0 && errno != ENOENT {
             if [EACCES, EPERM, EROFS].contains(errno) { return }
-            throw AtomicFile.fileError("remove", URL(fileURLWithPath: "\(directory)/\(name)"), errno)
+            throw KeychainError(file: "remove", URL(fileURLWithPath: "\(directory)/\(name)"), errno)
         }
         try AtomicFile.syncDirectory(of: url, files)
     }
@@ -102,22 +102,19 @@ private struct RawKeyFile {
 
     /// - Parameter flaw: What is wrong with the file's owner or mode, if anything.
     func load(_ flaw: (stat) -> String?) throws(KeychainError) -> KeyMaterial {
-        let file = open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else {
-            if errno == ENOENT { throw unusable("it is missing. Without it nothing in this store can be read") }
-            throw AtomicFile.fileError("open", url, errno)
+        guard let file = try OwnFile.open(url, O_RDONLY, of: .anybody) else {
+            throw unusable("it is missing. Without it nothing in this store can be read")
         }
         defer { close(file) }
         var information = stat()
-        guard fstat(file, &information) == 0 else { throw AtomicFile.fileError("read", url, errno) }
-        guard information.st_mode & S_IFMT == S_IFREG else { throw unusable("it is no regular file") }
+        guard fstat(file, &information) == 0 else { throw KeychainError(file: "read", url, errno) }
         if let flaw = flaw(information) { throw unusable(flaw) }
         guard information.st_size == KeyMaterial.byteCount else {
             throw unusable("it has \(information.st_size) bytes instead of \(KeyMaterial.byteCount)")
         }
         return try KeyMaterial { target throws(KeychainError) in
             guard read(file, target.baseAddress, target.count) == target.count else {
-                throw AtomicFile.fileError("read", url, errno)
+                throw KeychainError(file: "read", url, errno)
             }
         }
     }

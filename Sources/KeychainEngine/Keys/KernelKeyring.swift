@@ -28,10 +28,10 @@ struct KernelKeyring: Sendable {
             return failure
         }
         guard failure == 0 else {
-            let advice = failure == EDQUOT ? ": its quota is used up (see /proc/key-users)" : ""
             throw KeychainError(
                 .notAvailable,
-                message: "the kernel's keyring did not take the keys\(advice) (\(String(cString: strerror(failure))))")
+                message: "the kernel's keyring did not take the keys (\(String(cString: strerror(failure))))",
+                signal: failure == EDQUOT ? .fullKeyring : nil)
         }
     }
 
@@ -59,9 +59,11 @@ struct KernelKeyring: Sendable {
     }
 
     /// Takes keys from every process, by their names.
-    func removeAll(where isMeant: (_ name: String) -> Bool) {
+    func removeAll(where isMeant: (_ name: String) -> Bool) { removeAll { name, _ in isMeant(name) } }
+
+    func removeAll(where isMeant: (_ name: String, _ serial: Int32) -> Bool) {
         for serial in serials {
-            guard let name = name(of: serial), isMeant(name) else { continue }
+            guard let name = name(of: serial), isMeant(name, serial) else { continue }
             // One that is gone meanwhile needs nothing.
             _ = ckeychain_keyring_remove(serial)
         }

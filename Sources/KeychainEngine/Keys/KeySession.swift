@@ -120,7 +120,7 @@ extension KeychainError {
     /// Never seen by a caller: the engine begins the operation anew, with the keys there are now.
     static var staleKeys: KeychainError {
         KeychainError(
-            .notAvailable, message: "the keys of the keychain are being renewed; try again", cause: StaleKeys())
+            .notAvailable, message: "the keys of the keychain are being renewed; try again", signal: .staleKeys)
     }
 
     static var keybagTooOld: KeychainError {
@@ -129,8 +129,4 @@ extension KeychainError {
             message: "the keys of the keychain were renewed, and its keybag is from before that, or the database was "
                 + "edited. Nothing was changed; put back the keybag that belongs to the database")
     }
-
-    var isStaleKeys: Bool { cause is StaleKeys }
 }
-
-private struct StaleKeys: Error {}

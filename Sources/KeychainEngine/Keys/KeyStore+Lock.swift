@@ -101,7 +101,7 @@ extension KeyStore {
     ///
     /// - Returns: when to look again, if nothing happens before; nil: nothing will be due.
     func lockIfDue() throws(KeychainError) -> Duration? {
-        let bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
+        let bag = try begin().snapshot.bag
         let limit = bag.policy.idleLimit
         guard bag.passcode != nil else { return nil }
         guard let end = held.end(idleLimit: limit) else {

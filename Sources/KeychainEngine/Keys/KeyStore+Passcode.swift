@@ -12,9 +12,7 @@ extension KeyStore {
         try Passcode.check(passcode)
         try withStoreLock {
             var bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
-            guard bag.passcode == nil else {
-                throw KeychainError(.duplicateItem, message: "a passcode is set already: change it, or remove it first")
-            }
+            guard bag.passcode == nil else { throw KeychainError.passcodeIsSet }
             try requireRekeyable(bag)
             let parameters = try PasscodeParameters.make(
                 cost: UInt8(clamping: configuration.passcodeCost), randomness: configuration.randomness)

@@ -1,6 +1,8 @@
 internal import Foundation
+internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
+internal import Synchronization
 
 /// Keys that are put within reach of every process of the user, and taken back.
 extension KeyStore {
@@ -26,12 +28,12 @@ extension KeyStore {
         let now = configuration.clock.sinceBoot
         var wasLocked = false
         var published: LockRecord?
-        let isNew = keyring?.find(blobName(.afterFirstUnlock, bagGeneration: bag.generation)) == nil
+        let isNew = ownKeyring?.find(blobName(.afterFirstUnlock, bagGeneration: bag.generation)) == nil
         try state.update { record throws(KeychainError) in
             wasLocked = record.lockedAt != moment.lockedAt
             if tiers.contains(.whenUnlocked) && !wasLocked { record.unlock(now) } else { record.epoch &+= 1 }
             do throws(KeychainError) {
-                try putBlobs(of: keys, tiers.filter { $0 != .whenUnlocked || !wasLocked }, bag, record, now)
+                try putOrKeep(keys, tiers.filter { $0 != .whenUnlocked || !wasLocked }, bag, record, now)
                 try commit()
             } catch {
                 if isNew { removeBlobs(of: tiers, bagGeneration: bag.generation) }
@@ -57,6 +59,40 @@ extension KeyStore {
         return !wasLocked
     }
 
+    /// Where the keyring is full, and the keys of stores that are gone leave no room either, this process alone has them,
+    /// as where there is none.
+    private func putOrKeep(
+        _ keys: StoreKeys, _ tiers: [KeyTier], _ bag: Keybag, _ record: LockRecord, _ now: UInt64
+    ) throws(KeychainError) {
+        isKeyringFull.store(false, ordering: .relaxed)
+        for mayTryAgain in [true, false] {
+            do throws(KeychainError) {
+                return try putBlobs(of: keys, tiers, bag, record, now)
+            } catch {
+                guard error.signal == .fullKeyring else { throw error }
+                if mayTryAgain { removeBlobsOfMissingStores() }
+            }
+        }
+        removeBlobs(of: tiers, bagGeneration: bag.generation)
+        isKeyringFull.store(true, ordering: .relaxed)
+    }
+
+    /// Those of directories that are not there any more, or that another one is in the place of.
+    private func removeBlobsOfMissingStores() {
+        guard let ownKeyring else { return }
+        ownKeyring.removeAll { name, serial in
+            // keychain, the store's id, its place, the keybag's generation, the tier.
+            let parts = name.split(separator: ":")
+            guard parts.count == 5, parts[0] == "keychain" else { return false }
+            let stored: String? = try? ownKeyring.read(serial, capacity: KeyringPayload.mostBytes) {
+                KeyringPayload($0)?.path
+            }
+            guard let path = stored else { return false }
+            let isThere = StorePlace(URL(fileURLWithPath: path))?.name == String(parts[2])
+            return !isThere && (access(path, F_OK) == 0 || errno == ENOENT || errno == ENOTDIR)
+        }
+    }
+
     private func putBlobs(
         of keys: StoreKeys, _ tiers: [KeyTier], _ bag: Keybag, _ record: LockRecord, _ now: UInt64
     ) throws(KeychainError) {
@@ -67,7 +103,8 @@ extension KeyStore {
             let blob = try keys[tier].sealed(
                 under: key, context: binding.context(tier), randomness: configuration.randomness)
             let lifetime = tier == .whenUnlocked ? record.lifetime(idleLimit: bag.policy.idleLimit, now: now) : nil
-            try keyring.put(blob, as: blobName(tier, bagGeneration: bag.generation), lifetime: lifetime)
+            let payload = KeyringPayload.bytes(of: blob, in: configuration.storeDirectory)
+            try keyring.put(payload, as: blobName(tier, bagGeneration: bag.generation), lifetime: lifetime)
         }
     }
 
@@ -88,7 +125,7 @@ extension KeyStore {
     ///   - exceptOf: But not of this one.
     func removeBlobs(of tiers: [KeyTier], bagGeneration: UInt64? = nil, exceptOf kept: UInt64? = nil) {
         let prefixes = formerPlaces.map(blobPrefix)
-        keyring?.removeAll { name in
+        ownKeyring?.removeAll { name in
             tiers.contains { tier in
                 prefixes.contains(where: name.hasPrefix) && name.hasSuffix(":\(tier.rawValue)")
                     && (bagGeneration.map { name == blobName(tier, bagGeneration: $0) } ?? true)

@@ -14,7 +14,11 @@ final class KeyStore: KeySource, Sendable {
     let state: any LockStateKeeper
     let attempts: AttemptCounter
     /// nil: every process holds the keys it unlocked itself.
-    let keyring: KernelKeyring?
+    var keyring: KernelKeyring? { isKeyringFull.load(ordering: .relaxed) ? nil : ownKeyring }
+    /// What is there is taken out also when no more goes in.
+    let ownKeyring: KernelKeyring?
+    /// It did not take the keys of this process's last unlock.
+    let isKeyringFull = Atomic(false)
     let held: HeldKeys
 
     private let snapshot: BriefLock<KeySnapshot?>
@@ -40,7 +44,7 @@ final class KeyStore: KeySource, Sendable {
         attempts = AttemptCounter(configuration, storeID: bag.storeID, deviceKey: deviceKey)
         // A set-user-ID program would reach the keyring of the user who runs it, and with it none of the owner's locks.
         let isOwnersKeyring = configuration.host == .embedded && getuid() == geteuid()
-        keyring = configuration.usesKeyring && isOwnersKeyring ? KernelKeyring.ofUser : nil
+        ownKeyring = configuration.usesKeyring && isOwnersKeyring ? KernelKeyring.ofUser : nil
         held =
             configuration.host == .user
             ? HeldKeys(state, configuration.clock)
@@ -218,8 +222,10 @@ final class KeyStore: KeySource, Sendable {
     private func readBlob(
         _ serial: Int32, _ key: KeyMaterial, _ context: KeyContext, _ keyring: KernelKeyring
     ) throws(KeychainError) -> KeySet? {
-        try keyring.read(serial, capacity: 1024) { bytes throws(KeychainError) in
-            try KeySet(opening: bytes, under: key, context: context)
+        try keyring.read(serial, capacity: KeyringPayload.mostBytes) { bytes throws(KeychainError) in
+            try KeyringPayload(bytes).flatMap { payload throws(KeychainError) in
+                try KeySet(opening: payload.sealed, under: key, context: context)
+            }
         }
     }
 

@@ -7,14 +7,16 @@ internal import KeychainSystem
 /// The file `keybag` of a store.
 struct KeybagFile: Sendable {
     /// More than a bag has whose keys were renewed as often as they may be.
-    private static let most = 256 << 10
+    static let mostBytes = 256 << 10
 
     let url: URL
     private let file: AtomicFile
+    private let leastCost: Int
 
-    init(url: URL, _ files: any FileSystem) {
-        self.url = url
-        file = AtomicFile(locked: url, files)
+    init(_ configuration: EngineConfiguration) {
+        url = configuration.storeDirectory.appendingPathComponent("keybag")
+        file = AtomicFile(locked: url, configuration.files)
+        leastCost = min(configuration.passcodeCost, Int(PasscodeParameters.leastCost))
     }
 
     var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
@@ -26,6 +28,8 @@ struct KeybagFile: Sendable {
         return try Self.usable { () throws(KeychainError) in
             let bag = try Keybag(decoding: bytes, deviceKey: deviceKey)
             guard storeID == nil || bag.storeID == storeID else { throw Self.foreign }
+            // Before a passcode is asked for: with less work its fingerprint would tell it.
+            guard bag.passcode?.takesWork(ofCost: leastCost) != false else { throw Self.cheap }
             return bag
         }
     }
@@ -44,24 +48,22 @@ struct KeybagFile: Sendable {
         KeychainError(.decode, message: "the file keybag is not usable: it belongs to another store")
     }
 
+    private static var cheap: KeychainError {
+        KeychainError(
+            .decode,
+            message:
+                "the file keybag is not usable: a guess at its passcode would take less work than at any that this "
+                + "program sets, so somebody has changed it. Put it back from a backup")
+    }
+
     private func bytes() throws(KeychainError) -> Data {
-        let file = open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
+        guard let file = try OwnFile.open(url, O_RDONLY) else { throw KeychainError(file: "open", url, ENOENT) }
         defer { close(file) }
         var information = stat()
-        guard fstat(file, &information) == 0 else { throw AtomicFile.fileError("read", url, errno) }
-        guard information.st_uid == geteuid() else {
-            throw KeychainError(
-                .notAvailable,
-                message: "the keybag \(url.path) cannot be used: it belongs to user \(information.st_uid), and this "
-                    + "program runs as \(geteuid())")
-        }
-        guard information.st_mode & S_IFMT == S_IFREG else {
-            throw KeychainError(.notAvailable, message: "the keybag \(url.path) cannot be used: it is no regular file")
-        }
-        var bytes = Data(count: min(Int(information.st_size), Self.most))
+        guard fstat(file, &information) == 0 else { throw KeychainError(file: "read", url, errno) }
+        var bytes = Data(count: min(Int(information.st_size), Self.mostBytes))
         let count = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
-        guard count >= 0 else { throw AtomicFile.fileError("read", url, errno) }
+        guard count >= 0 else { throw KeychainError(file: "read", url, errno) }
         return bytes.prefix(count)
     }
 

@@ -52,12 +52,8 @@ final class LockStateFile: LockStateKeeper {
 
     /// On a read-only disk for reading alone.
     private func open() -> Int32 {
-        let flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        var file = files.open(url.path, O_RDWR | flags)
-        if file < 0 { file = Glibc.open(url.path, O_RDONLY | flags) }
-        guard file >= 0, !Self.isOurs(file) else { return file }
-        close(file)
-        return -1
+        let file = (try? OwnFile.open(url, O_RDWR, through: files)) ?? (try? OwnFile.open(url, O_RDONLY))
+        return file ?? -1
     }
 
     /// For the case that the file was removed, and another process made a new one.
@@ -109,7 +105,7 @@ final class LockStateFile: LockStateKeeper {
             let failure = errno
             if failure == EINTR { continue }
             guard failure == EWOULDBLOCK, ContinuousClock.now < end else {
-                throw AtomicFile.fileError("lock", url, failure)
+                throw KeychainError(file: "lock", url, failure)
             }
             usleep(1_000)
         }
@@ -125,15 +121,7 @@ final class LockStateFile: LockStateKeeper {
     }
 
     private func openForChange() throws(KeychainError) -> Int32 {
-        let file = files.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
-        guard Self.isOurs(file) else {
-            close(file)
-            throw KeychainError(
-                .notAvailable,
-                message: "\(url.path) is no file of this user's: remove it. Until then the keychain is locked")
-        }
-        return file
+        try OwnFile.make(url, through: files)
     }
 
     private func write(
@@ -157,14 +145,7 @@ final class LockStateFile: LockStateKeeper {
                     == range.count
             }
         }
-        guard isWritten else { throw AtomicFile.fileError("write", url, errno) }
-    }
-
-    /// A regular file of this user: a pipe or a device in its place would hold up who reads it.
-    private static func isOurs(_ file: Int32) -> Bool {
-        var information = stat()
-        return fstat(file, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
-            && information.st_uid == geteuid()
+        guard isWritten else { throw KeychainError(file: "write", url, errno) }
     }
 
     /// One word alone, so that using a key does not wait for anybody.
@@ -180,17 +161,16 @@ final class LockStateFile: LockStateKeeper {
     func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
         // It must be there to be watched.
         if read() == nil {
-            if isGone { throw AtomicFile.fileError("watch", url, ENOENT) }
+            if isGone { throw KeychainError(file: "watch", url, ENOENT) }
             try update { _ in }
         }
         var watcher: Int32 = -1
         let failure = ckeychain_watch_file(url.path, &watcher)
         // A user has 128 of them, unless the administrator says otherwise (inotify(7)); without one it is looked at often.
         let isPolling = failure == EMFILE || failure == ENOSPC
-        guard failure == 0 || isPolling else { throw AtomicFile.fileError("watch", url, failure) }
+        guard failure == 0 || isPolling else { throw KeychainError(file: "watch", url, failure) }
         defer { if !isPolling { close(watcher) } }
-        let file = Glibc.open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
+        guard let file = try OwnFile.open(url, O_RDONLY) else { throw KeychainError(file: "open", url, ENOENT) }
         defer { close(file) }
         let end = ContinuousClock.now + timeout
         while true {
@@ -207,7 +187,7 @@ final class LockStateFile: LockStateKeeper {
             var hasChanged: Int32 = 0
             let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1
             let failure = ckeychain_await_change(watcher, Int32(clamping: milliseconds), &hasChanged)
-            guard failure == 0 else { throw AtomicFile.fileError("watch", url, failure) }
+            guard failure == 0 else { throw KeychainError(file: "watch", url, failure) }
         }
     }
 
@@ -221,12 +201,11 @@ final class LockStateFile: LockStateKeeper {
 
     /// A lock of the file `lock-listeners` beside this one, shared by all who listen: it is gone with whoever is killed.
     func listen() throws(KeychainError) -> LockListening {
-        let file = files.open(listeners.path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { throw AtomicFile.fileError("open", listeners, errno) }
+        let file = try OwnFile.make(listeners, O_RDONLY, through: files)
         let failure = ckeychain_share_byte(file, 0)
         guard failure == 0 else {
             close(file)
-            throw AtomicFile.fileError("lock", listeners, failure)
+            throw KeychainError(file: "lock", listeners, failure)
         }
         return LockListening {
             // A forked child may have it open too, and would keep the lock.
@@ -237,10 +216,8 @@ final class LockStateFile: LockStateKeeper {
 
     /// Where that cannot be found out nobody is waited for.
     var hasListeners: Bool {
-        let file = Glibc.open(listeners.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { return false }
+        guard let file = try? OwnFile.open(listeners, O_RDONLY) else { return false }
         defer { close(file) }
-        guard Self.isOurs(file) else { return false }
         var isLocked: Int32 = 0
         return ckeychain_is_byte_locked(file, 0, &isLocked) == 0 && isLocked != 0
     }

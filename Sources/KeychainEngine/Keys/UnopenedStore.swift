@@ -11,8 +11,7 @@ package enum UnopenedStore {
     ///   keyring all the same.
     package static func lock(_ configuration: EngineConfiguration, _ request: LockRequest) throws(KeychainError) {
         do throws(KeychainError) {
-            let keybag = KeybagFile(
-                url: configuration.storeDirectory.appendingPathComponent("keybag"), configuration.files)
+            let keybag = KeybagFile(configuration)
             let deviceKey = try configuration.deviceKeyProvider.load()
             try KeyStore(configuration, keybagFile: keybag, deviceKey: deviceKey).lock(request)
         } catch {

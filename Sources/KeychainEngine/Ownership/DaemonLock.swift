@@ -12,12 +12,11 @@ final class DaemonLock: Sendable {
     /// - Throws: `.notAvailable` if another process has it.
     init(_ configuration: EngineConfiguration) throws(KeychainError) {
         let url = configuration.storeDirectory.appendingPathComponent("daemon.lock")
-        let file = configuration.files.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
+        let file = try OwnFile.make(url, through: configuration.files)
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
             let failure = errno
             close(file)
-            guard failure == EWOULDBLOCK else { throw AtomicFile.fileError("lock", url, failure) }
+            guard failure == EWOULDBLOCK else { throw KeychainError(file: "lock", url, failure) }
             throw KeychainError(
                 .notAvailable,
                 message: "a keychaind has the keychain in \(configuration.storeDirectory.path) open already")

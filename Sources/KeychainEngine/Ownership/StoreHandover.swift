@@ -50,7 +50,7 @@ package struct StoreHandover {
 
     /// nil: there is no store yet.
     private func keyStore() throws -> KeyStore? {
-        let keybag = KeybagFile(url: configuration.storeDirectory.appendingPathComponent("keybag"), configuration.files)
+        let keybag = KeybagFile(configuration)
         guard keybag.exists else { return nil }
         // As programs have it, with what they share.
         var configuration = configuration

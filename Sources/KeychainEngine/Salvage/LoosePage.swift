@@ -101,9 +101,14 @@ struct LoosePage {
         return values(types, start, Int(headerSize))
     }
 
+    /// An item, and what sealing it adds.
+    private static let mostBytes = Item.mostBytes + 16_384
+
     private func values(_ types: [Int64], _ start: Int, _ headerSize: Int) -> [LooseValue]? {
         let sizes = types.compactMap(Self.byteCount)
-        guard sizes.count == types.count, sizes.allSatisfy({ $0 <= FoundItem.mostBytes + 1024 }),
+        // Compared before they are added up, which could be too much for a number.
+        guard sizes.count == types.count, sizes.allSatisfy({ $0 <= Self.mostBytes }),
+            sizes.reduce(0, +) <= Self.mostBytes,
             let payload = payload(at: start, count: headerSize + sizes.reduce(0, +))
         else { return nil }
         var values: [LooseValue] = []
@@ -142,16 +147,12 @@ struct LoosePage {
     private func payload(at start: Int, count: Int) -> Data? {
         let local = localByteCount(of: count)
         guard start + local <= pages.usableSize else { return nil }
-        var payload = Data(bytes[start..<start + local])
+        let payload = Data(bytes[start..<start + local])
         if local == count { return payload }
         guard start + local + 4 <= pages.usableSize else { return nil }
-        var next = word(bytes, start + local)
-        while payload.count < count {
-            guard next > 0, let page = pages.page(next) else { return nil }
-            payload.append(contentsOf: page[4..<min(pages.usableSize, 4 + count - payload.count)])
-            next = word(page, 0)
-        }
-        return payload
+        let next = bytes.withUnsafeBytes { Int($0.word(start + local)) }
+        guard let rest = pages.chain(from: next, byteCount: count - local) else { return nil }
+        return payload + rest
     }
 
     /// How much of a record is in the page itself (sqlite.org/fileformat.html, section 1.6).
@@ -167,10 +168,6 @@ struct LoosePage {
     // MARK: Numbers
 
     private func short(_ offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
-
-    private func word(_ bytes: [UInt8], _ offset: Int) -> Int {
-        (0..<4).reduce(0) { $0 << 8 | Int(bytes[offset + $1]) }
-    }
 
     /// A number of one to nine bytes, and where the next thing begins.
     private func varint(at start: Int) -> (value: Int64, end: Int)? {

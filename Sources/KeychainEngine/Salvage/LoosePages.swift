@@ -13,6 +13,11 @@ final class LoosePages {
     /// The frames of the log that say they have a page, the newest last.
     private let logged: [UInt32: [Int]]
 
+    /// How often a page of a chain may be read, on average. Each belongs to one record, of which there may be copies.
+    private static let mostReadings = 16
+    private let mostChainedPages: Int
+    private(set) var chainedPagesRead = 0
+
     /// - Throws: `.notAvailable` if the file cannot be opened.
     init(_ url: URL) throws(KeychainError) {
         guard let database = try DatabasePages(url) else {
@@ -26,8 +31,13 @@ final class LoosePages {
         let inFile = database.file.count / pageSize
         // A damaged number of a page leads beyond all others.
         let most = log?.log.frames.filter { $0.isLinked && $0.isCurrent }.map { Int($0.pagesAfterCommit) }.max() ?? 0
-        numbers = Set(1...max(1, inFile)).union(logged.keys.map { Int($0) }.filter { 1...max(inFile, most, 1) ~= $0 })
+        let size = pageSize
+        let present = database.file.contentRanges.map { range in
+            (range.lowerBound / size + 1)...((range.upperBound - 1) / size + 1)
+        }
+        numbers = Set(present.joined()).union(logged.keys.map { Int($0) }.filter { 1...max(inFile, most, 1) ~= $0 })
             .sorted()
+        mostChainedPages = Self.mostReadings * (numbers.count + 64)
     }
 
     /// What may be the content of a page, the newest first: what was before it too, where the newest is in a frame that
@@ -43,6 +53,23 @@ final class LoosePages {
         }
         if let bytes = database.file.bytes(at: (number - 1) * pageSize, count: pageSize) { contents.append(bytes) }
         return contents
+    }
+
+    /// The pages that a record goes on in, from one on: nil if there are not as many, if they lead round, or if records that
+    /// lead to the same pages again and again have used up the number of readings.
+    func chain(from first: Int, byteCount: Int) -> Data? {
+        var bytes = Data()
+        var seen: Set<Int> = []
+        var next = first
+        while bytes.count < byteCount {
+            guard chainedPagesRead < mostChainedPages, seen.insert(next).inserted, let page = page(next) else {
+                return nil
+            }
+            chainedPagesRead += 1
+            bytes.append(contentsOf: page[4..<min(usableSize, 4 + byteCount - bytes.count)])
+            next = page.withUnsafeBytes { Int($0.word(0)) }
+        }
+        return bytes
     }
 
     /// The newest content of a page; nil for one that is nowhere, or cannot be read.

@@ -20,8 +20,8 @@ struct RowRescue {
         try items.write { connection in
             for row in rows {
                 switch try open(row, connection) {
-                case .some(let item):
-                    if try insert(row, item, connection) { taken.append(row.uuid) } else { given.append(row.uuid) }
+                case .some(let opened):
+                    if try insert(row, opened, connection) { taken.append(row.uuid) } else { given.append(row.uuid) }
                 case .none: given.append(row.uuid)
                 }
             }
@@ -45,37 +45,38 @@ struct RowRescue {
     }
 
     /// - Returns: false if there is no place for it: a newer version of it is there, or another item of its name.
-    private func insert(_ row: SalvagedRow, _ item: OpenedRow, _ connection: StoreConnection) throws -> Bool {
-        let home = item.home(generation: item.generation)
+    private func insert(_ row: SalvagedRow, _ opened: OpenedRow, _ connection: StoreConnection) throws -> Bool {
+        let (item, home) = (opened.item, opened.item.home(generation: opened.generation))
         guard
-            let indexer = try items.keys.indexers(for: home.tier)?.first(where: { $0.generation == item.generation })?
+            let indexer = try items.keys.indexers(for: home.tier)?.first(where: { $0.generation == home.generation })?
                 .indexer
         else { return false }
-        let uniqueness = indexer.uniquenessToken(of: item)
-        for other in [try connection.item(withUUID: item.uuid), try connection.item(withUniqueness: uniqueness)] {
+        let sealed = SealedRow(
+            item, at: home, indexer, version: opened.version,
+            (
+                metadata: SealedHalf(wrappedKey: row.metadataKey, box: row.metadata),
+                secret: row.secretKey.flatMap { key in row.secret.map { SealedHalf(wrappedKey: key, box: $0) } }
+            ))
+        for other in [
+            try connection.item(withUUID: sealed.uuid), try connection.item(withUniqueness: sealed.uniqueness),
+        ] {
             guard let other else { continue }
-            guard try isNewer(item, than: other, connection) else { return false }
+            guard try isNewer(opened, than: other, connection) else { return false }
             try connection.delete(other)
         }
-        try connection.insert(
-            SealedRow(
-                uuid: item.uuid, home: try connection.makeHome(home, indexer), generation: item.generation,
-                version: item.version, uniqueness: uniqueness, accessControl: item.accessControl,
-                tokens: indexer.tokens(of: item.itemClass, attributes: item.metadata.attributes),
-                metadata: SealedHalf(wrappedKey: row.metadataKey, box: row.metadata),
-                secret: row.secretKey.flatMap { key in row.secret.map { SealedHalf(wrappedKey: key, box: $0) } }))
+        try connection.insert(sealed)
         return true
     }
 
     /// Of two copies of a row the one that was written later; of two items with the same unique attributes, too.
-    private func isNewer(_ item: OpenedRow, than other: Int64, _ connection: StoreConnection) throws -> Bool {
-        guard let present = try items.openWhole(other, as: item.itemClass, .everythingFree, on: connection) else {
+    private func isNewer(_ row: OpenedRow, than other: Int64, _ connection: StoreConnection) throws -> Bool {
+        guard let present = try items.openWhole(other, as: row.item.itemClass, .everythingFree, on: connection) else {
             return true
         }
         // Of one row by its count of versions, which no clock that is set back misleads.
-        if item.uuid == present.uuid {
-            return (item.version, Int64(item.generation)) > (present.version, Int64(present.generation))
+        if row.item.identifier == present.item.identifier {
+            return (row.version, Int64(row.generation)) > (present.version, Int64(present.generation))
         }
-        return item.metadata.modified > present.metadata.modified
+        return row.item.modified > present.item.modified
     }
 }

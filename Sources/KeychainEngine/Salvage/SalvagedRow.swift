@@ -42,7 +42,7 @@ struct SalvagedRow {
     static let echo = "SELECT ?, 0, ?, ?, ?, ?, ?, ?, ?, ?"
 
     /// Calls `body` with the row as if it lay in a table.
-    func withStoredRow<R>(_ echo: RawStatement, _ body: (StoredRow) throws -> R) throws -> R {
+    func withStoredRow<R>(_ echo: SQLiteStatement, _ body: (StoredRow) throws -> R) throws -> R {
         try echo.bind(uuid, at: 1)
         try echo.bind(generation, at: 2)
         try echo.bind(version, at: 3)

@@ -77,7 +77,7 @@ package struct StoreRepair {
     }
 
     private func openKeys() throws -> KeyStore {
-        let keybag = KeybagFile(url: file("keybag"), configuration.files)
+        let keybag = KeybagFile(configuration)
         guard keybag.exists else {
             throw KeychainError(
                 .notAvailable,
@@ -131,8 +131,7 @@ package struct StoreRepair {
     /// Runs `body` while nobody has the database open, and nobody can open it: SQLite takes a lock on the same byte first.
     private func withStoreClosed<R>(_ body: () throws -> R) throws -> R {
         let index = file("keychain.db-shm")
-        let descriptor = configuration.files.open(index.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { throw AtomicFile.fileError("open", index, errno) }
+        let descriptor = try OwnFile.make(index, through: configuration.files)
         defer { close(descriptor) }
         guard ckeychain_lock_byte(descriptor, LoggedTransactions.lockedByte) == 0 else {
             throw KeychainError(
@@ -184,8 +183,8 @@ package struct StoreRepair {
     private func copyFiles(to directory: URL) throws {
         for name in ["keybag", "attempts", "lock-state", "host"] {
             guard let source = try FileBytes(file(name)) else { continue }
-            guard let bytes = source.bytes(at: 0, count: source.count) else {
-                throw AtomicFile.fileError("read", file(name), errno)
+            guard source.count <= KeybagFile.mostBytes, let bytes = source.bytes(at: 0, count: source.count) else {
+                throw KeychainError(file: "read", file(name), source.count > KeybagFile.mostBytes ? EFBIG : EIO)
             }
             let copy = AtomicFile(locked: directory.appendingPathComponent(name), configuration.files)
             try bytes.withUnsafeBytes { bytes in _ = try copy.create(with: bytes) }
@@ -196,21 +195,23 @@ package struct StoreRepair {
         let pages = try LoosePages(file("keychain.db"))
         var rows: [SalvagedRow] = []
         var size = 0
+        func finishBatch(after pageCount: Int) throws {
+            try body(rows)
+            rows.removeAll()
+            size = 0
+            progress(pageCount, pages.numbers.count)
+        }
         for (index, number) in pages.numbers.enumerated() {
             for content in pages.candidates(number) {
-                LoosePage(number, content, of: pages).forEachRecord(columns: SalvagedRow.columnCount) { record in
+                try LoosePage(number, content, of: pages).forEachRecord(columns: SalvagedRow.columnCount) { record in
                     guard let row = SalvagedRow(record) else { return }
                     rows.append(row)
                     size += row.metadata.count + (row.secret?.count ?? 0)
+                    if size >= Self.bytesPerTransaction || rows.count >= 1_000 { try finishBatch(after: index) }
                 }
             }
-            if size >= Self.bytesPerTransaction || rows.count >= 1_000 || index == pages.numbers.count - 1 {
-                try body(rows)
-                rows.removeAll()
-                size = 0
-                progress(index + 1, pages.numbers.count)
-            }
         }
+        try finishBatch(after: pages.numbers.count)
     }
 
     /// The new store must be better than the old one.
@@ -256,7 +257,7 @@ package struct StoreRepair {
         for attempt in 1...1_000 {
             let name = sibling("damaged-\(day)" + (attempt == 1 ? "" : "-\(attempt)"))
             guard access(name.path, F_OK) != 0 else { continue }
-            guard Glibc.rename(fresh.path, name.path) == 0 else { throw AtomicFile.fileError("rename", fresh, errno) }
+            guard Glibc.rename(fresh.path, name.path) == 0 else { throw KeychainError(file: "rename", fresh, errno) }
             return name
         }
         throw KeychainError(.notAvailable, message: "a thousand damaged stores of today are there; remove some")
@@ -279,7 +280,7 @@ package struct StoreRepair {
                 .notAvailable,
                 message: "\(store.path) is a mount point and cannot be exchanged; copy the directory to another place "
                     + "and repair it there. Nothing was changed")
-        default: AtomicFile.fileError("exchange", store, failure)
+        default: KeychainError(file: "exchange", store, failure)
         }
     }
 }

@@ -1,5 +1,6 @@
-/// What a dialog needs of the environment: where to draw, in which language, and how it is to look. Nothing that loads
-/// code into it, and nothing of the asking program's own.
+/// What a dialog needs of the environment: where to draw, in which language, and how it is to look. Nothing that names
+/// libraries to load, and nothing of the asking program's own. What a toolkit finds by the rest, a module that the user's
+/// settings name, is the user's choice.
 enum PinentryEnvironment {
     private static let names: Set = [
         "WAYLAND_DISPLAY", "DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS",

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// Whose turn it is to ask: two questions at once would be typed into one another.
@@ -8,7 +9,7 @@ internal import Synchronization
 package final class PromptTurn: Sendable {
     private struct State {
         var isTaken = false
-        var waiting: [WakeEvent] = []
+        var waiting: [EventDescriptor] = []
     }
 
     private let state = Mutex(State())
@@ -25,7 +26,7 @@ package final class PromptTurn: Sendable {
     func perform<R>(
         _ cancellation: Cancellation, _ body: (Wait) throws(PromptFailure) -> R
     ) throws(PromptFailure) -> R {
-        let wait = Wait(wake: try WakeEvent())
+        let wait = Wait(wake: try EventDescriptor.make())
         return try cancellation.withHandler({ [wake = wait.wake] in wake.set() }) { () throws(PromptFailure) -> R in
             try take(wait)
             defer { giveBack() }
@@ -38,7 +39,7 @@ package final class PromptTurn: Sendable {
     }
 
     private func take(_ wait: Wait) throws(PromptFailure) {
-        let granted = try WakeEvent()
+        let granted = try EventDescriptor.make()
         let mustWait = state.withLock { state in
             if state.isTaken { state.waiting.append(granted) }
             defer { state.isTaken = true }
@@ -46,7 +47,7 @@ package final class PromptTurn: Sendable {
         }
         guard mustWait else { return }
         do throws(WaitFailure) {
-            try wait.for(granted.descriptor, POLLIN, until: nil)
+            try wait.for(granted.number, POLLIN, until: nil)
         } catch {
             withdraw(granted)
             switch error {
@@ -57,7 +58,7 @@ package final class PromptTurn: Sendable {
     }
 
     /// Leaves the queue; if the turn came meanwhile, the next in it has it.
-    private func withdraw(_ granted: WakeEvent) {
+    private func withdraw(_ granted: EventDescriptor) {
         let wasWaiting = state.withLock { state in
             guard let place = state.waiting.firstIndex(where: { $0 === granted }) else { return false }
             state.waiting.remove(at: place)
@@ -67,7 +68,7 @@ package final class PromptTurn: Sendable {
     }
 
     private func giveBack() {
-        let next = state.withLock { state -> WakeEvent? in
+        let next = state.withLock { state -> EventDescriptor? in
             if state.waiting.isEmpty {
                 state.isTaken = false
                 return nil
@@ -79,4 +80,10 @@ package final class PromptTurn: Sendable {
 
     /// How many questions wait for their turn.
     package var waitingCount: Int { state.withLock { $0.waiting.count } }
+}
+
+extension EventDescriptor {
+    fileprivate static func make() throws(PromptFailure) -> EventDescriptor {
+        do throws(SystemError) { return try EventDescriptor() } catch { throw .failed(error.message) }
+    }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KeychainSystem
 
 /// Why something that was waited for did not come.
 enum WaitFailure: Error {
@@ -11,7 +12,7 @@ enum WaitFailure: Error {
 /// Waits in the kernel for one descriptor, unless something comes before it.
 struct Wait {
     /// What cancels the wait.
-    let wake: WakeEvent
+    let wake: EventDescriptor
 
     /// Returns when the descriptor has one of these events (poll(2)), or an error or an end to be read from it.
     ///
@@ -19,7 +20,7 @@ struct Wait {
     func `for`(_ descriptor: Int32, _ events: Int32, until deadline: ContinuousClock.Instant?) throws(WaitFailure) {
         while true {
             var waiting = [
-                pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: descriptor, events: Int16(events), revents: 0),
             ]
             let ready = poll(&waiting, 2, Self.milliseconds(until: deadline))

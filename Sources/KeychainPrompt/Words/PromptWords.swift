@@ -65,6 +65,6 @@ struct PromptWords {
 
     private static func reason(_ reason: String?, _ isASCII: Bool) -> String {
         guard let reason, !reason.isEmpty else { return "It gives no reason." }
-        return "It says: \"" + HarmlessText.make(reason, limit: reasonLimit, isASCII: isASCII) + "\""
+        return "Its reason: \"" + HarmlessText.make(reason, limit: reasonLimit, isASCII: isASCII) + "\""
     }
 }

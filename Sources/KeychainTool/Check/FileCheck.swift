@@ -2,6 +2,7 @@ internal import DataProtection
 internal import Foundation
 internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 
 /// One run of `file fsck`.
 final class FileCheck {
@@ -41,7 +42,7 @@ final class FileCheck {
             case .directory: break
             case .file(let path, let file):
                 do {
-                    if let report = try check(path) { try tell(report) }
+                    if let report = try check(path, file) { try tell(report) }
                 } catch let failure as FileFailure {
                     fail(failure)
                 }
@@ -55,11 +56,11 @@ final class FileCheck {
     }
 
     /// - Returns: nil if there is nothing to say.
-    private func check(_ path: String) throws(FileFailure) -> FileCheckReport? {
+    private func check(_ path: String, _ file: TreeWalk.FoundFile) throws(FileFailure) -> FileCheckReport? {
         let url = URL(namedByPerson: path)
         do throws(DataProtectionError) {
             // One that is named is meant to be protected.
-            if !walk.paths.contains(path) {
+            if !walk.paths.contains(where: { FilePath.isSame($0, path) }) {
                 guard try files.isProtected(url) else {
                     summary.plain += 1
                     return nil
@@ -67,11 +68,14 @@ final class FileCheck {
             }
             var report = FileCheckReport(path, try files.check(url) { [self] in show($0) })
             summary.checked += 1
-            if options.repairs, report.check.canRepairHeader, try files.repairHeader(of: url) {
+            if options.repairs, report.check.canRepairHeader, try files.meaning(file.found).repairHeader(of: url) {
                 report.afterRepair = try files.check(url) { [self] in show($0) }
             }
             if let salvage, report.state == .damaged {
-                report.salvagedPath = try save(url, to: salvage.place(of: path), report.check)
+                guard let target = salvage.place(of: path) else {
+                    throw DataProtectionError(.unsupportedFile, path, "its name is not UTF-8 text: rename it first")
+                }
+                report.salvagedPath = try save(url, to: target, path, report.check)
             }
             count(report)
             return report.check.findings.isEmpty ? nil : report
@@ -86,11 +90,15 @@ final class FileCheck {
 
     /// - Returns: nil if there was nothing to save.
     private func save(
-        _ url: URL, to target: String, _ check: ProtectedFileCheck
+        _ url: URL, to target: String, _ path: String, _ check: ProtectedFileCheck
     ) throws(DataProtectionError) -> String? {
         // The directory is made only if there is something to put there.
         guard check.readable > 0 || check.length == 0 else { return nil }
         try SalvageDirectory.makeDirectory(above: target)
+        guard !walk.storeFiles.belong(in: FilePath.directory(of: target)) else {
+            throw DataProtectionError(.unsupportedFile, path, "what is saved of it would lie among a keychain's files")
+        }
+        try DiskSpace.require(ProtectedFiles.storedSize(ofContent: check.length ?? 0), at: target, for: path)
         return try files.salvage(url, to: URL(namedByPerson: target)) { [self] in show($0) }.isSalvaged ? target : nil
     }
 

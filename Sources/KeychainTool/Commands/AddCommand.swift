@@ -49,11 +49,15 @@ struct NewPassword: ParsableArguments {
         request.accessGroup = group
         request.synchronizable = sync
         request.accessControl = try accessControl
-        // Before the store is opened: it is not kept waiting for a person.
+        // Nobody types a secret that cannot be stored. The store is closed again: it does not wait for a person.
+        if !update && SecretInput.isTerminal { try KeychainSession(store).requireAbsence(of: request) }
         request.secret = try SecretInput.read(prompt: prompt, allowsEmpty: allowEmpty)
         var session = try KeychainSession(store)
-        session.authentication = authentication.authentication(reason: "store a secret")
+        let isFirst = session.presence == .absent
+        let words = unique.compactMap { $0?.inWords }.joined(separator: ", ")
+        session.authentication = authentication.authentication(reason: "store a secret: " + words)
         let item = update ? try session.addOrUpdate(request) : try session.add(request)
+        if isFirst { session.noteIfNeverLocked() }
         if json { try Console.write(item.json.text + "\n") }
     }
 }

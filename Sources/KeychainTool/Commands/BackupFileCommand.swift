@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import DataProtection
 internal import SwiftKeychain
 
 struct BackupFileCommand: ParsableCommand {
@@ -33,7 +34,7 @@ struct BackupFileCommand: ParsableCommand {
         let session = try KeychainSession(store)
         let storeFiles = StoreFiles(session)
         let walk = TreeWalk(paths: arguments.paths, directories: .entered, storeFiles: storeFiles)
-        let copy = try TreeCopy(of: arguments.paths, into: to, session.files, storeFiles)
+        let copy = try TreeCopy(of: arguments.paths, into: to, for: .backup, session.files, storeFiles)
         try options.run(BackupRun(.backUp(copy), session.files, walk, signals, isQuiet: options.quiet))
     }
 }

@@ -41,6 +41,7 @@ struct BackupKeyCommand: ParsableCommand {
                 .parameter, message: "a backup key is not for a terminal: name a file with --output, or use a pipe")
         }
         let session = try KeychainSession.existing(store)
+        if let output { try StoreFiles(session).requireElsewhere(output) }
         let passphrase = try PasscodeInput.readNewPassphrase(of: .backupKey)
         // Before a thread is there, and so that no half of a file is left behind.
         let signals = output == nil ? nil : HeldSignals()
@@ -57,6 +58,7 @@ struct BackupKeyCommand: ParsableCommand {
             target.discard()
             throw error
         }
+        passphrase.noteIfShort("passphrase")
         if let output { try report(output, keychain: FileKeyBackup.storeID(of: file)) }
     }
 

@@ -29,14 +29,14 @@ struct DeleteCommand: ParsableCommand {
     func run() throws {
         var query = try filter.query(for: try filter.requireItemClass())
         let session = try KeychainSession.existing(store)
-        if !all { query = try one(query, session) }
-        if dryRun { return try show(query, session) }
+        if !all { query = try filter.naming { try one(query, session) } }
+        if dryRun { return try filter.naming { try show(query, session) } }
         if needsConfirmation {
             let meant = all ? "every" : "the only"
             try Confirmation.require(
                 "\(meant) \(query.itemClass.title) will be deleted", else: "everything is still there")
         }
-        let count = try session.delete(query)
+        let count = try filter.naming { try session.delete(query) }
         let report = JSONValue.object([("deleted", .number(Int64(count)))])
         try Console.write(json ? report.text + "\n" : "\(counted(count, "item")) deleted\n")
     }

@@ -37,16 +37,23 @@ struct DoctorCommand: ParsableCommand {
             Console.note("there is nothing that a repair would mend")
         }
         if compact {
-            if diagnosis.isRepairable { throw ToolFailure(message: Self.refusal + "\n" + diagnosis.text) }
+            if diagnosis.isRepairable {
+                try show(diagnosis)
+                throw ToolFailure(message: Self.refusal)
+            }
             let compaction = try Compaction.run(KeychainSession(store))
             diagnosis = try diagnose()
             diagnosis.compaction = compaction
         }
-        try Console.write(json ? diagnosis.json.text + "\n" : diagnosis.text)
+        try show(diagnosis)
         if !diagnosis.isHealthy || (diagnosis.repair?.unreadableCount ?? 0) > 0 { throw ExitCode(1) }
     }
 
     private static let refusal = "a damaged database is not compacted, since that could lose what a repair saves"
+
+    private func show(_ diagnosis: Diagnosis) throws {
+        try Console.write(json ? diagnosis.json.text + "\n" : diagnosis.text)
+    }
 
     /// With a connection of its own, which is closed when this returns.
     private func diagnose() throws -> Diagnosis { Diagnosis(try KeychainSession(store)) }
@@ -100,11 +107,11 @@ struct Diagnosis {
         let inspection = session.location.map { FileInspection($0) }
         var findings = inspection?.findings ?? []
         switch session.presence {
+        case _ where inspection?.explainsRefusal == true: break
         case .absent:
             findings.append(StoreFinding(.note, "there is no keychain here yet", advice: "the first 'add' makes it"))
         case .incomplete(let missing):
             findings.append(Self.incomplete(missing))
-        case .present where inspection?.lacksDeviceKey == true: break
         case .present:
             do throws(KeychainError) {
                 let count = try Self.announce(session)
@@ -150,7 +157,7 @@ struct Diagnosis {
     }
 
     private static func unusable(_ error: KeychainError, _ host: ChosenHost) -> StoreFinding {
-        var (advice, isRepairable) = ("", error.tellsOfDamage)
+        var (advice, isRepairable) = ("", error.signal == .damage)
         if case .daemon = host, error.code == .notAvailable {
             // Whether the store is damaged nobody can tell while it is the daemon's and the daemon does not have it.
             isRepairable = true
@@ -181,7 +188,8 @@ struct Diagnosis {
             lines.add("Checked", checkedCount == 1 ? "1 item" : "\(checkedCount) items")
         }
         for finding in findings {
-            lines.add(finding.severity.rawValue, finding.text)
+            let severity = finding.severity.rawValue
+            lines.add(severity, finding.text, emphasizing: finding.severity == .note ? nil : severity)
             lines.add("", "-> " + finding.advice)
         }
         if findings.isEmpty { lines.add("Result", "nothing is wrong") }

@@ -37,6 +37,7 @@ struct ExportCommand: ParsableCommand {
             try ExportOutput.requireFree(file, replaces: force)
         }
         let session = try KeychainSession.existing(store)
+        if !isStandardOutput { try StoreFiles(session).requireElsewhere(file) }
         let passphrase = try PasscodeInput.readNewPassphrase(of: .export)
         // Before a thread is there, and so that no half of a file is left behind.
         let signals = isStandardOutput ? nil : HeldSignals()
@@ -54,6 +55,7 @@ struct ExportCommand: ParsableCommand {
             throw error
         }
         try report(export.summary)
+        passphrase.noteIfShort("passphrase")
     }
 
     private func report(_ summary: ExportSummary) throws {

@@ -41,18 +41,22 @@ struct FileClassCommand: ParsableCommand {
             progress?.end()
             failures.add(failure)
         }
+        func tell(_ path: String, _ outcome: Result<String?, DataProtectionError>) throws {
+            switch outcome {
+            case .success(let line?): try Console.write(line + "\n")
+            case .success(nil): break
+            case .failure(let error): fail(FileFailure(error, path: path))
+            }
+        }
         try walk.visit { finding in
             switch finding {
-            case .directory(let path), .file(let path, _):
-                switch outcome(path, finding.isDirectory, files) {
-                case .success(let line?): try Console.write(line + "\n")
-                case .success(nil): break
-                case .failure(let error): fail(FileFailure(error, path: path))
-                }
+            case .directory(let path, let found): try tell(path, outcome(path, true, files.meaning(found)))
+            case .file(let path, let file):
+                try tell(path, outcome(path, false, files.meaning(file.found)))
+                progress?.endFile(file.size)
             case .skipped: break
             case .failed(let failure): fail(failure)
             }
-            if case .file(_, let file) = finding { progress?.endFile(file.size) }
         }
         progress?.end()
         try failures.end()
@@ -87,11 +91,5 @@ struct FileClassCommand: ParsableCommand {
         }
         let name = try files.protection(of: url).map { FileClassName($0).rawValue } ?? "-"
         return "\(name) \(TerminalText.escape(path))"
-    }
-}
-
-extension TreeWalk.Finding {
-    fileprivate var isDirectory: Bool {
-        if case .directory = self { true } else { false }
     }
 }

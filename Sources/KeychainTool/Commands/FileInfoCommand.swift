@@ -23,7 +23,7 @@ struct FileInfoCommand: ParsableCommand {
         var failures = FileFailures()
         TreeWalk(paths: arguments.paths, directories: .takenAlone, storeFiles: StoreFiles(session)).visit { finding in
             switch finding {
-            case .directory(let path), .file(let path, _):
+            case .directory(let path, _), .file(let path, _):
                 do throws(DataProtectionError) {
                     reports.append(try FileInfoReport(path, files, storeID))
                 } catch {

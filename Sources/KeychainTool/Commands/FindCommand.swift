@@ -9,12 +9,16 @@ struct FindCommand: ParsableCommand {
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var filter: ItemFilter
+    @Flag(help: "List items that ask for authentication too, and ask for it.") var ask = false
     @Flag(help: "Print a JSON array; docs/cli.md lists the keys.") var json = false
 
     func run() throws {
-        var items: [FoundItem] = []
+        var items: [Item] = []
         do {
-            items = try search()
+            var session = try KeychainSession.existing(store)
+            session.authentication = CommandAuthentication(
+                reason: "list items" + filter.inWords(after: ": "), mayAsk: ask)
+            items = try filter.naming { try search(session) }
         } catch let error as KeychainError where error.code == .itemNotFound && json {
             try Console.write("[]\n")
             throw error
@@ -23,12 +27,11 @@ struct FindCommand: ParsableCommand {
         try Console.write(json ? JSONValue.array(sorted.map(\.json)).text + "\n" : ItemTable(items: sorted).text)
     }
 
-    private func search() throws -> [FoundItem] {
-        let session = try KeychainSession.existing(store)
+    private func search(_ session: KeychainSession) throws -> [Item] {
         var found = KeychainSession.Matches(items: [], hasConstrained: false)
         var absence: KeychainError?
         for itemClass in filter.itemClasses {
-            switch Self.find(try filter.query(for: itemClass), session) {
+            switch find(try filter.query(for: itemClass), session) {
             case .success(let matches):
                 found.items += matches.items
                 found.hasConstrained = found.hasConstrained || matches.hasConstrained
@@ -40,14 +43,16 @@ struct FindCommand: ParsableCommand {
         if found.items.isEmpty {
             throw found.hasConstrained ? KeychainError.consentNeeded : absence.flatMap(describe) ?? .unexpectedReply
         }
-        if found.hasConstrained { Console.complain("items that ask for authentication are not shown") }
+        if found.hasConstrained {
+            Console.complain("items that ask for authentication are not shown: --ask asks for it")
+        }
         return found.items
     }
 
-    private static func find(
+    private func find(
         _ query: ItemQuery, _ session: KeychainSession
     ) -> Result<KeychainSession.Matches, KeychainError> {
-        Result { () throws(KeychainError) in try session.find(query) }
+        Result { () throws(KeychainError) in try session.find(query, asks: ask) }
     }
 
     /// One class not having it is the whole answer only if one class was asked.

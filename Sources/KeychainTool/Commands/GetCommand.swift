@@ -6,6 +6,7 @@ struct GetCommand: ParsableCommand {
         commandName: "get",
         abstract: "Write a secret to standard output, exactly its bytes and nothing else.",
         discussion: """
+            On a terminal a line feed follows the secret, unless it ends with one. \
             If several items match, nothing is written and the message names their access groups. For an item that asks \
             for authentication the person is asked, by pinentry or in the terminal, or has to touch the fingerprint reader.
             """)
@@ -23,7 +24,10 @@ struct GetCommand: ParsableCommand {
     func run() throws {
         let query = try filter.query(for: try filter.requireItemClass())
         var session = try KeychainSession.existing(store)
-        session.authentication = authentication.authentication(reason: "show a secret")
-        try Console.write(try session.secret(of: query))
+        session.authentication = authentication.authentication(reason: "show a secret" + filter.inWords(after: ": "))
+        let secret = try filter.naming { try session.secret(of: query) }
+        try Console.write(secret)
+        // The shell's next prompt gets a line of its own. Elsewhere nothing is added to the secret.
+        if Console.outputIsTerminal && !secret.endsLine { try Console.write("\n") }
     }
 }

@@ -111,8 +111,8 @@ private struct Import {
     }
 
     /// nil: there are no more items.
-    private func nextBatch(of reader: ExportReader, _ report: inout ImportReport) throws -> [FoundItem]? {
-        var batch: [FoundItem] = []
+    private func nextBatch(of reader: ExportReader, _ report: inout ImportReport) throws -> [Item]? {
+        var batch: [Item] = []
         var bytes = 0
         while batch.count < Self.itemsPerBatch && bytes < Self.bytesPerBatch {
             switch try reader.next() {

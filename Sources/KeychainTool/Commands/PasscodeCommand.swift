@@ -25,6 +25,7 @@ struct SetPasscodeCommand: ParsableCommand {
     @OptionGroup var store: StoreOptions
 
     func run() throws {
+        try KeychainSession.requireNoPasscode(store)
         let passcode = try PasscodeInput.readNew()
         let renewal = RenewalObserver()
         defer { renewal.end() }
@@ -32,7 +33,9 @@ struct SetPasscodeCommand: ParsableCommand {
         try session.connection.perform(.set(passcode), report: renewal.report)
         renewal.end()
         let status = try session.connection.lockStatus()
+        passcode.noteIfShort("passcode")
         status.noteIfUnwatched()
+        status.noteIfPrivate()
         try status.requireWholeRenewal()
     }
 }
@@ -43,6 +46,14 @@ extension LockStatus {
         guard isRekeying else { return }
         noteUnfinishedRenewal()
         throw ExitCode(1)
+    }
+
+    /// Where this command has the keys and nobody else.
+    fileprivate func noteIfPrivate() {
+        guard keyPlace == .process else { return }
+        Console.note(
+            "the passcode is set, but the kernel's keyring takes no keys here, or no more of this user's (see "
+                + "/proc/key-users): every program has to unlock for itself")
     }
 
     func noteUnfinishedRenewal() {
@@ -64,12 +75,17 @@ struct ChangePasscodeCommand: ParsableCommand {
     @Flag(help: "Make all keys anew as well, which takes longer the more items there are.") var rekey = false
 
     func run() throws {
-        let (old, new) = try PasscodeInput.readOldAndNew()
+        try KeychainSession.requirePasscode(store)
+        let (old, new) = try PasscodeInput.readOldAndNew { old in
+            let proof = AuthenticationProof(passcode: old)
+            _ = try KeychainSession(store).connection.perform(.authenticated(proof, .authenticationStatus))
+        }
         let renewal = RenewalObserver()
         defer { renewal.end() }
         let (session, _) = try KeychainSession.withPasscode(store)
         try session.connection.perform(.change(old: old, new: new, rekey: rekey), report: renewal.report)
         renewal.end()
+        new.noteIfShort("passcode")
         if rekey { try session.connection.lockStatus().requireWholeRenewal() }
     }
 }
@@ -92,6 +108,7 @@ struct RemovePasscodeCommand: ParsableCommand {
     }
 
     func run() throws {
+        try KeychainSession.requirePasscode(store)
         if !yes {
             try Confirmation.require(
                 "when the passcode is removed, \(Self.consequence)", else: "the passcode is still set")

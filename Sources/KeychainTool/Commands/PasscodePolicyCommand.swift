@@ -29,6 +29,7 @@ struct PasscodePolicyCommand: ParsableCommand {
 
     /// - Returns: the policy that holds from now on.
     private func change() throws -> PasscodePolicy {
+        try KeychainSession.requirePasscode(store)
         let passcode = try PasscodeInput.readPresent()
         let (session, status) = try KeychainSession.withPasscode(store)
         var policy = PasscodePolicy(status)

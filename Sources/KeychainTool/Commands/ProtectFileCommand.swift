@@ -27,6 +27,7 @@ struct ConversionOptions: ParsableArguments {
             try Console.write(conversion.report.json.text + "\n")
         } else if !quiet {
             try Console.write(conversion.report.text + "\n")
+            if direction.isProtecting { session.noteIfNeverLocked() }
         }
         try conversion.failures.end()
     }

@@ -48,7 +48,7 @@ struct RestoreFileCommand: ParsableCommand {
         let walk = TreeWalk(paths: arguments.paths, directories: .entered, storeFiles: storeFiles)
         let work: BackupRun.Work
         if let to {
-            work = .restore(key, try TreeCopy(of: arguments.paths, into: to, files, storeFiles))
+            work = .restore(key, try TreeCopy(of: arguments.paths, into: to, for: .restore, files, storeFiles))
         } else {
             work = .restoreInPlace(key)
         }

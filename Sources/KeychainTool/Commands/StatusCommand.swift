@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import KeychainModel
 internal import KeychainPlaces
+internal import KeychainWire
 internal import SwiftKeychain
 
 struct StatusCommand: ParsableCommand {

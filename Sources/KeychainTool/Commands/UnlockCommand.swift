@@ -13,6 +13,7 @@ struct UnlockCommand: ParsableCommand {
     @OptionGroup var store: StoreOptions
 
     func run() throws {
+        try KeychainSession.requirePasscode(store)
         let passcode = try PasscodeInput.readPresent()
         let renewal = RenewalObserver()
         defer { renewal.end() }
@@ -30,7 +31,7 @@ extension KeychainError {
     fileprivate static var unlockedForNobody: KeychainError {
         KeychainError(
             .notAvailable,
-            message: "the passcode is right, but the kernel refuses its keyring here: every program has to unlock for "
-                + "itself, and this command can do it for none")
+            message: "the passcode is right, but the kernel's keyring takes no keys here, or no more of this user's "
+                + "(/proc/key-users): every program has to unlock for itself, and this command can do it for none")
     }
 }

@@ -25,12 +25,16 @@ struct UpdateCommand: ParsableCommand {
         var changes = try changes.changes(of: itemClass)
         let query = try filter.query(for: itemClass)
         if secret || self.changes.isEmpty {
-            // Before the store is opened: it is not kept waiting for a person.
-            changes.secret = try SecretInput.read(prompt: "New secret: ", allowsEmpty: allowEmpty)
+            // Nobody types a secret for what is not there. The store is closed again: it does not wait for a person.
+            try filter.naming { _ = try KeychainSession.existing(store).soleReadableMatch(of: query) }
+            changes.secret = try SecretInput.read(
+                prompt: "New secret\(filter.inWords(after: " for ")): ", allowsEmpty: allowEmpty)
         }
         var session = try KeychainSession.existing(store)
-        session.authentication = authentication.authentication(reason: "change an item")
-        try session.update(UpdateRequest(try session.soleMatch(of: query), changes: changes))
+        session.authentication = authentication.authentication(reason: "change an item" + filter.inWords(after: ": "))
+        try filter.naming {
+            try session.update(UpdateRequest(try session.soleMatch(of: query), changes: changes))
+        }
     }
 }
 

@@ -42,7 +42,7 @@ struct WriteFileCommand: ParsableCommand {
         var mayBeEmpty = allowEmpty || !FileManager.default.fileExists(atPath: url.path)
         do {
             try files.write(
-                to: url, protection: try fileClass?.protection ?? formerClass(of: url, files),
+                to: url, protection: fileClass?.protection,
                 options: noOverwrite ? .withoutOverwriting : []
             ) { target in
                 let count = try Self.readInput(target)
@@ -53,13 +53,6 @@ struct WriteFileCommand: ParsableCommand {
         } catch let error as DataProtectionError {
             throw FileFailure(error, path: path)
         }
-    }
-
-    /// Nobody who replaces content means to make it easier to read.
-    private func formerClass(of url: URL, _ files: ProtectedFiles) throws(DataProtectionError) -> FileProtection? {
-        var status = stat()
-        guard !noOverwrite, stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return try files.protection(of: url)
     }
 
     private static var emptyInput: KeychainError {

@@ -7,11 +7,17 @@ internal import SwiftKeychain
 /// Looks at a store from outside: who owns its files, who else may touch them, where the device key is.
 struct FileInspection {
     private(set) var findings: [StoreFinding] = []
-    /// Whether there is a store whose device key is certainly not where it should be: then nothing opens.
-    private(set) var lacksDeviceKey = false
+    /// Whether it is certain from outside that nothing opens, and a finding says why.
+    private(set) var explainsRefusal = false
 
     init(_ location: StoreLocation) {
         let store = location.storeDirectory
+        if let finding = Self.foreignness(of: store) {
+            // Each of its files would only repeat it.
+            findings = [finding]
+            explainsRefusal = true
+            return
+        }
         let names = [
             "keychain.db", "keychain.db-wal", "keychain.db-shm", "keybag", "lock-state", "lock-listeners", "attempts",
             "host",
@@ -24,6 +30,21 @@ struct FileInspection {
         inspect(location.deviceKeyDirectory, with: [deviceKey])
         inspectPlace(of: location.deviceKeyDirectory, store)
         if StorePresence(location) == .present { requirePresence(of: deviceKey) }
+    }
+
+    /// - Returns: nil if the store is this user's, or is not there.
+    private static func foreignness(of store: URL) -> StoreFinding? {
+        var status = stat()
+        if stat(store.path, &status) != 0 {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            return StoreFinding(
+                .damage, "\(store.path) cannot be looked at: \(String(cString: strerror(errno)))",
+                advice: "check the modes of the directories above it")
+        }
+        if status.st_uid == geteuid() { return nil }
+        return StoreFinding(
+            .damage, "\(store.path) belongs to user \(status.st_uid), and this program runs as \(geteuid())",
+            advice: "run it as that user, or name a keychain of your own with --store")
     }
 
     private mutating func inspect(_ directory: URL, with files: [URL]) {
@@ -93,8 +114,8 @@ struct FileInspection {
 
     private mutating func requirePresence(of deviceKey: URL) {
         var information = stat()
-        lacksDeviceKey = lstat(deviceKey.path, &information) != 0 && (errno == ENOENT || errno == ENOTDIR)
-        guard lacksDeviceKey else { return }
+        explainsRefusal = lstat(deviceKey.path, &information) != 0 && (errno == ENOENT || errno == ENOTDIR)
+        guard explainsRefusal else { return }
         add(
             .damage, "the device key \(deviceKey.path) is missing: nothing in the store can be read without it",
             advice: "put it back from a backup, or say with --device-key or XDG_STATE_HOME where it is")

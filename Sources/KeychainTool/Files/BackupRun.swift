@@ -1,6 +1,7 @@
 internal import DataProtection
 internal import Foundation
 internal import KeychainModel
+internal import KeychainSystem
 
 /// One run of `file backup` or `file restore`.
 ///
@@ -46,34 +47,34 @@ final class BackupRun {
         tree.visit { finding in
             heedSignals()
             switch finding {
-            case .directory(let path):
-                attempt { () throws(FileFailure) in
-                    try work.copy?.leave(before: path)
-                    try work.copy?.enter(path, below: root)
-                }
+            case .directory(let path, _):
+                work.copy?.leave(before: path).forEach(fail)
+                attempt { () throws(FileFailure) in try work.copy?.enter(path, below: root) }
             case .file(let path, let file):
+                work.copy?.leave(before: path).forEach(fail)
                 attempt { () throws(FileFailure) in
-                    try work.copy?.leave(before: path)
-                    if work.copy?.isBlocked(path) != true { try deal(with: path, below: root) }
+                    if work.copy?.isBlocked(path) != true { try deal(with: path, file, below: root) }
                 }
                 progress?.endFile(file.size)
             case .skipped(let kind): report.skipped[kind, default: 0] += 1
             case .failed(let failure): fail(failure)
             }
         }
-        attempt { () throws(FileFailure) in try work.copy?.end() }
+        work.copy?.end().forEach(fail)
     }
 
-    private func deal(with path: String, below root: String) throws(FileFailure) {
+    private func deal(
+        with path: String, _ file: TreeWalk.FoundFile, below root: String
+    ) throws(FileFailure) {
         let url = URL(namedByPerson: path)
         completed = 0
         do throws(DataProtectionError) {
             guard try files.isProtected(url) else {
                 // Who names a file means it.
-                if path == root { throw DataProtectionError(.notProtected, path, "") }
+                if FilePath.isSame(path, root) { throw DataProtectionError(.notProtected, path, "") }
                 return report.plain += 1
             }
-            if try perform(url, path, root) {
+            if try perform(url, path, file, root) {
                 report.done += 1
                 report.bytes += completed
             } else {
@@ -84,7 +85,9 @@ final class BackupRun {
         }
     }
 
-    private func perform(_ url: URL, _ path: String, _ root: String) throws(DataProtectionError) -> Bool {
+    private func perform(
+        _ url: URL, _ path: String, _ file: TreeWalk.FoundFile, _ root: String
+    ) throws(DataProtectionError) -> Bool {
         switch work {
         case .backUp(let copy):
             try files.backUp(url, to: URL(namedByPerson: copy.place(of: path, below: root))) { [self] in show($0) }
@@ -92,7 +95,7 @@ final class BackupRun {
             try files.restore(url, to: URL(namedByPerson: copy.place(of: path, below: root)), with: key) { [self] in
                 show($0)
             }
-        case .restoreInPlace(let key): try files.restore(url, with: key)
+        case .restoreInPlace(let key): try files.meaning(file.found).restore(url, with: key)
         }
     }
 

@@ -2,6 +2,7 @@ internal import DataProtection
 internal import Foundation
 internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 
 /// What a run of `file protect` or `file unprotect` is going to do, and what that takes of each disk.
 struct ConversionPlan {
@@ -65,7 +66,7 @@ struct ConversionPlan {
 
     mutating func add(_ path: String, _ file: TreeWalk.FoundFile) {
         total.add(file)
-        disks[file.device, default: Disk(of: path)].add(
+        disks[file.number.device, default: Disk(of: path)].add(
             file, size: direction.sizeOfResult(for: file, URL(namedByPerson: path), files))
     }
 

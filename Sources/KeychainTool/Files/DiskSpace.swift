@@ -1,3 +1,4 @@
+internal import DataProtection
 internal import Glibc
 
 /// What a file system has left for this user.
@@ -8,6 +9,16 @@ enum DiskSpace {
         guard let status = status(of: path) else { return nil }
         let (free, isMore) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return isMore ? nil : free
+    }
+
+    /// - Parameter path: Of the file that a new one is made of.
+    static func require(_ needed: UInt64, at new: String, for path: String) throws(DataProtectionError) {
+        guard let free = free(at: parentDirectory(of: new)), free < needed else { return }
+        throw DataProtectionError(
+            .system, path,
+            "the disk has \(ByteCount.text(Int64(clamping: free))) free, and the new file takes "
+                + "\(ByteCount.text(Int64(clamping: needed)))",
+            errno: ENOSPC)
     }
 
     /// Whether there can be another file. Many file systems make room for their names as they need it, and say nothing.

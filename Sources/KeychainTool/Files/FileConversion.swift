@@ -2,6 +2,7 @@ internal import DataProtection
 internal import Foundation
 internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 
 /// One run of `file protect` or `file unprotect`.
 ///
@@ -49,11 +50,11 @@ final class FileConversion {
             ConversionPlan(walk, direction, files, isToDo: Self.isToDo(files, direction))
         }
         progress = isQuiet ? nil : FileProgress(direction.isProtecting ? "Protecting" : "Unprotecting", plan.total)
-        for directory in directoriesOfFiles { sweep(directory) }
+        for directory in directoriesOfFiles { sweep(directory.path) }
         walk.visit { finding in
             heedSignals()
             switch finding {
-            case .directory(let path): sweep(path)
+            case .directory(let path, _): sweep(path)
             case .file(let path, let file):
                 do throws(FileFailure) {
                     try convert(path, file)
@@ -84,13 +85,14 @@ final class FileConversion {
 
     private func convert(_ path: String, _ file: TreeWalk.FoundFile) throws(FileFailure) {
         // One that is named twice is done by then.
-        if waiting.contains(where: { $0.file.number == file.number && $0.file.device == file.device }) { publish() }
+        if waiting.contains(where: { $0.file.number == file.number }) { publish() }
         let url = URL(namedByPerson: path)
         var completed: UInt64 = 0
         do throws(DataProtectionError) {
             if try files.isProtected(url) == direction.isProtecting { return try leave(path, url, file) }
-            try requireSpace(direction.sizeOfResult(for: file, url, files), path)
-            let isPrepared = try prepare(url, file.size) { [self] part in
+            // The old file stays until the new one is whole, and others may have written to the disk meanwhile.
+            try DiskSpace.require(direction.sizeOfResult(for: file, url, files), at: path, for: path)
+            let isPrepared = try prepare(url, file) { [self] part in
                 heedSignals()
                 completed = part.completed
                 progress?.show(completed)
@@ -103,11 +105,12 @@ final class FileConversion {
     }
 
     private func prepare(
-        _ url: URL, _ size: UInt64, _ show: (ProtectedFiles.Progress) -> Void
+        _ url: URL, _ file: TreeWalk.FoundFile, _ show: (ProtectedFiles.Progress) -> Void
     ) throws(DataProtectionError) -> Bool {
         switch direction {
-        case .protect(let protection): try batch.protect(url, as: protection, size: size, progress: show)
-        case .unprotect: try batch.unprotect(url, size: size, progress: show)
+        case .protect(let protection):
+            try batch.protect(url, file.found, as: protection, size: file.size, progress: show)
+        case .unprotect: try batch.unprotect(url, file.found, size: file.size, progress: show)
         }
     }
 
@@ -149,12 +152,12 @@ final class FileConversion {
     // MARK: Before and after a kill
 
     /// Those of the files that were named: what is found in a tree has its own.
-    private var directoriesOfFiles: Set<String> {
+    private var directoriesOfFiles: Set<PathKey> {
         Set(
             walk.paths.compactMap { path in
                 var status = stat()
                 guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-                return parentDirectory(of: path)
+                return PathKey(parentDirectory(of: path))
             })
     }
 
@@ -169,16 +172,6 @@ final class FileConversion {
         // The program ends here: what it has written so far may be content in clear.
         if signals.isEndPending { ProtectedFiles.removeUnfinished() }
         signals.deliver()
-    }
-
-    /// The old file stays until the new one is whole, and others may have written to the disk meanwhile.
-    private func requireSpace(_ needed: UInt64, _ path: String) throws(DataProtectionError) {
-        guard let free = DiskSpace.free(at: parentDirectory(of: path)), free < needed else { return }
-        throw DataProtectionError(
-            .system, path,
-            "the disk has \(ByteCount.text(Int64(clamping: free))) free, and the file takes "
-                + "\(ByteCount.text(Int64(clamping: needed))) a second time until it is done",
-            errno: ENOSPC)
     }
 }
 

@@ -34,7 +34,7 @@ struct FileInfoReport {
         var lines = Lines()
         lines.add("File", path)
         switch kind {
-        case .plain: lines.add("Class", "none: a plain file ('keychainctl file protect' encrypts it)")
+        case .plain: lines.add("Class", "- (a plain file; 'keychainctl file protect' encrypts it)")
         case .directory(let protection?): lines.add("Class", "new files in it get \(name(protection))")
         case .directory(nil):
             lines.add("Class", "a directory that gives none: new files in it get \(Self.usual), if they are protected")

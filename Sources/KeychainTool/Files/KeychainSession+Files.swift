@@ -1,6 +1,8 @@
 internal import DataProtection
 internal import Foundation
+internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 internal import SwiftKeychain
 
 extension KeychainSession {
@@ -39,8 +41,19 @@ private final class NoKeychain: RequestHandler {
 
 extension URL {
     /// A file as a person named it. The path stays as it is: `link/../name` means what the system says it means.
-    init(namedByPerson path: String) {
-        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-        self.init(fileURLWithPath: absolute, isDirectory: false)
+    init(namedByPerson path: String, isDirectory: Bool = false) {
+        let absolute = FilePath.isAbsolute(path) ? path : Self.workingDirectory + "/" + path
+        self.init(fileURLWithPath: absolute, isDirectory: isDirectory)
+    }
+
+    /// By its name; by the system's own link to it if the name is not UTF-8, is too long, or is there no more: Foundation
+    /// makes up another one then.
+    private static var workingDirectory: String {
+        let link = "/proc/self/cwd"
+        guard let name = getcwd(nil, 0) else { return link }
+        defer { free(name) }
+        guard let text = String(validatingCString: name), FilePath.isAbsolute(text), text.utf8.count < PATH_MAX / 2
+        else { return link }
+        return text == "/" ? "" : text
     }
 }

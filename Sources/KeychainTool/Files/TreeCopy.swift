@@ -2,22 +2,26 @@ internal import DataProtection
 internal import Foundation
 internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Where the copies of files and trees go: each under its last name, in one directory.
 ///
 /// Directories are made when something in them comes, and get the mode, times and attributes of their originals when all
-/// is in them.
+/// is in them. What of these a restore takes: ``ProtectedFiles/DirectoryUse/restore``.
 final class TreeCopy {
     private struct Level {
         let source: String
         let copy: String
+        /// It was not there before.
+        let isNew: Bool
     }
 
     private let directory: String
     private let files: ProtectedFiles
+    private let use: ProtectedFiles.DirectoryUse
     private let storeFiles: StoreFiles
     /// Of each path that was named.
-    private let copies: [String: String]
+    private let copies: [PathKey: String]
     /// From the top down to the present one.
     private var levels: [Level] = []
     /// A directory that could not be made: nothing below it is copied.
@@ -27,20 +31,25 @@ final class TreeCopy {
 
     /// - Throws: if two of the paths have the same last name, or a copy would be within its original.
     init(
-        of paths: [String], into directory: String, _ files: ProtectedFiles, _ storeFiles: StoreFiles
+        of paths: [String], into directory: String, for use: ProtectedFiles.DirectoryUse, _ files: ProtectedFiles,
+        _ storeFiles: StoreFiles
     ) throws(FileFailure) {
+        self.use = use
         self.directory = directory
         self.files = files
         self.storeFiles = storeFiles
-        var copies: [String: String] = [:]
-        var sources: [String: String] = [:]
+        var copies: [PathKey: String] = [:]
+        var sources: [PathKey: PathKey] = [:]
         for path in paths {
-            let copy = Self.join(directory, Self.lastName(of: path))
-            if let other = sources[copy], other != path {
-                throw FileFailure(
-                    path, .parameter, "\(other) has the same last name: copy them to two directories")
+            guard let name = FilePath.lastName(of: path) else {
+                throw FileFailure(path, .parameter, "its name is not UTF-8 text: rename it first")
             }
-            (copies[path], sources[copy]) = (copy, path)
+            let (source, copy) = (PathKey(path), FilePath.join(directory, name))
+            if let other = sources[PathKey(copy)], other != source {
+                throw FileFailure(
+                    path, .parameter, "\(other.path) has the same last name: copy them to two directories")
+            }
+            (copies[source], sources[PathKey(copy)]) = (copy, source)
         }
         self.copies = copies
         for path in paths { try requireOutside(path) }
@@ -49,29 +58,15 @@ final class TreeCopy {
     /// Makes the directory that all copies go to, if it is not there.
     func begin() throws(FileFailure) {
         if storeFiles.belong(in: directory) { throw StoreFiles.refusal(of: directory) }
-        try open(directory)
+        _ = try open(directory, isNamed: true)
     }
 
     // MARK: Places
 
     /// Where something is copied that is, or is below, a path that was named.
     func place(of path: String, below root: String) -> String {
-        let rest = String(decoding: path.utf8.dropFirst(root.utf8.count), as: UTF8.self)
-        let copy = copies[root]!  // it was named
-        return rest.isEmpty ? copy : Self.join(copy, rest.hasPrefix("/") ? String(rest.dropFirst()) : rest)
-    }
-
-    private static func join(_ directory: String, _ name: String) -> String {
-        name.isEmpty ? directory : directory + (directory.hasSuffix("/") ? "" : "/") + name
-    }
-
-    /// Of what a path means: that of `.` is its directory's name. The root has none.
-    private static func lastName(of path: String) -> String {
-        let name = path.split(separator: "/").last.map(String.init) ?? ""
-        guard ["", ".", ".."].contains(name) else { return name }
-        let real = realpath(path, nil)
-        defer { free(real) }
-        return real.map { String(cString: $0) }?.split(separator: "/").last.map(String.init) ?? ""
+        let copy = copies[PathKey(root)]!  // it was named
+        return FilePath.join(copy, FilePath.rest(of: path, below: root) ?? "")
     }
 
     /// A tree that is copied into itself has no end.
@@ -105,49 +100,69 @@ final class TreeCopy {
             {
                 throw FileFailure(path, .parameter, "the copy would take its own place")
             }
-            try open(copy)
-            levels.append(Level(source: path, copy: copy))
+            let isNew = try open(copy)
+            if isNew && use == .restore { try giveClass(copy, like: path) }
+            levels.append(Level(source: path, copy: copy, isNew: isNew))
         } catch {
             blocked = path
             throw FileFailure(path, blocking: error)
         }
     }
 
+    private func giveClass(_ copy: String, like source: String) throws(FileFailure) {
+        do throws(DataProtectionError) {
+            try files.giveClass(copy, like: source)
+        } catch {
+            throw FileFailure(error, path: copy)
+        }
+    }
+
     /// To be called before each file and directory: what is not above it is finished.
-    func leave(before path: String) throws(FileFailure) {
-        while let last = levels.last, !Self.isBelow(path, last.source) { try finishLast() }
+    ///
+    /// - Returns: why directories could not be finished, each of which is left as it is.
+    func leave(before path: String) -> [FileFailure] {
+        var failures: [FileFailure] = []
+        while let last = levels.last, !Self.isBelow(path, last.source) { finishLast().map { failures.append($0) } }
+        return failures
     }
 
     /// Finishes what is left.
-    func end() throws(FileFailure) {
-        while !levels.isEmpty { try finishLast() }
+    func end() -> [FileFailure] {
+        var failures: [FileFailure] = []
+        while !levels.isEmpty { finishLast().map { failures.append($0) } }
         blocked = nil
+        return failures
     }
 
     func isBlocked(_ path: String) -> Bool { blocked.map { Self.isBelow(path, $0) } ?? false }
 
     private static func isBelow(_ path: String, _ directory: String) -> Bool {
-        path.utf8.starts(with: join(directory, "").utf8) && path.utf8.count > directory.utf8.count
-            && (directory.hasSuffix("/") || path.utf8.dropFirst(directory.utf8.count).first == UInt8(ascii: "/"))
+        FilePath.rest(of: path, below: directory).map { !$0.isEmpty } ?? false
     }
 
-    private func finishLast() throws(FileFailure) {
+    private func finishLast() -> FileFailure? {
         let level = levels.removeLast()
+        // A restore never changes what was there.
+        if use == .restore && !level.isNew { return nil }
         do throws(DataProtectionError) {
-            try files.finishDirectory(level.copy, like: level.source)
+            try files.finishDirectory(level.copy, like: level.source, use)
+            return nil
         } catch {
-            throw FileFailure(error)
+            return FileFailure(error)
         }
     }
 
-    private func open(_ path: String) throws(FileFailure) {
+    /// - Returns: whether it is new.
+    private func open(_ path: String, isNamed: Bool = false) throws(FileFailure) -> Bool {
+        let isNew: Bool
         do throws(DataProtectionError) {
-            try files.openDirectory(path)
+            isNew = try files.openDirectory(path, use, isNamed: isNamed)
         } catch {
             throw FileFailure(error, path: path)
         }
         // What cannot be removed is in nobody's way.
         leftovers += (try? files.removeLeftovers(in: URL(namedByPerson: path))) ?? 0
+        return isNew
     }
 }
 

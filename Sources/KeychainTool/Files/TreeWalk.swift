@@ -1,6 +1,7 @@
 internal import DataProtection
 internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 
 /// What there is to do something with: what a person named, and what is below it.
 ///
@@ -8,8 +9,8 @@ internal import KeychainModel
 /// the top down to the present one the names are kept, and nothing else.
 struct TreeWalk {
     enum Finding {
-        /// Comes before what is in it.
-        case directory(String)
+        /// Comes before what is in it. Which one it is, unless a person named it.
+        case directory(String, FileNumber?)
         case file(String, FoundFile)
         case skipped(Skipped)
         case failed(FileFailure)
@@ -20,16 +21,21 @@ struct TreeWalk {
         let size: UInt64
         /// What it takes of the disk.
         let allocated: UInt64
-        let device: dev_t
-        let number: ino_t
+        let number: FileNumber
         let nameCount: UInt64
+        private let isNamed: Bool
 
-        fileprivate init(_ status: stat) {
+        /// The file that a change is for: a file that has taken its place since is left alone. nil: a person named the path, and
+        /// the change is for the file that it leads to.
+        var found: FileNumber? { isNamed ? nil : number }
+
+        /// - Parameter isNamed: By a person: then links are followed.
+        fileprivate init(_ status: stat, isNamed: Bool = false) {
             size = UInt64(max(0, status.st_size))
             allocated = UInt64(max(0, status.st_blocks)) * 512
-            device = status.st_dev
-            number = status.st_ino
+            number = FileNumber(status)
             nameCount = UInt64(status.st_nlink)
+            self.isNamed = isNamed
         }
     }
 
@@ -52,12 +58,15 @@ struct TreeWalk {
         // A link that somebody names is meant to be followed; one that is found is not.
         guard stat(path, &status) == 0 else { return try body(.failed(FileFailure(path, "open", errno))) }
         let isDirectory = status.st_mode & S_IFMT == S_IFDIR
-        if storeFiles.belong(in: isDirectory ? path : parentDirectory(of: path)) {
-            return try body(.failed(StoreFiles.refusal(of: path)))
+        do throws(FileFailure) {
+            if isDirectory, storeFiles.belong(in: path) { throw StoreFiles.refusal(of: path) }
+            if !isDirectory { try storeFiles.requireElsewhere(path) }
+        } catch {
+            return try body(.failed(error))
         }
         switch (isDirectory, directories) {
-        case (false, _): try body(.file(path, FoundFile(status)))
-        case (true, .takenAlone): try body(.directory(path))
+        case (false, _): try body(.file(path, FoundFile(status, isNamed: true)))
+        case (true, .takenAlone): try body(.directory(path, nil))
         case (true, .entered): try walk(path, body)
         case (true, .refused):
             try body(.failed(FileFailure(path, .parameter, "it is a directory; --recursive means all files below it")))
@@ -68,39 +77,77 @@ struct TreeWalk {
 
     private struct Level {
         let path: String
+        let number: FileNumber
         /// The next one is the last.
         var names: [String]
     }
 
+    /// The directory that is looked at, one at a time: a tree may be deeper than a process may have files open. What is in it
+    /// is asked by its descriptor, so that nothing in the place of a directory above leads elsewhere.
+    private final class Present {
+        private var descriptor: Int32 = -1
+        private var number: FileNumber?
+
+        deinit { if descriptor >= 0 { close(descriptor) } }
+
+        func descriptor(of level: Level) throws(FileFailure) -> Int32 {
+            if number == level.number { return descriptor }
+            let opened = open(level.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard opened >= 0 else { throw FileFailure(level.path, "look into", errno) }
+            var status = stat()
+            guard fstat(opened, &status) == 0, FileNumber(status) == level.number else {
+                close(opened)
+                throw FileFailure(
+                    level.path, .inputOutput, "something else has taken its place; what is left in it is not looked at")
+            }
+            if descriptor >= 0 { close(descriptor) }
+            (descriptor, number) = (opened, level.number)
+            return opened
+        }
+    }
+
     private func walk(_ root: String, _ body: (Finding) throws -> Void) rethrows {
         var levels: [Level] = []
-        if let top = try enter(root, O_RDONLY, body) { levels.append(top) }
+        let present = Present()
+        try body(.directory(root, nil))
+        if let top = try names(in: open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), root, body) { levels.append(top) }
         while let last = levels.indices.last {
             guard let name = levels[last].names.popLast() else {
                 levels.removeLast()
                 continue
             }
-            let directory = levels[last].path
-            if let below = try look(at: name, in: directory, body) {
-                levels.append(below)
+            let directory: Int32
+            do throws(FileFailure) {
+                directory = try present.descriptor(of: levels[last])
+            } catch {
+                try body(.failed(error))
+                levels.removeLast()
+                continue
             }
+            if let below = try look(at: name, in: directory, levels[last].path, body) { levels.append(below) }
         }
     }
 
     /// - Returns: the level below, if it is a directory.
     private func look(
-        at name: String, in directory: String, _ body: (Finding) throws -> Void
+        at name: String, in directory: Int32, _ directoryPath: String, _ body: (Finding) throws -> Void
     ) rethrows -> Level? {
-        let path = directory + (directory.hasSuffix("/") ? "" : "/") + name
+        let path = FilePath.join(directoryPath, name)
         var status = stat()
-        guard lstat(path, &status) == 0 else {
+        guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
             // What goes away meanwhile is not missed.
             if errno != ENOENT { try body(.failed(FileFailure(path, "look at", errno))) }
             return nil
         }
         switch status.st_mode & S_IFMT {
         case S_IFDIR where storeFiles.belong(in: path): try body(.skipped(.keychain))
-        case S_IFDIR: return try enter(path, O_RDONLY | O_NOFOLLOW, body)
+        case S_IFDIR:
+            // Before anything is done to it, so that it is the one that is entered.
+            let opened = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            let failure = errno
+            try body(.directory(path, FileNumber(status)))
+            errno = failure
+            return try names(in: opened, path, body)
         case S_IFREG where ProtectedFiles.isUnfinished(name): try body(.skipped(.unfinished))
         case S_IFREG: try body(.file(path, FoundFile(status)))
         case S_IFLNK: try body(.skipped(.symbolicLink))
@@ -111,34 +158,37 @@ struct TreeWalk {
         return nil
     }
 
-    private func enter(_ path: String, _ flags: Int32, _ body: (Finding) throws -> Void) rethrows -> Level? {
-        try body(.directory(path))
-        let descriptor = open(path, flags | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0, let stream = fdopendir(descriptor) else {
+    /// - Parameter descriptor: Open for reading, and closed here; less than 0: errno says why it is not.
+    private func names(
+        in descriptor: Int32, _ path: String, _ body: (Finding) throws -> Void
+    ) rethrows -> Level? {
+        var status = stat()
+        guard descriptor >= 0, fstat(descriptor, &status) == 0, let stream = fdopendir(descriptor) else {
             try body(.failed(FileFailure(path, "look into", errno)))
+            if descriptor >= 0 { close(descriptor) }
             return nil
         }
         defer { closedir(stream) }
         var names: [String] = []
         errno = 0
         while let entry = readdir(stream) {
-            let name = Self.name(of: entry)
-            if let name, ![".", ".."].contains(name) {
-                names.append(name)
-            } else if name == nil {
+            let bytes = Self.name(of: entry)
+            if let name = String(validating: bytes, as: UTF8.self) {
+                if ![".", ".."].contains(name) { names.append(name) }
+            } else {
+                // Foundation has no way to name it.
+                let name = bytes.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "<\(String($0, radix: 16))>" }.joined()
                 try body(
-                    .failed(FileFailure(path, .parameter, "it has a file whose name is not UTF-8 text: rename that")))
+                    .failed(FileFailure("\(path)/\(name)", .parameter, "its name is not UTF-8 text: rename it first")))
             }
             errno = 0
         }
         if errno != 0 { try body(.failed(FileFailure(path, "look into", errno))) }
-        return Level(path: path, names: names.sorted { $1.utf8.lexicographicallyPrecedes($0.utf8) })
+        return Level(
+            path: path, number: FileNumber(status), names: names.sorted { $1.utf8.lexicographicallyPrecedes($0.utf8) })
     }
 
-    /// nil: it is not UTF-8.
-    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String? {
-        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-            String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
+    private static func name(of entry: UnsafeMutablePointer<dirent>) -> [UInt8] {
+        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in Array(bytes.prefix { $0 != 0 }) }
     }
 }

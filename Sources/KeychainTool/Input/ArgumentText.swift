@@ -9,7 +9,7 @@ enum ArgumentText {
             guard let argument = CommandLine.unsafeArgv[place] else { continue }
             if String(validatingCString: argument) == nil {
                 throw ValidationError(
-                    "argument \(place) is not UTF-8 text, and attributes given as arguments are text.")
+                    "argument \(place) is not UTF-8 text, and arguments are text; rename a file of such a name first.")
             }
         }
     }

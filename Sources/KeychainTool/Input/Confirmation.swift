@@ -13,7 +13,9 @@ enum Confirmation {
     static func require(_ consequence: String, else present: String) throws(KeychainError) {
         Console.note(consequence)
         Console.ask("Type yes to go on: ")
-        guard readLine() == "yes" else {
+        let answer = readLine()
+        if answer == nil { Console.endLine() }
+        guard answer == "yes" else {
             throw KeychainError(.userCancelled, message: "\(present); nothing was changed")
         }
     }

@@ -16,7 +16,15 @@ enum PasscodeInput {
         return try agreed(lines[0], lines[1], "new passcodes")
     }
 
-    static func readOldAndNew() throws -> (old: SecretBytes, new: SecretBytes) {
+    /// - Parameter check: Whether the old one is right. A person learns that before they think of a new one.
+    static func readOldAndNew(
+        check: (SecretBytes) throws -> Void
+    ) throws -> (old: SecretBytes, new: SecretBytes) {
+        if SecretInput.isTerminal {
+            let old = try read(["Old passcode"])[0]
+            try check(old)
+            return (old, try readNew())
+        }
         let lines = try read(["Old passcode", "New passcode", "New passcode again"])
         return (lines[0], try agreed(lines[1], lines[2], "new passcodes"))
     }
@@ -51,11 +59,11 @@ enum PasscodeInput {
     static func lines(of input: SecretBytes, _ names: [String]) throws(KeychainError) -> [SecretBytes] {
         let (lines, hasMore) = split(input, atMost: names.count)
         if lines.count == names.count, !hasMore { return lines }
-        let expected = names.count == 1 ? "1 line" : "\(names.count) lines"
         throw KeychainError(
             .parameter,
-            message: "standard input has \(hasMore ? "more than \(lines.count)" : String(lines.count)), and "
-                + "\(expected) were expected: \(names.joined(separator: ", ").lowercased()); nothing was changed")
+            message: "standard input has \(hasMore ? "more than " : "")\(counted(lines.count, "line")), and "
+                + "\(counted(names.count, "line was", "lines were")) expected: "
+                + "\(names.joined(separator: ", ").lowercased()); nothing was changed")
     }
 
     private static func split(_ input: SecretBytes, atMost count: Int) -> (lines: [SecretBytes], hasMore: Bool) {
@@ -74,10 +82,14 @@ enum PasscodeInput {
     private static func agreed(
         _ first: SecretBytes, _ second: SecretBytes, _ name: String
     ) throws(KeychainError) -> SecretBytes {
-        let areEqual = first.withUnsafeBytes { first in second.withUnsafeBytes { first.elementsEqual($0) } }
-        guard areEqual else {
-            throw KeychainError(.parameter, message: "the two \(name) are not the same; nothing was changed")
-        }
+        try SecretInput.requireEqual(first, second, name)
         return first
+    }
+}
+
+extension SecretBytes {
+    /// To be said of a new passcode or passphrase that was taken.
+    func noteIfShort(_ name: String) {
+        if count < 8 { Console.note("note: a \(name) of fewer than 8 characters is soon guessed") }
     }
 }

@@ -6,7 +6,7 @@ enum SecretInput {
     /// The most an item can have.
     static let limit = 64 << 20
 
-    /// Reads to the end of standard input, byte for byte; at a terminal one line, without its end.
+    /// Reads to the end of standard input, byte for byte; at a terminal one line, without its end, which is typed twice.
     ///
     /// - Parameter allowsEmpty: Otherwise nothing is no secret: a pipe is empty when the program before it has failed.
     /// - Throws: `.dataTooLarge` beyond the limit, `.parameter` for nothing, or a ``ToolFailure`` if nothing can be read.
@@ -23,7 +23,21 @@ enum SecretInput {
                 message: (isTerminal ? "nothing was typed" : "standard input is empty")
                     + "; nothing was changed. For an empty secret add --allow-empty")
         }
+        if isTerminal {
+            try requireEqual(secret, try TerminalPrompt.readLine("The same again: "), "secrets")
+        } else if Console.errorIsTerminal && secret.isWholeLine {
+            Console.note(
+                "note: the secret ends with a line feed, which is stored too; 'printf %s' and 'echo -n' add none")
+        }
         return secret
+    }
+
+    /// Secrets that nobody sees while they are typed are typed twice.
+    static func requireEqual(_ first: SecretBytes, _ second: SecretBytes, _ name: String) throws(KeychainError) {
+        let areEqual = first.withUnsafeBytes { first in second.withUnsafeBytes { first.elementsEqual($0) } }
+        guard areEqual else {
+            throw KeychainError(.parameter, message: "the two \(name) are not the same; nothing was changed")
+        }
     }
 
     /// Whether a person is there to be asked.
@@ -49,4 +63,11 @@ enum SecretInput {
         buffer.advance(by: count)
         return count > 0
     }
+}
+
+extension SecretBytes {
+    var endsLine: Bool { withUnsafeBytes { $0.last == UInt8(ascii: "\n") } }
+
+    /// Whether it is what 'echo' makes: one line with its end.
+    fileprivate var isWholeLine: Bool { withUnsafeBytes { $0.firstIndex(of: UInt8(ascii: "\n")) == $0.count - 1 } }
 }

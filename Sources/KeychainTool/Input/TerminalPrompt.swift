@@ -24,8 +24,11 @@ enum TerminalPrompt {
                 throw ToolFailure(message: "cannot read from the terminal: \(String(cString: strerror(failure)))")
             }
         }
-        guard let last = buffer.last else { throw ToolFailure(message: "no secret was typed; nothing was changed") }
-        return buffer.secret(droppingLast: last == UInt8(ascii: "\n") ? 1 : 0)
+        let isWhole = buffer.last == UInt8(ascii: "\n")
+        // ^D has no line end of its own.
+        if !isWhole { Console.endLine() }
+        if buffer.count == 0 { throw KeychainError(.userCancelled, message: "nothing was typed; nothing was changed") }
+        return buffer.secret(droppingLast: isWhole ? 1 : 0)
     }
 
     private enum Interruption: Error {

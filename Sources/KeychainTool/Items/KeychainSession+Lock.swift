@@ -15,6 +15,25 @@ extension KeychainSession {
         }
         return (session, status)
     }
+
+    /// Before a person is asked for a passcode that would be of no use.
+    static func requirePasscode(_ options: StoreOptions) throws(KeychainError) { _ = try withPasscode(options) }
+
+    /// - Throws: `.duplicateItem` if a passcode is set.
+    static func requireNoPasscode(_ options: StoreOptions) throws(KeychainError) {
+        let session = try KeychainSession(options)
+        if session.presence == .present, try session.connection.lockStatus().hasPasscode {
+            throw .passcodeIsSet
+        }
+    }
+
+    /// Tells a person who stores the first secrets what they are not protected from.
+    func noteIfNeverLocked() {
+        guard Console.errorIsTerminal, let status = try? connection.lockStatus(), !status.hasPasscode else { return }
+        Console.note(
+            "note: no passcode is set, so nothing is ever locked, and a thief of the whole home directory reads "
+                + "everything: 'keychainctl passcode set' sets one")
+    }
 }
 
 extension LockStatus {

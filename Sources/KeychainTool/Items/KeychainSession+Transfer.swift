@@ -16,7 +16,7 @@ extension KeychainSession {
         }
     }
 
-    func merge(_ items: [FoundItem], isDryRun: Bool) throws(KeychainError) -> [ImportOutcome] {
+    func merge(_ items: [Item], isDryRun: Bool) throws(KeychainError) -> [ImportOutcome] {
         guard
             case .imported(let outcomes) = try connection.perform(
                 .importItems(ImportRequest(items, isDryRun: isDryRun)))

@@ -55,16 +55,17 @@ struct KeychainSession {
 
     /// What a search found, and whether items were left out because they ask for authentication.
     struct Matches {
-        var items: [FoundItem]
+        var items: [Item]
         var hasConstrained: Bool
     }
 
     /// Every item that a query means, attributes only.
     ///
+    /// - Parameter asks: Whether the person is asked, if some of them ask for authentication.
     /// - Throws: `.itemNotFound` if there is none; `.interactionNotAllowed` if the keychain is locked, since items
     ///   that ask for authentication are no failure here.
-    func find(_ query: ItemQuery) throws(KeychainError) -> Matches {
-        // Listing asks nobody.
+    func find(_ query: ItemQuery, asks: Bool = false) throws(KeychainError) -> Matches {
+        if asks { return Matches(items: try items(of: query, wantsSecrets: false), hasConstrained: false) }
         var query = query
         query.authenticationUI = .fail
         do throws(KeychainError) {
@@ -105,11 +106,11 @@ struct KeychainSession {
         }
     }
 
-    private func result(of query: ItemQuery, wantsSecrets: Bool) -> Result<[FoundItem], KeychainError> {
+    private func result(of query: ItemQuery, wantsSecrets: Bool) -> Result<[Item], KeychainError> {
         Result { () throws(KeychainError) in try items(of: query, wantsSecrets: wantsSecrets) }
     }
 
-    func items(of query: ItemQuery, wantsSecrets: Bool) throws(KeychainError) -> [FoundItem] {
+    func items(of query: ItemQuery, wantsSecrets: Bool) throws(KeychainError) -> [Item] {
         let request = Request.find(FindRequest(query, wantsSecrets: wantsSecrets))
         guard case .found(let items) = try authentication.perform(request, over: connection)
         else { throw .unexpectedReply }
@@ -149,15 +150,30 @@ struct KeychainSession {
     // MARK: Changing
 
     /// - Returns: the item as it is stored.
-    func add(_ request: AddRequest) throws(KeychainError) -> FoundItem {
+    func add(_ request: AddRequest) throws(KeychainError) -> Item {
         guard case .added(let item) = try authentication.perform(.add(request), over: connection) else {
             throw .unexpectedReply
         }
         return item
     }
 
+    /// - Throws: `.duplicateItem` if what is to be added is there already, as far as that can be seen without asking
+    ///   anybody.
+    func requireAbsence(of request: AddRequest) throws(KeychainError) {
+        guard presence == .present else { return }
+        do throws(KeychainError) {
+            _ = try find(request.queryForExisting)
+        } catch  where error.code == .itemNotFound || error.code == .interactionNotAllowed {
+            return
+        }
+        throw KeychainError(
+            .duplicateItem,
+            message: "there is such a \(request.itemClass.title) already in access group \(request.accessGroup ?? ""); "
+                + "--update gives it a new secret")
+    }
+
     /// Adds an item, or gives the one that has its unique attributes the new secret and attributes.
-    func addOrUpdate(_ request: AddRequest) throws(KeychainError) -> FoundItem {
+    func addOrUpdate(_ request: AddRequest) throws(KeychainError) -> Item {
         // Another process may add or delete the item between our two requests.
         for _ in 0..<10 {
             do throws(KeychainError) {
@@ -213,7 +229,7 @@ extension AddRequest {
 extension KeychainError {
     /// Says how to mean one of them: by the groups they are in, never by their values.
     fileprivate init(ambiguous query: ItemQuery, _ matches: KeychainSession.Matches) {
-        let groups = matches.items.map(\.accessGroup).uniqueGroups.sorted().map { TerminalText.escape($0) }
+        let groups = matches.items.map(\.accessGroup).uniqueGroups.sorted()
         let more = matches.hasConstrained ? ", and at least one that asks for authentication" : ""
         let advice =
             groups.count > 1
@@ -228,7 +244,9 @@ extension KeychainError {
     static var consentNeeded: KeychainError {
         KeychainError(
             .interactionNotAllowed,
-            message: "what matches asks for authentication: 'keychainctl get' asks for it; it can be deleted without")
+            message:
+                "what matches asks for authentication: 'keychainctl find --ask' and 'keychainctl get' ask for it; it can be deleted without"
+        )
     }
 
     static var unexpectedReply: KeychainError {

@@ -18,7 +18,7 @@ enum StorePresence: Equatable {
         let missing = ["keychain.db", "keybag"].filter { name in
             var information = stat()
             return lstat(location.storeDirectory.appendingPathComponent(name).path, &information) != 0
-                && (errno == ENOENT || errno == ENOTDIR)
+                && errno == ENOENT
         }
         switch missing.count {
         case 0: self = .present

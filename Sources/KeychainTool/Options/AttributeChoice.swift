@@ -20,6 +20,18 @@ struct AttributeChoice {
         self.value = value
     }
 
+    /// For messages: "service mail.example".
+    var inWords: String {
+        let text =
+            switch value {
+            case .text(let code) where attribute == .internetProtocol: InternetProtocol.name(ofCode: code)
+            case .text(let text): text
+            case .number(let number): String(number)
+            case .data, .date: ""  // no option has such a value
+            }
+        return "\(option.dropFirst(2)) \(text)"
+    }
+
     /// Whether items of the class have such an attribute at all.
     func applies(to itemClass: ItemClass) -> Bool {
         AttributeTable.table(for: itemClass)[attribute] != nil

@@ -29,5 +29,8 @@ enum InternetProtocol: String, CaseIterable, ExpressibleByArgument {
         self = match.key
     }
 
+    /// As it is given on the command line, or the code itself if it is none of ours.
+    static func name(ofCode code: String) -> String { InternetProtocol(code: code)?.rawValue ?? code }
+
     static var defaultCompletionKind: CompletionKind { .list(allCases.map(\.rawValue)) }
 }

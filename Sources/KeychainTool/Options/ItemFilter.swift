@@ -8,7 +8,9 @@ struct ItemFilter: ParsableArguments {
         case any, yes, no
     }
 
-    @Argument(help: ArgumentHelp("The class of the item.", valueName: "class"))
+    @Argument(
+        help: ArgumentHelp("The class of the item.", valueName: "class"), completion: .list(ItemKind.names),
+        transform: ItemKind.init(named:))
     var kind: ItemKind?
 
     @Option(help: "The service of a generic password.") var service: String?
@@ -44,6 +46,30 @@ struct ItemFilter: ParsableArguments {
         !choices.isEmpty || group != nil || accessible != nil || sync != .any || reference != nil
     }
 
+    /// Every attribute that was asked for: "service mail.example, account ada".
+    private var asked: String {
+        let others = [
+            ("group", group), ("accessible", accessible?.rawValue), ("sync", sync == .any ? nil : sync.rawValue),
+            ("reference", reference),
+        ]
+        let words = choices.map(\.inWords) + others.compactMap { name, value in value.map { "\(name) \($0)" } }
+        return words.joined(separator: ", ")
+    }
+
+    /// The attributes that were asked for, behind a word that leads to them; empty if there is only the class.
+    func inWords(after word: String) -> String { asked.isEmpty ? "" : word + asked }
+
+    /// Does `body`, and says with its values what was asked for and is not there: the keychain names attributes alone.
+    func naming<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as KeychainError where error.code == .itemNotFound && !asked.isEmpty {
+            let title = itemClasses.count == 1 ? itemClasses[0].title : "item"
+            throw KeychainError(
+                .itemNotFound, message: "no \(title) matches \(asked)", cause: error)
+        }
+    }
+
     func validate() throws {
         let reference = try persistentReference()
         if let kind, let reference, reference.itemClass != kind.itemClass {
@@ -67,8 +93,7 @@ struct ItemFilter: ParsableArguments {
     /// The one class a command that acts on an item needs.
     func requireItemClass() throws -> ItemClass {
         if kind == nil && reference == nil {
-            let kinds = ItemKind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("Name the item's class: \(kinds).")
+            throw ValidationError("Name the item's class: \(ItemKind.names.joined(separator: ", ")).")
         }
         return itemClasses[0]
     }

@@ -23,8 +23,8 @@ struct StoreOptions: ParsableArguments {
 
     var configuration: KeychainConfiguration {
         var configuration = KeychainConfiguration()
-        configuration.storeDirectory = storeDirectory.map { URL(fileURLWithPath: $0, isDirectory: true) }
-        configuration.deviceKeyDirectory = deviceKeyDirectory.map { URL(fileURLWithPath: $0, isDirectory: true) }
+        configuration.storeDirectory = storeDirectory.map { URL(namedByPerson: $0, isDirectory: true) }
+        configuration.deviceKeyDirectory = deviceKeyDirectory.map { URL(namedByPerson: $0, isDirectory: true) }
         return configuration
     }
 }

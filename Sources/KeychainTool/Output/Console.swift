@@ -4,11 +4,21 @@ internal import KeychainModel
 /// What the command says: results to standard output, everything else to standard error.
 enum Console {
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Of the terminal, in characters; as of one that has no end if it does not say.
-    static var errorWidth: Int {
+    /// Unless the person wants none (no-color.org).
+    static var outputHasColors: Bool {
+        func value(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
+        return outputIsTerminal && value("NO_COLOR").isEmpty && value("TERM") != "dumb"
+    }
+
+    static var errorWidth: Int { width(of: STDERR_FILENO) }
+    static var outputWidth: Int { width(of: STDOUT_FILENO) }
+
+    /// Of the terminal, in columns; as of one that has no end if it does not say.
+    private static func width(of descriptor: Int32) -> Int {
         var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return .max }
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return .max }
         return Int(size.ws_col)
     }
 
@@ -29,13 +39,23 @@ enum Console {
         try check(writeAll(bytes, to: STDOUT_FILENO))
     }
 
-    /// A message for a person. Names in it may come from stored items, so they are kept from the terminal.
     static func complain(_ message: String) {
         note("keychainctl: " + message)
     }
 
+    /// A message for a person, in one line, which a terminal shows in several.
+    ///
+    /// Names in it may come from stored items and files: everything is escaped, and what follows the first line is
+    /// indented, so that none of them looks like a message of ours.
     static func note(_ message: String) {
-        writeError(TerminalText.escape(message, keepingLines: true) + "\n")
+        writeError(TerminalText.fold(TerminalText.escape(message), indent: 2, width: errorWidth) + "\n")
+    }
+
+    /// A message of the parser of the command line, which has lines. The arguments in it have none.
+    static func complainOfUsage(_ message: String) {
+        let arguments = CommandLine.arguments.flatMap { [$0[...]] + $0.split(separator: "=", maxSplits: 1) }
+        let hostile = arguments.filter { $0.unicodeScalars.contains(where: TerminalText.isHidden) }
+        writeError(hostile.reduce(message) { $0.replacing($1, with: TerminalText.escape(String($1))) } + "\n")
     }
 
     /// A question, whose answer goes on the same line.

@@ -7,21 +7,21 @@ struct ItemTable {
     /// A label may be megabytes long; a line of a table may not.
     private static let widestCell = 40
 
-    let items: [FoundItem]
+    let items: [Item]
 
     var text: String {
         let rows = [Self.headings] + items.map(Self.cells)
-        let widths = Self.headings.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let widths = Self.headings.indices.map { column in rows.map { TerminalText.columns($0[column]) }.max() ?? 0 }
         let lines = rows.map { row in
             let cells = zip(row, widths).map { cell, width in
-                cell + String(repeating: " ", count: width - cell.count)
+                cell + String(repeating: " ", count: width - TerminalText.columns(cell))
             }
             return cells.joined(separator: "  ").trimmingSuffix(while: { $0 == " " })
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func cells(of item: FoundItem) -> [String] {
+    private static func cells(of item: Item) -> [String] {
         let accessible = Accessibility(item.accessControl.protection).rawValue
         return [
             ItemKind(item.itemClass).rawValue, cell(.text(item.accessGroup)),
@@ -46,7 +46,8 @@ struct ItemTable {
         if text.isEmpty { return "\"\"" }
         let start = String(text.unicodeScalars.prefix(widestCell + 1))
         let escaped = TerminalText.escape(start)
-        return escaped.count > widestCell ? escaped.prefix(widestCell - 1) + "…" : escaped
+        let isTooWide = TerminalText.columns(escaped) > widestCell
+        return isTooWide ? TerminalText.prefix(escaped, columns: widestCell - 1) + "…" : escaped
     }
 }
 

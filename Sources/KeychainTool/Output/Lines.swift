@@ -1,22 +1,19 @@
 /// A list of terms, each with a text that is folded to the width of a terminal.
 struct Lines {
     private static let indent = 12
-    private static let width = 78
+    private static let widest = 78
     private(set) var text = ""
 
-    mutating func add(_ term: String, _ content: String) {
-        let words = TerminalText.escape(content).split(separator: " ", omittingEmptySubsequences: false)
-        var line = term + String(repeating: " ", count: max(1, Self.indent - term.count))
-        var isEmpty = true
-        for word in words {
-            if !isEmpty && line.count + 1 + word.count > Self.width {
-                text += line + "\n"
-                line = String(repeating: " ", count: Self.indent)
-                isEmpty = true
-            }
-            line += (isEmpty ? "" : " ") + word
-            isEmpty = false
+    /// - Parameter word: Has a colour on a terminal, where it comes first.
+    mutating func add(_ term: String, _ content: String, emphasizing word: String? = nil) {
+        let start = term + String(repeating: " ", count: max(1, Self.indent - term.count))
+        var lines = TerminalText.fold(
+            TerminalText.escape(content), after: start, indent: Self.indent,
+            width: min(Self.widest, Console.outputWidth))
+        if let word, Console.outputHasColors {
+            let color = word == "damage" ? 31 : 33  // red, yellow
+            lines = lines.replacing(word, with: "\u{1b}[\(color)m\(word)\u{1b}[m", maxReplacements: 1)
         }
-        text += line + "\n"
+        text += lines + "\n"
     }
 }

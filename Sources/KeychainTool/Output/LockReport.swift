@@ -12,13 +12,15 @@ struct LockReport {
             lines.add("", "Limit: a thief of the whole home directory reads everything.")
             return
         }
-        lines.add("Lock", stateInWords)
+        lines.add(
+            "Lock", stateInWords,
+            emphasizing: status.state == .unlocked ? nil : String(stateInWords.prefix { $0 != ":" }))
         lines.add(
             "Passcode",
             "set: a thief of the switched-off disk reads what is accessible \"always\", and has to guess the passcode "
                 + "for everything else")
         lines.add("Unlocking", placeInWords)
-        lines.add("Watcher", watcherInWords)
+        lines.add("Watcher", watcherInWords, emphasizing: "Warning")
         lines.add("Idle limit", PasscodePolicy(status).idleLimitInWords)
         if status.erasesAfterTenFailures { lines.add("Erasure", PasscodePolicy(status).erasureInWords) }
         if status.failedAttempts > 0 { lines.add("Attempts", attemptsInWords) }
@@ -40,7 +42,7 @@ struct LockReport {
         case .keyring: "serves every program of this user: the keys are in the kernel's keyring"
         case .daemon: "serves every program of this user: the keys are in keychaind's memory, until it ends"
         case .process:
-            "serves only the program that does it: the kernel refuses its keyring here, so each keeps the keys itself"
+            "serves only the program that does it: the kernel's keyring takes no keys here, so each keeps them itself"
         }
     }
 

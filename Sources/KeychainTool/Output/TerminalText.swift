@@ -1,16 +1,16 @@
+internal import CKeychainLinux
+
 /// Text from outside in a form that can only be read: an attribute must not be able to move the cursor,
-/// set the window's title or turn the writing direction round.
+/// set the window's title, turn the writing direction round or begin a line that looks like one of ours.
 enum TerminalText {
     /// Control and invisible formatting characters as `\u{…}`, and the backslash doubled so that the result
     /// says exactly what was there.
-    static func escape(_ text: String, keepingLines: Bool = false) -> String {
+    static func escape(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
-            if keepingLines, scalar == "\n" {
-                result.unicodeScalars.append(scalar)
-            } else if isHidden(scalar) {
+            if isHidden(scalar) {
                 result += "\\u{\(String(scalar.value, radix: 16))}"
-            } else if scalar == "\\", !keepingLines {
+            } else if scalar == "\\" {
                 result += "\\\\"
             } else {
                 result.unicodeScalars.append(scalar)
@@ -25,5 +25,40 @@ enum TerminalText {
         case .control, .format, .lineSeparator, .paragraphSeparator: true
         default: false
         }
+    }
+
+    // MARK: Widths
+
+    /// How many columns of a terminal a text takes: two for most characters of East Asia, none for an accent.
+    static func columns(_ text: some StringProtocol) -> Int {
+        text.unicodeScalars.reduce(0) { $0 + Int(ckeychain_columns($1.value)) }
+    }
+
+    /// The beginning of a text, as far as it fits.
+    static func prefix(_ text: String, columns limit: Int) -> String {
+        var rest = text[...]
+        while columns(rest) > limit { rest.removeLast() }
+        return String(rest)
+    }
+
+    /// Breaks a text into lines between words. A word that does not fit in a line has one for itself.
+    ///
+    /// - Parameters:
+    ///   - start: What the first line has before the text.
+    ///   - indent: The columns that the other lines leave free.
+    static func fold(_ text: String, after start: String = "", indent: Int, width: Int) -> String {
+        var lines: [String] = []
+        var line = start
+        var isEmpty = true
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            if !isEmpty && columns(line) + 1 + columns(word) > width {
+                lines.append(line)
+                line = String(repeating: " ", count: indent)
+                isEmpty = true
+            }
+            line += (isEmpty ? "" : " ") + word
+            isEmpty = false
+        }
+        return (lines + [line]).joined(separator: "\n")
     }
 }

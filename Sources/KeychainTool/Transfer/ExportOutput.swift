@@ -2,6 +2,7 @@ internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Where an export is written: standard output, or a file that is there whole or not at all.
 ///
@@ -31,14 +32,14 @@ final class ExportOutput {
     ///   `.diskFull` if no file can be made beside it.
     init(path: String, replaces: Bool) throws(KeychainError) {
         try Self.requireFree(path, replaces: replaces)
-        let url = URL(fileURLWithPath: path)
+        let parent = FilePath.directory(of: path)
         // A name has at most 255 bytes.
-        let name = String(decoding: url.lastPathComponent.utf8.prefix(200), as: UTF8.self)
+        let name = String(decoding: FilePath.name(of: path).utf8.prefix(200), as: UTF8.self)
         let suffix = ".part-\(UUID().uuidString.prefix(8).lowercased())"
-        let part = url.deletingLastPathComponent().appendingPathComponent(name + suffix).path
+        let part = FilePath.join(parent, name + suffix)
         descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw KeychainError(file: path, "create", errno) }
-        directory = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         place = Place(path: path, part: part, replaces: replaces)
     }
 

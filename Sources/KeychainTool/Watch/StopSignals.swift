@@ -1,6 +1,7 @@
 internal import CKeychainLinux
 internal import Glibc
 internal import KeychainBus
+internal import KeychainSystem
 
 /// The signals that ask a program to end, taken from a descriptor at a moment of its own choice.
 ///

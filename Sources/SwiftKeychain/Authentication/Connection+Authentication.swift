@@ -20,35 +20,41 @@ extension Connection {
     package func performAsking(
         _ request: Request, in session: AuthenticationSession? = nil, reason: String? = nil, mayAsk: Bool = true
     ) throws(KeychainError) -> Reply {
-        let session = session ?? AuthenticationSession()
+        // Made when it is asked for something: most calls never are.
+        var session = session
         // What the session has is shown when it is asked for: a passcode costs, and counts if it is wrong.
-        var used = mayAsk ? [] : session.factors
+        var used = mayAsk ? [] : session?.factors ?? []
         var question = AuthenticationDialog.Question(choosesPassword: request.storesItem)
         var typed: Set<AuthenticationFactor> = []
         var mistakes = 0
         for _ in 0..<Self.mostRounds {
-            let proof = session.proof(of: used)
+            let proof = session?.proof(of: used) ?? AuthenticationProof()
             do throws(KeychainError) {
                 let reply = try perform(proof.isEmpty ? request : .authenticated(proof, request))
                 guard case .authenticationNeeded(let challenge) = reply else { return reply }
                 // What was shown and is asked for again is worth nothing any more: a ticket ends.
                 let ended = challenge.alternatives.reduce(into: Set()) { $0.formUnion($1) }.intersection(used)
-                session.forget(ended)
+                let asked = session ?? AuthenticationSession()
+                session = asked
+                asked.forget(ended)
                 used.subtract(ended)
-                let known = session.factors
+                let known = asked.factors
                 used.formUnion(
                     try asKeychainError { () throws(AuthenticationFailure) in
-                        try dialog(in: session, reason: reason, mayAsk: mayAsk)
+                        try dialog(in: asked, reason: reason, mayAsk: mayAsk)
                             .satisfy(challenge.alternatives, question)
                     })
                 typed.formUnion(used.subtracting(known))
-            } catch  where error.code == .authenticationFailed && session.hasStale(used.subtracting(typed)) && mayAsk {
+            } catch
+                where error.code == .authenticationFailed && session?.hasStale(used.subtracting(typed)) == true
+                && mayAsk
+            {
                 // What was right once is not any more: it was changed meanwhile, and is asked for anew.
-                session.forget([.passcode])
+                session?.forget([.passcode])
                 used.remove(.passcode)
             } catch  where error.code == .authenticationFailed && mayRetry(typed, &mistakes) {
                 // What was typed is wrong: the person is asked once more, and told why.
-                session.forget(typed)
+                session?.forget(typed)
                 used.subtract(typed)
                 typed = []
                 question.complaint = error.message

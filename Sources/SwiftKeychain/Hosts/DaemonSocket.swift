@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainModel
+internal import KeychainWire
 
 /// Why there is no answer to a request.
 enum CallFailure: Error {
@@ -29,7 +30,9 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         self.caller = caller
         let hello = try ClientMessage.hello(ClientHello(groups: caller.groups, authority: caller.authority)).frame()
         let answer = Self.outcome { () throws(FrameStream.Failure) in
-            try stream.send(hello)
+            // A daemon that has no place says so without waiting for a hello.
+            let sent = Self.outcome { () throws(FrameStream.Failure) in try stream.send(hello) }
+            if case .failure(let failure) = sent, try !stream.waitForInput(until: .now) { throw failure }
             return try stream.receive()
         }
         switch answer {
@@ -94,7 +97,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         Result { () throws(KeychainError) in
             let frame = try message.frame()
             let size = frame.header
-            guard max(size.messageCount, size.tailCount) <= WireHeader.mostBytes else {
+            guard size.contentCount <= WireHeader.mostBytes else {
                 throw KeychainError(
                     .dataTooLarge,
                     message: "a request to keychaind has at most \(WireHeader.mostBytes >> 20) MiB, and this one more")
@@ -224,7 +227,7 @@ extension FrameStream.Failure {
 extension KeychainError {
     fileprivate init(_ goodbye: DaemonGoodbye) {
         self.init(.notAvailable, message: goodbye.message)
-        tellsOfOtherHost = goodbye.reason == .storeGivenUp
+        if goodbye.reason == .storeGivenUp { signal = .otherHost }
     }
 
     fileprivate static func strangeAnswer(of address: DaemonAddress) -> KeychainError {

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
+internal import KeychainWire
 
 /// Frames over a connected socket (docs/protocol.md), with blocking calls. Belongs to one thread at a time.
 final class FrameStream {
@@ -59,6 +60,11 @@ final class FrameStream {
     }
 
     // MARK: Receiving
+
+    /// A thread that waits in recv(2) also wakes when the other end takes what was sent, and goes back to sleep.
+    private func awaitInput() throws(Failure) {
+        guard try waitForInput(until: .now + .seconds(Self.patience)) else { throw .late }
+    }
 
     /// Whether something has come, or the connection has ended, before the time is over.
     func waitForInput(until end: ContinuousClock.Instant) throws(Failure) -> Bool {
@@ -123,6 +129,7 @@ final class FrameStream {
 
     private func fill(atLeast count: Int) throws(Failure) {
         while filled < count {
+            try awaitInput()
             filled += try receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])).get()
             used = max(used, filled)
         }

@@ -44,11 +44,10 @@ struct HostChoice {
             return try chosen(host, configuration)
         }
         let location = try StoreLocation(configuration, environment: environment)
-        if let mark = try location.hostMark() {
-            let host = try KeychainConfiguration.Host(name: mark, from: location.hostFile.path)
-            return try chosen(host, configuration)
+        return switch try StoreHost(ofStore: location.storeDirectory) {
+        case .embedded: .embedded(location)
+        case .user: try chosen(.user, configuration)
         }
-        return .embedded(location)
     }
 
     private func chosen(
@@ -105,13 +104,6 @@ enum HostFile {
             message: "\(url.path), which says where the keychain is, cannot be read: "
                 + String(cString: strerror(failure)))
     }
-}
-
-extension StoreLocation {
-    /// Says to which daemon the store belongs; not there for one that programs open themselves (docs/store-format.md).
-    var hostFile: URL { storeDirectory.appendingPathComponent("host") }
-
-    func hostMark() throws(KeychainError) -> String? { try HostFile.word(at: hostFile) }
 }
 
 extension KeychainConfiguration.Host {

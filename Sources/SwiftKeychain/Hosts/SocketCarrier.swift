@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 package import KeychainModel
+internal import KeychainWire
 internal import Synchronization
 
 /// The way to a daemon: blocking calls over a few connections, each of which has one request under way.
@@ -215,7 +216,7 @@ private struct Failures {
             // It may be this very request that ends the daemon.
             guard unknownCount < 3 else { throw error }
         case .neverBegun(let error):
-            guard mayWait, !error.tellsOfOtherHost else { throw error }
+            guard mayWait, error.signal != .otherHost else { throw error }
             let isFirst = end == nil
             let last = end ?? .now + Self.restart
             guard ContinuousClock.now < last else { throw error }

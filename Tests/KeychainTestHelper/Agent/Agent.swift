@@ -13,6 +13,8 @@
 //                                     carries out the command, and has the linker save the registers), depth COMMAND…
 //                                     (how many bytes of the stack it takes); prints the status or what was asked for
 //   agent as UID readkey SERIAL       as that user, ends with the errno of reading a key from the kernel
+//   agent as UID putkeys COUNT        as that user, puts keys into the kernel's keyring and removes each; prints how many
+//                                     bytes of the user's quota stay used
 //   agent mixed DIR WORKER SEED CALLS LOCKED   does calls of every kind; prints what became of them. LOCKED is yes if
 //                                     somebody locks the store now and then
 //   agent stall DIR COUNT             updates every item, and stops within the transaction at the COUNT-th one
@@ -38,8 +40,15 @@ private let heldFiles = Mutex<[FileKey]>([])
 
 enum Agent {
     static func run(_ arguments: [String]) throws {
-        if arguments.count == 4, arguments[0] == "as", arguments[2] == "readkey" {
-            return readKey(Int32(arguments[3]) ?? 0, asUser: UInt32(arguments[1]) ?? 0)
+        if arguments.count == 4, arguments[0] == "as" {
+            let user = UInt32(arguments[1]) ?? 0
+            if user != 0 && (setgid(user) != 0 || setuid(user) != 0) { exit(255) }
+            switch arguments[2] {
+            // Ends with the errno of reading it; 0 if it could be read.
+            case "readkey": exit(ckeychain_test_read_key(Int32(arguments[3]) ?? 0))
+            case "putkeys": return say("\(try KeyringUse.left(byKeys: Int(arguments[3]) ?? 0))")
+            default: break
+            }
         }
         guard arguments.count >= 2 else { throw KeychainError(.parameter, message: "a command and a directory") }
         let directory = URL(fileURLWithPath: arguments[1])
@@ -78,12 +87,6 @@ enum Agent {
         default:
             throw KeychainError(.parameter, message: "unknown command \(arguments)")
         }
-    }
-
-    /// Ends with the errno of reading a key from the kernel; 0 if it could be read.
-    private static func readKey(_ serial: Int32, asUser user: UInt32) {
-        if user != 0 && (setgid(user) != 0 || setuid(user) != 0) { exit(255) }
-        exit(ckeychain_test_read_key(serial))
     }
 
     private static func changePasscode(_ work: String, _ passcode: String, _ engine: Engine) throws {

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import KeychainModel
 import KeychainTestSupport
+import KeychainWire
 import SwiftKeychain
 
 /// Many clients at once, among them some that misbehave.

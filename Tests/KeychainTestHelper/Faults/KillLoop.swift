@@ -207,7 +207,7 @@ final class KillLoop {
     }
 
     private static func line(_ account: String, _ secret: String) -> String {
-        FoundItem.line(
+        Item.line(
             .genericPassword, protection: .whenUnlocked,
             attributes: [.account: .text(account), .service: .text("probe")], group: "keychain",
             secret: Data(secret.utf8))

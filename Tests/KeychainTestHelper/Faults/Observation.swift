@@ -32,7 +32,7 @@ extension Engine {
     }
 
     /// Those that a query means; none is no failure.
-    private func find(_ query: ItemQuery) throws -> [FoundItem] {
+    private func find(_ query: ItemQuery) throws -> [Item] {
         do {
             guard case .found(let items) = try handle(.find(FindRequest(query, wantsSecrets: true)), from: .owner)
             else { throw KeychainError(.internalFailure, message: "another reply") }
@@ -63,7 +63,7 @@ extension Engine {
     }
 }
 
-extension FoundItem {
+extension Item {
     fileprivate var line: String {
         Self.line(
             itemClass, protection: accessControl.protection, attributes: attributes, group: accessGroup,

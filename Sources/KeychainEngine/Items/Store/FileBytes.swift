@@ -12,16 +12,14 @@ final class FileBytes {
     let descriptor: Int32
 
     /// - Returns: nil if there is no such file.
-    /// - Throws: `.notAvailable` if it cannot be opened.
+    /// - Throws: as ``OwnFile/open(_:_:of:_:)``.
     init?(_ url: URL) throws(KeychainError) {
-        let file = open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        if file < 0 && errno == ENOENT { return nil }
-        guard file >= 0 else { throw AtomicFile.fileError("open", url, errno) }
+        guard let file = try OwnFile.open(url, O_RDONLY) else { return nil }
         var information = stat()
         guard fstat(file, &information) == 0 else {
             let failure = errno
             close(file)
-            throw AtomicFile.fileError("read", url, failure)
+            throw KeychainError(file: "read", url, failure)
         }
         descriptor = file
         count = Int(information.st_size)
@@ -42,6 +40,26 @@ final class FileBytes {
             done += count
         }
         return true
+    }
+
+    /// Of lseek(2) on Linux; the C library shows them to programs that ask for its extensions.
+    private static let seekData: Int32 = 3
+    private static let seekHole: Int32 = 4
+
+    /// Where there is content, in order: holes are left out, as far as the file system tells them.
+    var contentRanges: [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        var place = off_t(0)
+        while place < count {
+            let start = lseek(descriptor, place, Self.seekData)
+            if start < 0 && errno == ENXIO { break }
+            let end = start < 0 ? -1 : lseek(descriptor, start, Self.seekHole)
+            // Where it tells none, all of it is content (lseek(2)).
+            guard start >= 0, end > start else { return ranges + [Int(place)..<count] }
+            ranges.append(Int(start)..<min(count, Int(end)))
+            place = end
+        }
+        return ranges
     }
 
     /// nil if the file ends before, or cannot be read there.

@@ -1,91 +1,79 @@
 internal import Foundation
-internal import GRDB
+internal import KeychainModel
 internal import Synchronization
 
-/// Lets the writes of several threads share one transaction, and with it the one sync that makes all of them durable
-/// (docs/decisions/017-group-commit.md).
-///
-/// Whoever comes while nobody writes leads: it begins a transaction, carries out its own write and then those that have
-/// come meanwhile, and commits. Whoever comes during the commit waits, and the first of those leads next. Each write
-/// but the first of a transaction has a savepoint, so that its failure is its own.
-final class GroupCommit: Sendable {
-    /// As many writes share one transaction at most, so that nobody waits long for the answer to a write that is done.
-    private static let mostWrites = 64
+// The writes of several threads share one transaction, and with it the one sync that makes all of them durable
+// (docs/decisions/017-group-commit.md).
 
-    private struct State {
-        /// In the order in which they came. The leader's own is the first, until it is taken.
-        var waiting: [QueuedWrite] = []
-        var hasLeader = false
+/// The writes that wait, in the order in which they came.
+struct WriteLine {
+    private(set) var waiting: [QueuedWrite] = []
+    private var hasLeader = false
+
+    /// - Returns: whether nobody writes, so that this one leads.
+    mutating func join(_ write: QueuedWrite) -> Bool {
+        waiting.append(write)
+        defer { hasLeader = true }
+        return !hasLeader
     }
 
-    private let state = Mutex(State())
-    /// No further write joins a transaction that is older: writers of other processes wait for it.
-    private let longest: Duration
+    mutating func takeNext() -> QueuedWrite? { waiting.isEmpty ? nil : waiting.removeFirst() }
 
-    init(longest: Duration) { self.longest = longest }
+    /// - Returns: the write that leads next.
+    mutating func handOver() -> QueuedWrite? {
+        hasLeader = !waiting.isEmpty
+        return waiting.first
+    }
+}
 
-    /// How many writes wait for their turn.
-    var waitingCount: Int { state.withLock { $0.waiting.count } }
+extension ItemStore {
+    /// As many writes share one transaction at most, so that nobody waits long for the answer to a write that is done.
+    private static let mostWrites = 64
 
     /// Runs `body` in a transaction that it may share with writes of other threads, perhaps in another thread. Returns
     /// when that is committed.
     ///
-    /// - Parameter transact: Runs its argument in a transaction and commits, or rolls back if that throws.
+    /// A write that comes while nobody writes leads: its thread begins a transaction, carries it out and then those that
+    /// have come meanwhile, and commits. The others wait, and the first of those that come during the commit leads next.
+    /// Each write but the first of a transaction has a savepoint, so that its failure is its own.
+    ///
     /// - Throws: what `body` throws, and then nothing of it is done; or what went wrong with the transaction.
-    func write(
-        _ body: (Database) throws -> Void, transact: ((Database) throws -> Void) throws -> Void
-    ) throws {
-        try withoutActuallyEscaping(body) { body in
+    func write<R>(_ body: (StoreConnection) throws -> R) throws -> R {
+        var result: R?
+        try withoutActuallyEscaping({ result = try body($0) }) { body in
             let write = QueuedWrite(body)
-            if enqueue(write) || write.waitForCall() == .lead { lead(transact) }
+            if line.withLock({ $0.join(write) }) || write.waitForCall() == .lead { lead() }
             try write.outcome()
         }
+        return result!
     }
-
-    /// - Returns: whether the caller leads.
-    private func enqueue(_ write: QueuedWrite) -> Bool {
-        state.withLock { state in
-            state.waiting.append(write)
-            defer { state.hasLeader = true }
-            return !state.hasLeader
-        }
-    }
-
-    private func takeNext() -> QueuedWrite? {
-        state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
-    }
-
-    // MARK: Leading
 
     /// One transaction, with the caller's own write as its first.
-    private func lead(_ transact: ((Database) throws -> Void) throws -> Void) {
-        let present = waitingCount
+    private func lead() {
+        let present = line.withLock { $0.waiting.count }
         var taken: [QueuedWrite] = []
-        let result = Result { try transact { database in try performWrites(on: database, &taken) } }
+        let result = Result {
+            try withWriter { connection in
+                try transact(on: connection) { try performWrites(on: connection, &taken) }
+                giveBackManyPages(of: connection)
+            }
+        }
         // A transaction that did not even begin fails for all that were there to wait for it.
-        if taken.isEmpty { taken = (0..<present).compactMap { _ in takeNext() } }
+        if taken.isEmpty { taken = (0..<present).compactMap { _ in line.withLock { $0.takeNext() } } }
         // Before the answers, so that the next transaction is under way while they are used.
-        handOver()
+        line.withLock { $0.handOver() }?.call(.lead)
         for write in taken { write.finish(result) }
     }
 
     /// - Throws: if nothing of the transaction can be kept.
-    private func performWrites(on database: Database, _ taken: inout [QueuedWrite]) throws {
-        let end = ContinuousClock.now + longest
+    private func performWrites(on connection: StoreConnection, _ taken: inout [QueuedWrite]) throws {
+        let end = ContinuousClock.now + longestSharedTransaction
         repeat {
-            guard let write = takeNext() else { return }
+            guard let write = line.withLock({ $0.takeNext() }) else { return }
             taken.append(write)
             // Nothing came before the first one that its failure could harm.
-            try taken.count == 1 ? write.perform(on: database) : write.performInSavepoint(of: database)
+            try taken.count == 1 ? write.perform(on: connection) : write.performInSavepoint(of: connection)
         } while taken.count < Self.mostWrites && ContinuousClock.now < end
-    }
-
-    private func handOver() {
-        let next = state.withLock { state in
-            state.hasLeader = !state.waiting.isEmpty
-            return state.waiting.first
-        }
-        next?.call(.lead)
     }
 }
 
@@ -93,7 +81,7 @@ final class GroupCommit: Sendable {
 ///
 /// What the write captures need not be fit for several threads: it is used by one at a time. Its own thread sleeps from
 /// ``waitForCall()`` until the leader has run it and let go of it; the lock of the condition orders the two.
-private final class QueuedWrite: @unchecked Sendable {
+final class QueuedWrite: @unchecked Sendable {
     enum Call {
         /// To begin the next transaction, this write its first.
         case lead
@@ -102,13 +90,13 @@ private final class QueuedWrite: @unchecked Sendable {
     }
 
     /// nil when it is done with: the leader must not keep what the caller takes back.
-    private var body: ((Database) throws -> Void)?
+    private var body: ((StoreConnection) throws -> Void)?
     private var failure: (any Error)?
     /// Of its own, so that nobody is woken for another one's sake.
     private let condition = NSCondition()
     private var pendingCall: Call?
 
-    init(_ body: @escaping (Database) throws -> Void) { self.body = body }
+    init(_ body: @escaping (StoreConnection) throws -> Void) { self.body = body }
 
     // MARK: The thread that waits
 
@@ -127,10 +115,10 @@ private final class QueuedWrite: @unchecked Sendable {
 
     // MARK: The thread that leads
 
-    func perform(on database: Database) throws {
+    func perform(on connection: StoreConnection) throws {
         do {
-            try body?(database)
-            try requireTransaction(database)
+            try body?(connection)
+            try connection.requireTransaction()
         } catch {
             failure = error
             throw error
@@ -139,29 +127,23 @@ private final class QueuedWrite: @unchecked Sendable {
 
     /// Keeps a failure to itself, once what was done until then is undone.
     ///
-    /// - Throws: if SQLite gave up the entire transaction, as it does for want of space or memory, or if that is the
+    /// - Throws: if SQLite rolled back the whole transaction, as it does when space or memory is short, or if that is the
     ///   only way to undo this write.
-    func performInSavepoint(of database: Database) throws {
+    func performInSavepoint(of connection: StoreConnection) throws {
         do {
-            try database.cachedStatement(sql: "SAVEPOINT write").execute()
-            try body?(database)
-            try requireTransaction(database)
-            try database.cachedStatement(sql: "RELEASE write").execute()
+            try connection.statement(.savepoint).run()
+            try perform(on: connection)
+            try connection.statement(.releaseSavepoint).run()
         } catch {
             failure = error
             // The others are told what the database said, if it did, and not what this write made of it.
-            guard database.isInsideTransaction else { throw error.isOfDatabase ? error : Self.aborted }
-            try database.cachedStatement(sql: "ROLLBACK TO write").execute()
-            try database.cachedStatement(sql: "RELEASE write").execute()
+            guard connection.database.isInTransaction else {
+                throw (error as? KeychainError)?.isOfDatabase == true ? error : KeychainError.abortedTransaction
+            }
+            try connection.statement(.rollBackToSavepoint).run()
+            try connection.statement(.releaseSavepoint).run()
         }
     }
-
-    /// A statement outside of a transaction would be one of its own.
-    private func requireTransaction(_ database: Database) throws {
-        guard database.isInsideTransaction else { throw Self.aborted }
-    }
-
-    private static var aborted: DatabaseError { DatabaseError(resultCode: .SQLITE_ABORT) }
 
     /// - Parameter transaction: What became of the whole. If it failed, so did this write, whatever it made of what the
     ///   others had done before it.

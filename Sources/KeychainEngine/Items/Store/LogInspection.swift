@@ -127,6 +127,6 @@ extension KeychainError {
             message:
                 "the log \(database.path)-wal is damaged: opening it would drop \(damage.droppedFrames) pages that "
                 + "were written. Nothing was changed; 'keychainctl doctor --repair' saves what can be read")
-        tellsOfDamage = true
+        signal = .damage
     }
 }

@@ -56,7 +56,7 @@ enum OpenStores {
 extension OpenStores.Place {
     fileprivate init(_ directory: URL) throws(KeychainError) {
         var information = stat()
-        guard stat(directory.path, &information) == 0 else { throw AtomicFile.fileError("open", directory, errno) }
+        guard stat(directory.path, &information) == 0 else { throw KeychainError(file: "open", directory, errno) }
         device = UInt64(information.st_dev)
         inode = UInt64(information.st_ino)
     }

@@ -34,7 +34,7 @@ struct SpaceReserve: Sendable {
     }
 
     /// Runs `body` with the file's space free, and then keeps it again.
-    func spend<R>(_ body: () throws -> R) rethrows -> R {
+    func spend<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
         _ = files.remove(path)
         defer { keep() }
         return try body()

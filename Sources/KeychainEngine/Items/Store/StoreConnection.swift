@@ -8,18 +8,6 @@ struct NewestHome {
     var generation: UInt32 = 0
 }
 
-/// What is known of the snapshot that is read.
-struct ReadSnapshot {
-    /// The last home made in it.
-    let newestHome: NewestHome
-    let homes: HomeCache
-
-    init(_ newestHome: NewestHome, _ homes: HomeCache) {
-        self.newestHome = newestHome
-        self.homes = homes
-    }
-}
-
 /// What a home is for, without the group and synchronizability that its token hides.
 struct HomeKind {
     var itemClass: ItemClass
@@ -27,21 +15,70 @@ struct HomeKind {
     var generation: UInt32
 }
 
-/// One connection within one transaction: what the statements of the store are run through.
-struct StoreConnection {
-    private let source: any StatementSource
-    /// nil in a write.
-    private let snapshot: ReadSnapshot?
+/// A connection to the database of a store, and the statements that are run on its tables, each prepared once.
+final class StoreConnection: @unchecked Sendable {  // the store gives it to one thread at a time
+    let database: SQLiteConnection
+    /// By the statement's number. Plain memory, since looking one up is done many times in a look-up.
+    private let statements = UnsafeMutableBufferPointer<SQLiteStatement?>.allocate(
+        capacity: StoreStatement.allCases.count)
+    private let homes = HomeCache()
+    /// Of the snapshot that is read; nil in a write.
+    private var newestHome: NewestHome?
 
-    init(_ source: any StatementSource, reading snapshot: ReadSnapshot? = nil) {
-        self.source = source
-        self.snapshot = snapshot
+    init(_ database: SQLiteConnection) {
+        self.database = database
+        statements.initialize(repeating: nil)
+    }
+
+    deinit {
+        for case let statement? in statements { statement.finalize() }
+        statements.deallocate()
+    }
+
+    func statement(_ statement: StoreStatement) throws(KeychainError) -> SQLiteStatement {
+        if let prepared = statements[statement.rawValue] { return prepared }
+        let prepared = try database.prepare(statement.sql)
+        statements[statement.rawValue] = prepared
+        return prepared
+    }
+
+    /// Runs `body` on one snapshot.
+    func read<R>(_ body: (StoreConnection) throws -> R) throws -> R {
+        // A snapshot begins with the first step of a statement and lasts until it is reset: this one is needed anyhow, and
+        // spares a BEGIN and a COMMIT.
+        let anchor = try statement(.newestHome)
+        defer { anchor.reset() }
+        var newest = NewestHome()
+        if try anchor.step() {
+            newest = NewestHome(id: anchor.integer(0), generation: UInt32(exactly: anchor.integer(1)) ?? .max)
+        }
+        newestHome = newest
+        return try body(self)
     }
 
     /// No row of the snapshot is listed under newer keys.
-    var newestHomeGeneration: UInt32 { snapshot?.newestHome.generation ?? 0 }
+    var newestHomeGeneration: UInt32 { newestHome?.generation ?? 0 }
 
-    func statement(_ statement: StoreStatement) throws -> RawStatement { try source.statement(statement) }
+    /// Runs `body` in a transaction, beside which no other connection writes, and commits. If either fails, nothing is
+    /// changed.
+    func transaction<R>(_ body: () throws -> R) throws -> R {
+        try statement(.begin).run()
+        do {
+            let result = try body()
+            try requireTransaction()
+            try statement(.commit).run()
+            return result
+        } catch {
+            // SQLite ends a transaction by itself after some errors. The error at hand is the one that counts.
+            if database.isInTransaction { try? database.run("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// A statement outside of a transaction would be one of its own.
+    func requireTransaction() throws(KeychainError) {
+        guard database.isInTransaction else { throw .abortedTransaction }
+    }
 }
 
 // MARK: - Searching
@@ -111,8 +148,7 @@ extension StoreConnection {
 
     /// How many entries lead to no row.
     func strayEntryCount() throws -> Int {
-        Int(
-            try statement(.strayEntries).number() ?? 0)
+        Int(try statement(.strayEntries).number() ?? 0)
     }
 }
 
@@ -141,14 +177,13 @@ extension StoreConnection {
 
     private func home(_ home: Home, _ indexer: Indexer) throws -> Int64? {
         // A write may see homes that its own roll-back takes away, so it neither asks nor fills the cache.
-        guard let snapshot else { return try findHome(home, indexer) }
-        let highestID = snapshot.newestHome.id
-        switch snapshot.homes.lookUp(home, highestID: highestID) {
+        guard let highestID = newestHome?.id else { return try findHome(home, indexer) }
+        switch homes.lookUp(home, highestID: highestID) {
         case .found(let id): return id
         case .absent: return nil
         case .unknown:
             let id = try findHome(home, indexer)
-            snapshot.homes.remember(id, for: home, highestID: highestID)
+            homes.remember(id, for: home, highestID: highestID)
             return id
         }
     }
@@ -245,9 +280,9 @@ extension StoreConnection {
     }
 
     @discardableResult
-    private func bind(_ row: SealedRow, to statement: RawStatement, from first: Int32) throws -> Int32 {
-        try statement.bind(row.home, at: first)
-        try statement.bind(Int64(row.generation), at: first + 1)
+    private func bind(_ row: SealedRow, to statement: SQLiteStatement, from first: Int32) throws -> Int32 {
+        try statement.bind(try makeHome(row.home, row.indexer), at: first)
+        try statement.bind(Int64(row.home.generation), at: first + 1)
         try statement.bind(row.version, at: first + 2)
         try statement.bind(row.uniqueness, at: first + 3)
         try statement.bind(Data(row.accessControl.canonicalBytes), at: first + 4)

@@ -15,7 +15,7 @@ struct StoreOpener {
     init(_ configuration: EngineConfiguration) {
         self.configuration = configuration
         database = DatabaseFile(configuration)
-        keybagFile = KeybagFile(url: configuration.storeDirectory.appendingPathComponent("keybag"), configuration.files)
+        keybagFile = KeybagFile(configuration)
         deviceKeyProvider = configuration.deviceKeyProvider
     }
 
@@ -90,12 +90,13 @@ struct StoreOpener {
 
     /// The id of the database that is there without a keybag: a new one, or one whose making was cut short.
     private func makeDatabase() throws -> UUID {
-        switch try database.probe() {
+        let probe = try database.probe()
+        switch probe {
         case .absent: try database.make()
         case .usable: try requireNothing()
         case .older(let version): if version > 0 { try requireNothing() }
         case .newer(let version): throw refused(.newer(version))
-        case .foreign: throw refused(.foreign)
+        case .foreign, .altered: throw refused(probe)
         }
         try database.migrate()
         try requireNothing()
@@ -118,8 +119,8 @@ struct StoreOpener {
 
     // MARK: Opening the database
 
-    private func openStore(_ keys: KeyStore, _ reader: Reader, _ mark: OpenStores.Mark) throws -> ItemStore {
-        let readers = ReaderPool(database.url, busyTimeout: configuration.busyTimeout, first: reader)
+    private func openStore(_ keys: KeyStore, _ reader: SQLiteConnection, _ mark: OpenStores.Mark) throws -> ItemStore {
+        let readers = ReaderPool(reader) { [database] () throws(KeychainError) in try database.openReader() }
         let queue = database.makeWriteQueue()
         return ItemStore(
             url: database.url, storeID: keys.storeID, configuration: configuration, readers: readers,
@@ -132,7 +133,7 @@ struct StoreOpener {
     }
 
     /// A first reader, after the tables were brought up to this version.
-    private func openReader(of keys: KeyStore) throws -> Reader {
+    private func openReader(of keys: KeyStore) throws -> SQLiteConnection {
         if case .older = try database.probe() {
             try withStoreLock {
                 // Another process may have done it while this one waited.
@@ -146,7 +147,8 @@ struct StoreOpener {
         return try openReader(expecting: keys.storeID)
     }
 
-    private func openReader(expecting storeID: UUID) throws -> Reader {
+    private func openReader(expecting storeID: UUID) throws -> SQLiteConnection {
+        try OwnFile.requireRegularDatabase(database.url)
         guard FileManager.default.fileExists(atPath: database.url.path) else { throw refused(.absent) }
         let reader = try database.openReader()
         let probe = try configuration.schema.probe(reader)
@@ -155,9 +157,9 @@ struct StoreOpener {
         return reader
     }
 
-    private func storedID(_ reader: Reader) throws -> UUID? {
+    private func storedID(_ reader: SQLiteConnection) throws -> UUID? {
         guard try reader.number("SELECT count(*) FROM sqlite_master WHERE name = 'store'") == 1 else { return nil }
-        return try reader.rows("SELECT value FROM store WHERE key = 'id'") { UUID(bytes: $0.bytes(0)) }.first ?? nil
+        return try reader.storeID()
     }
 
     // MARK: Refusing
@@ -176,10 +178,16 @@ struct StoreOpener {
             case .newer(let version):
                 "has version \(version), and this program knows versions up to \(configuration.schema.version): "
                     + "a newer version of keychain made it"
+            case .altered(let name):
+                "was changed by another program: \(name) is not as this version makes it. 'keychainctl doctor --repair' "
+                    + "makes a new store of what can be read"
             case .usable, .older, .foreign: "is not a keychain database"
             }
         var error = KeychainError(.notAvailable, message: "\(database.url.path) \(reason). Nothing was changed")
-        error.tellsOfDamage = probe == .foreign
+        switch probe {
+        case .foreign, .altered: error.signal = .damage
+        case .absent, .newer, .older, .usable: break
+        }
         return error
     }
 }

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import GRDB
 internal import KeychainModel
 
 /// The tables of the store, as the steps that lead from one version to the next. docs/store-format.md describes every
@@ -29,20 +28,19 @@ package struct StoreSchema: Sendable {
     /// Counts the steps; a store with a higher one is refused.
     var version: Int { steps.count }
 
-    /// Each step is a transaction, which also raises the version.
-    var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        for (index, step) in steps.enumerated() {
-            migrator.registerMigration("\(index + 1): \(step.name)") { database in
-                try database.execute(
-                    sql: """
-                        \(step.sql)
-                        PRAGMA application_id = \(Self.applicationID);
-                        PRAGMA user_version = \(index + 1);
-                        """)
+    /// Makes the steps that are left, each in a transaction that also raises the version.
+    func migrate(_ connection: StoreConnection) throws {
+        for (number, step) in zip(1..., steps) {
+            try connection.transaction {
+                guard try connection.statement(.schemaVersion).number() == Int64(number - 1) else { return }
+                try connection.database.run(
+                    """
+                    \(step.sql)
+                    PRAGMA application_id = \(Self.applicationID);
+                    PRAGMA user_version = \(number);
+                    """)
             }
         }
-        return migrator
     }
 
     private static let items = Step(
@@ -86,6 +84,8 @@ extension StoreSchema {
         case older(Int)
         case newer(Int)
         case foreign
+        /// One of ours, with something in it that its version does not have, or without something: the first of it.
+        case altered(String)
     }
 
     /// Asks through a connection that cannot write, so that what is refused stays as it was. The log is looked at
@@ -95,18 +95,100 @@ extension StoreSchema {
     /// hold on it (sqlite.org/howtocorrupt.html, section 2.2).
     ///
     /// A database without any table is a new one; with tables and without our id it is another program's.
-    func probe(_ reader: Reader) throws -> Probe {
-        do {
+    func probe(_ reader: SQLiteConnection) throws(KeychainError) -> Probe {
+        do throws(KeychainError) {
             let found = Int(try reader.number("PRAGMA user_version") ?? 0)
             let application = Int(try reader.number("PRAGMA application_id") ?? 0)
             if found == 0 && application == 0 {
                 return try reader.number("SELECT count(*) FROM sqlite_master") == 0 ? .older(0) : .foreign
             }
             guard application == Self.applicationID, found > 0 else { return .foreign }
-            if found == version { return .usable }
-            return found > version ? .newer(found) : .older(found)
-        } catch let error as KeychainError where error.isNoDatabase {
+            if found > version { return .newer(found) }
+            let expected = try StoreSchema(steps: Array(steps.prefix(found))).objects()
+            let present = try Self.objects(of: reader)
+            if let name = Self.firstDifference(present, expected) { return .altered(name) }
+            if present.contains(.formerStepList), let number = try unknownStep(reader) {
+                return number > version ? .newer(number) : .altered("table \"grdb_migrations\"")
+            }
+            return found == version ? .usable : .older(found)
+        } catch {
+            guard error.isNoDatabase else { throw error }
             return .foreign
         }
+    }
+
+    /// The highest number of a step that this program does not know, in the list that early programs kept.
+    private func unknownStep(_ reader: SQLiteConnection) throws(KeychainError) -> Int? {
+        let known = zip(1..., steps).map { "'\($0): \($1.name)'" }.joined(separator: ", ")
+        return try reader.withLittleWork { () throws(KeychainError) in
+            try reader.number(
+                """
+                SELECT CAST(identifier AS INTEGER) FROM grdb_migrations WHERE identifier NOT IN (\(known))
+                ORDER BY 1 DESC LIMIT 1
+                """
+            ).map { Int($0) }
+        }
+    }
+}
+
+// MARK: - What a database has
+
+extension StoreSchema {
+    /// A table, an index, a view or a trigger, as SQLite's own table describes it.
+    private struct Object: Hashable {
+        let type: String
+        let name: String
+        let table: String
+        /// Bytes, since texts that look different to SQLite can be equal as strings. Empty for an index that SQLite makes
+        /// by itself.
+        let sql: [UInt8]
+
+        init(type: String, name: String, table: String, sql: String) {
+            self.init(type: type, name: name, table: table, sql: Array(sql.utf8))
+        }
+
+        init(type: String, name: String, table: String, sql: [UInt8]) {
+            (self.type, self.name, self.table, self.sql) = (type, name, table, sql)
+        }
+
+        /// Early programs kept the steps that were made in a table, too.
+        static let formerStepList = Object(
+            type: "table", name: "grdb_migrations", table: "grdb_migrations",
+            sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+
+        /// A store of ours may have these beside its tables: that list, and SQLite's counts of what is in the tables, which
+        /// somebody can ask for.
+        static let tolerated: Set = [
+            formerStepList,
+            Object(type: "index", name: "sqlite_autoindex_grdb_migrations_1", table: "grdb_migrations", sql: ""),
+            Object(
+                type: "table", name: "sqlite_stat1", table: "sqlite_stat1",
+                sql: "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
+            Object(
+                type: "table", name: "sqlite_stat4", table: "sqlite_stat4",
+                sql: "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
+        ]
+    }
+
+    /// The objects that the steps make. They are made in memory, in less than a millisecond.
+    private func objects() throws(KeychainError) -> Set<Object> {
+        let database = try SQLiteConnection.inMemory()
+        for step in steps { try database.run(step.sql) }
+        return try Self.objects(of: database)
+    }
+
+    private static func objects(of database: SQLiteConnection) throws(KeychainError) -> Set<Object> {
+        // More than that many are none of ours, whatever they are.
+        Set(
+            try database.rows("SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 1000") { row in
+                Object(
+                    type: row.text(0), name: row.text(1), table: row.text(2), sql: row.bytes(3).map(Array.init) ?? [])
+            })
+    }
+
+    private static func firstDifference(_ present: Set<Object>, _ expected: Set<Object>) -> String? {
+        let foreign = present.subtracting(expected).subtracting(Object.tolerated)
+        let missing = expected.subtracting(present)
+        return foreign.union(missing).map { "\($0.type) \"\($0.name)\"" }.min()
     }
 }

@@ -1,5 +1,10 @@
-/// Every statement that is run on the tables of a store, prepared once for each connection.
+/// Every statement that a store is used with, prepared once for each connection.
 enum StoreStatement: Int, CaseIterable {
+    // Transactions.
+    case begin, commit
+    case savepoint, releaseSavepoint, rollBackToSavepoint
+    case schemaVersion
+    case freePageCount
     // Searching.
     case newestHome
     case homeByToken
@@ -27,6 +32,7 @@ enum StoreStatement: Int, CaseIterable {
     case setRemoval, forgetRemoval
     case rewrapItem
     case deleteOldHomes
+    case nameStore
     // Taking stock.
     case nextItem
     case nextOutdatedItem
@@ -43,6 +49,13 @@ enum StoreStatement: Int, CaseIterable {
 
     var sql: String {
         switch self {
+        case .begin: "BEGIN IMMEDIATE"
+        case .commit: "COMMIT"
+        case .savepoint: "SAVEPOINT write"
+        case .releaseSavepoint: "RELEASE write"
+        case .rollBackToSavepoint: "ROLLBACK TO write"
+        case .schemaVersion: "PRAGMA user_version"
+        case .freePageCount: "PRAGMA freelist_count"
         case .newestHome: "SELECT id, generation FROM home WHERE id >= 0 ORDER BY id DESC LIMIT 1"
         case .homeByToken: "SELECT id FROM home WHERE token = ?"
         case .homesByKind: "SELECT id, generation FROM home WHERE class = ? AND tier = ?"
@@ -57,6 +70,7 @@ enum StoreStatement: Int, CaseIterable {
         case .sealingGeneration: "SELECT value FROM store WHERE key = 'generation'"
         case .fileMark: "SELECT value FROM store WHERE key = 'files'"
         case .setFileMark: "INSERT OR IGNORE INTO store (key, value) VALUES ('files', 1)"
+        case .nameStore: "INSERT OR IGNORE INTO store (key, value) VALUES ('id', ?), ('generation', ?)"
         case .removal: "SELECT value FROM store WHERE key = 'removal'"
         case .setRemoval: "INSERT OR REPLACE INTO store (key, value) VALUES ('removal', ?)"
         case .forgetRemoval: "DELETE FROM store WHERE key = 'removal'"
@@ -93,9 +107,4 @@ enum StoreStatement: Int, CaseIterable {
         case .strayEntries: "SELECT count(*) FROM entry WHERE NOT EXISTS (SELECT 1 FROM item WHERE id = entry.item)"
         }
     }
-}
-
-/// A connection that prepares statements.
-protocol StatementSource {
-    func statement(_ statement: StoreStatement) throws -> RawStatement
 }

@@ -16,9 +16,9 @@ struct StoredRow {
     }
 
     let id: Int64
-    private let statement: RawStatement
+    private let statement: SQLiteStatement
 
-    init(id: Int64, statement: RawStatement) {
+    init(id: Int64, statement: SQLiteStatement) {
         self.id = id
         self.statement = statement
     }
@@ -47,14 +47,30 @@ struct StoredRow {
 /// A row ready to be written.
 struct SealedRow {
     var uuid: UUID
-    var home: Int64
-    var generation: UInt32
+    /// Where it lives, and under which generation of keys.
+    var home: Home
+    /// Of that home.
+    var indexer: Indexer
     var version: Int64
     var uniqueness: IndexToken
     var accessControl: AccessControl
     var tokens: [IndexToken]
     var metadata: SealedHalf
     var secret: SealedHalf?
+
+    init(
+        _ item: Item, at home: Home, _ indexer: Indexer, version: Int64,
+        _ halves: (metadata: SealedHalf, secret: SealedHalf?)
+    ) {
+        uuid = item.identifier
+        self.home = home
+        self.indexer = indexer
+        self.version = version
+        uniqueness = indexer.uniquenessToken(of: item)
+        accessControl = item.accessControl
+        tokens = indexer.tokens(of: item.itemClass, attributes: item.attributes)
+        (metadata, secret) = halves
+    }
 }
 
 /// A row as it is under newer keys. Its sealed halves stay as they are: only their keys are wrapped anew.
@@ -71,13 +87,8 @@ struct RewrappedRow {
 /// A row whose metadata has been opened and found authentic.
 struct OpenedRow {
     var id: Int64
-    var uuid: UUID
     var version: Int64
     /// Under which generation of keys it is sealed.
     var generation: UInt32
-    var itemClass: ItemClass
-    var accessControl: AccessControl
-    var metadata: ItemMetadata
-    /// nil if it was not asked for, or the item has none.
-    var secret: SecretBytes?
+    var item: Item
 }

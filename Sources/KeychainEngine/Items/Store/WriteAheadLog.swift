@@ -117,10 +117,14 @@ extension WriteAheadLog {
         frames = Self.frames(file, count, frameSize, header, salts)
     }
 
-    /// Those of most frames: of a damaged header, the first frame may be damaged with it.
+    /// Behind so many frames that were not written since the log was begun anew nothing is looked for: they stand at its end,
+    /// and a hole of any size is read in no time.
+    private static let mostStrangers = 16_384
+
+    /// Those of most of the first frames: of a damaged header, the first frame may be damaged with it.
     private static func commonSalts(_ file: FileBytes, _ count: Int, _ frameSize: Int) -> Salts {
         var counts: [Salts: Int] = [:]
-        for index in 0..<count {
+        for index in 0..<min(count, mostStrangers) {
             guard let header = file.bytes(at: headerSize + index * frameSize, count: frameHeaderSize) else { break }
             counts[header.withUnsafeBytes { Salts($0) }, default: 0] += 1
         }
@@ -131,21 +135,32 @@ extension WriteAheadLog {
         _ file: FileBytes, _ count: Int, _ frameSize: Int, _ header: Header, _ salts: Salts
     ) -> [Frame] {
         var frames: [Frame] = []
-        frames.reserveCapacity(count)
         var former = header.checksum
+        var strangers = 0
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: frameSize, alignment: 8)
         defer { piece.deallocate() }
         for index in 0..<count {
-            guard file.read(at: headerSize + index * frameSize, into: piece) else { break }
+            guard strangers < mostStrangers else { break }
+            let offset = headerSize + index * frameSize
+            guard file.read(at: offset, into: UnsafeMutableRawBufferPointer(rebasing: piece[..<frameHeaderSize])) else {
+                break
+            }
             let bytes = UnsafeRawBufferPointer(piece)
+            // No page has the number 0: that is a hole, whatever the salts are.
+            let isCurrent = bytes.word(0) > 0 && Salts(bytes) == salts
+            if !isCurrent { strangers += 1 }
             let stored = Checksum(first: bytes.word(16), second: bytes.word(20))
             var computed = former
-            computed.add(UnsafeRawBufferPointer(rebasing: bytes[..<8]), isBigEndian: header.isBigEndian)
-            computed.add(UnsafeRawBufferPointer(rebasing: bytes[frameHeaderSize...]), isBigEndian: header.isBigEndian)
+            if isCurrent {
+                guard file.read(at: offset, into: piece) else { break }
+                computed.add(UnsafeRawBufferPointer(rebasing: bytes[..<8]), isBigEndian: header.isBigEndian)
+                computed.add(
+                    UnsafeRawBufferPointer(rebasing: bytes[frameHeaderSize...]), isBigEndian: header.isBigEndian)
+            }
             frames.append(
                 Frame(
-                    page: bytes.word(0), pagesAfterCommit: bytes.word(4), isCurrent: Salts(bytes) == salts,
-                    isLinked: computed == stored))
+                    page: bytes.word(0), pagesAfterCommit: bytes.word(4), isCurrent: isCurrent,
+                    isLinked: isCurrent && computed == stored))
             // From what stands there, not from what should: one damaged frame leaves the next one's check alone.
             former = stored
         }

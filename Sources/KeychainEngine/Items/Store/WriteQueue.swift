@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import KeychainModel
 internal import Synchronization
 
 /// Gives the right of way to a process that has waited long for its turn to write.
@@ -22,14 +23,16 @@ final class WriteQueue: Sendable {
 
     private static let longWait = Duration.milliseconds(250)
 
-    private let path: String
+    private let url: URL
     private let timeout: Duration
     private let wait = Mutex(Wait())
     /// Opened by the first write; -1: it cannot be.
-    private let opened = Mutex<Int32?>(nil)
+    private let opened: Mutex<Int32?>
 
-    init(beside database: URL, timeout: TimeInterval) {
-        path = database.deletingLastPathComponent().appendingPathComponent("write.lock").path
+    /// - Parameter isAlone: Whether no other process writes to the database: then there is nobody to let pass.
+    init(beside database: URL, timeout: TimeInterval, isAlone: Bool) {
+        opened = Mutex(isAlone ? -1 : nil)
+        url = database.deletingLastPathComponent().appendingPathComponent("write.lock")
         self.timeout = .seconds(timeout)
     }
 
@@ -40,7 +43,7 @@ final class WriteQueue: Sendable {
     private var file: Int32 {
         opened.withLock { opened in
             if let opened { return opened }
-            let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            let file = (try? OwnFile.make(url)) ?? -1
             opened = file
             return file
         }

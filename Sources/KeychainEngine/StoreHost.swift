@@ -1,7 +1,0 @@
-/// Who opens a store.
-package enum StoreHost: String, Sendable, Hashable, CaseIterable {
-    /// Any number of processes of its user, each for itself.
-    case embedded
-    /// One process for all of them: the user's `keychaind`.
-    case user
-}

@@ -1,0 +1,84 @@
+package import Foundation
+internal import Glibc
+package import KeychainSystem
+
+/// Opens files of ours, in whose place a stranger may have put something else.
+///
+/// A link would lead to another file, and a pipe or a device make its reader wait. So only a regular file of this user is
+/// opened, under its own name.
+package enum OwnFile {
+    /// Any of them, as for a key that systemd hands over.
+    package enum Owner {
+        case anybody
+        case thisUser
+    }
+
+    /// - Parameter flags: As open(2) takes them.
+    /// - Returns: the descriptor; nil if there is no such file and none is to be made.
+    /// - Throws: `.notAvailable`, if it cannot be opened or something else is in its place; `.diskFull`.
+    package static func open(
+        _ url: URL, _ flags: Int32, of owner: Owner = .thisUser, through files: any FileSystem = SystemFiles()
+    ) throws(KeychainError) -> Int32? {
+        let file = files.open(url.path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+        guard file >= 0 else {
+            let failure = errno
+            if failure == ENOENT && flags & O_CREAT == 0 { return nil }
+            // What open(2) says of a link is that there are too many, and of a pipe or a socket that there is no device.
+            try requireRegular(url)
+            throw KeychainError(file: "open", url, failure)
+        }
+        var information = stat()
+        let flaw = fstat(file, &information) == 0 ? flaw(of: information, owner) : String(cString: strerror(errno))
+        guard let flaw else { return file }
+        close(file)
+        throw refused(url, flaw)
+    }
+
+    /// Opens a file, which is made for its owner alone if it is not there.
+    package static func make(
+        _ url: URL, _ flags: Int32 = O_RDWR, through files: any FileSystem = SystemFiles()
+    ) throws(KeychainError) -> Int32 {
+        guard let file = try open(url, flags | O_CREAT, through: files) else {
+            throw KeychainError(file: "make", url, ENOENT)
+        }
+        return file
+    }
+
+    /// What SQLite opens by itself, by a name that it makes.
+    ///
+    /// - Throws: `.notAvailable` if there is something of the name that is no regular file.
+    package static func requireRegular(_ url: URL) throws(KeychainError) {
+        var information = stat()
+        guard lstat(url.path, &information) == 0, let flaw = flaw(of: information, .anybody) else { return }
+        throw refused(url, flaw)
+    }
+
+    private static func flaw(of information: stat, _ owner: Owner) -> String? {
+        switch information.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFLNK: return "is a link"
+        case S_IFDIR: return "is a directory"
+        case S_IFIFO: return "is a pipe"
+        case S_IFSOCK: return "is a socket"
+        default: return "is a device"
+        }
+        guard owner == .thisUser, information.st_uid != geteuid() else { return nil }
+        return "belongs to user \(information.st_uid), and this program runs as \(geteuid())"
+    }
+
+    private static func refused(_ url: URL, _ flaw: String) -> KeychainError {
+        KeychainError(
+            .notAvailable,
+            message: "\(url.path) cannot be used: it \(flaw), where a file of the keychain is to be. Move it away")
+    }
+}
+
+extension KeychainError {
+    /// - Parameters:
+    ///   - verb: What could not be done with the file.
+    ///   - failure: The number that the system gave.
+    package init(file verb: String, _ url: URL, _ failure: Int32) {
+        let reason = String(cString: strerror(failure))
+        self.init(failure == ENOSPC ? .diskFull : .notAvailable, message: "cannot \(verb) \(url.path): \(reason)")
+    }
+}

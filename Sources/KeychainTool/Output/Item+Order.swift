@@ -1,0 +1,22 @@
+internal import Foundation
+internal import KeychainModel
+
+extension [Item] {
+    /// In the order in which a person looks for them: class, group, service or server, account.
+    var sortedForPeople: [Item] { sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) } }
+}
+
+extension Item {
+    fileprivate var sortKey: [String] {
+        func text(_ attribute: Attribute) -> String {
+            switch attributes[attribute] {
+            case .text(let text): text
+            default: ""
+            }
+        }
+        return [
+            String(itemClass.number), accessGroup, text(.service) + text(.server), text(.account),
+            identifier.uuidString,
+        ]
+    }
+}

@@ -1,0 +1,141 @@
+internal import ArgumentParser
+internal import KeychainModel
+
+/// The plain forms of the commands that scripts run many times: a class, and options with a value of their own each.
+///
+/// ArgumentParser reads them too, but finds out by reflection which options there are, which takes two thirds of the time
+/// of a `get` (docs/decisions/032-what-a-look-up-costs.md). ArgumentParser also reads every line that
+/// is unusual, and so tells of mistakes.
+enum PlainCommandLine {
+    /// nil: it is for ArgumentParser.
+    static func command(_ arguments: some Collection<String>) -> (any ParsableCommand)? {
+        var words = Array(arguments)
+        switch words.first {
+        case "get": return PlainWords(words.dropFirst()).flatMap { GetCommand($0) }
+        case "find": return PlainWords(words.dropFirst()).flatMap { FindCommand($0) }
+        case "add" where words.count > 1 && words[1] == ItemKind.generic.rawValue:
+            words.removeFirst(2)
+            return PlainWords(words[...]).flatMap { AddGenericCommand($0) }
+        default: return nil
+        }
+    }
+}
+
+/// Words of a command line: options with their values, flags, and at most one word by itself.
+private struct PlainWords {
+    private static let flags: Set = ["--json", "--ask", "--no-interaction", "--update", "--allow-empty"]
+
+    private var values: [String: String] = [:]
+    private var flags: Set<String> = []
+    private var word: String?
+
+    /// nil if there is an option without a value, one that comes twice, or a word that may mean something else.
+    init?(_ words: some Collection<String>) {
+        var rest = words[...]
+        while let name = rest.popFirst() {
+            guard name.hasPrefix("--") else {
+                guard word == nil, Self.isValue(name) else { return nil }
+                word = name
+                continue
+            }
+            if Self.flags.contains(name) {
+                guard flags.insert(name).inserted else { return nil }
+            } else {
+                guard name.count > 2, !name.contains("="), let value = rest.popFirst(), Self.isValue(value),
+                    values.updateValue(value, forKey: name) == nil
+                else { return nil }
+            }
+        }
+    }
+
+    private static func isValue(_ word: String) -> Bool { !word.isEmpty && word.utf8.first != UInt8(ascii: "-") }
+
+    mutating func take(_ option: String) -> String? { values.removeValue(forKey: option) }
+    mutating func takeFlag(_ flag: String) -> Bool { flags.remove(flag) != nil }
+
+    mutating func takeWord() -> String? {
+        defer { word = nil }
+        return word
+    }
+
+    /// Whether all of them were taken.
+    var isEmpty: Bool { values.isEmpty && flags.isEmpty && word == nil }
+}
+
+extension StoreOptions {
+    fileprivate init(_ words: inout PlainWords) {
+        self.init()
+        storeDirectory = words.take("--store")
+        deviceKeyDirectory = words.take("--device-key")
+    }
+}
+
+extension AuthenticationOptions {
+    fileprivate init(_ words: inout PlainWords) {
+        self.init()
+        noInteraction = words.takeFlag("--no-interaction")
+    }
+}
+
+extension ItemFilter {
+    /// nil: another class than there is, or one that is not valid.
+    fileprivate init?(_ words: inout PlainWords) {
+        self.init()
+        let name = words.takeWord()
+        kind = name.flatMap { ItemKind(rawValue: $0) }
+        guard (kind == nil) == (name == nil) else { return nil }
+        (service, account, server) = (words.take("--service"), words.take("--account"), words.take("--server"))
+        (path, label, comment) = (words.take("--path"), words.take("--label"), words.take("--comment"))
+        (kindInWords, group) = (words.take("--description"), words.take("--group"))
+        reference = words.take("--reference")
+        // These have values that may be wrong: they are left in `words` then, where they make the line an unusual one.
+        (internetProtocol, port, accessible, sync) = (nil, nil, nil, .any)
+        guard (try? validate()) != nil else { return nil }
+    }
+}
+
+extension GetCommand {
+    fileprivate init?(_ words: PlainWords) {
+        var words = words
+        self.init()
+        store = StoreOptions(&words)
+        authentication = AuthenticationOptions(&words)
+        guard let chosen = ItemFilter(&words), words.isEmpty else { return nil }
+        filter = chosen
+        guard (try? validate()) != nil else { return nil }
+    }
+}
+
+extension FindCommand {
+    fileprivate init?(_ words: PlainWords) {
+        var words = words
+        self.init()
+        store = StoreOptions(&words)
+        (ask, json) = (words.takeFlag("--ask"), words.takeFlag("--json"))
+        guard let chosen = ItemFilter(&words), words.isEmpty else { return nil }
+        filter = chosen
+    }
+}
+
+extension AddGenericCommand {
+    fileprivate init?(_ words: PlainWords) {
+        var words = words
+        self.init()
+        guard let itsService = words.take("--service"), let itsAccount = words.take("--account") else { return nil }
+        (store, service, account) = (StoreOptions(&words), itsService, itsAccount)
+        password = NewPassword(&words)
+        guard words.isEmpty, (try? password.validate()) != nil else { return nil }
+    }
+}
+
+extension NewPassword {
+    fileprivate init(_ words: inout PlainWords) {
+        self.init()
+        (label, comment, kindInWords) = (words.take("--label"), words.take("--comment"), words.take("--description"))
+        group = words.take("--group") ?? "keychain"
+        (accessible, require, either, sync) = (nil, [], false, false)
+        authentication = AuthenticationOptions(&words)
+        (update, allowEmpty) = (words.takeFlag("--update"), words.takeFlag("--allow-empty"))
+        json = words.takeFlag("--json")
+    }
+}

@@ -1,0 +1,182 @@
+internal import KeychainModel
+
+/// A message in protobuf's encoding that is read, from bytes that may be anything.
+///
+/// Fields may come in any order, and ones that are not known are passed over. Of a field that comes several times and is no
+/// list, the last one counts; so it is with messages within messages, of which other decoders join the pieces.
+struct MessageReader {
+    /// Higher numbers are none that is known.
+    private static let mostNumber = 31
+
+    /// The caller keeps them in their place while something is read.
+    let bytes: UnsafeRawBufferPointer
+    /// Of the last field of each number: one more than its offset. 0: there is none.
+    private var places = InlineArray<32, UInt32>(repeating: 0)
+
+    /// - Throws: `.parameter` for bytes that are no message.
+    init(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) {
+        guard bytes.count < Int(UInt32.max) else { throw .noMessage }
+        self.bytes = bytes
+        var fields = FieldReader(bytes)
+        while !fields.rest.isEmpty {
+            let place = bytes.count - fields.rest.count
+            let field = try fields.next()
+            if field.number <= Self.mostNumber { places[field.number] = UInt32(place) + 1 }
+        }
+    }
+
+    func has(_ number: Int) -> Bool { places[number] > 0 }
+
+    /// The value of a field; nil: it is not there, or of another type.
+    ///
+    /// - Throws: `.parameter` for one that is no such value.
+    func value<Value: FieldValue>(_ number: Int) throws(KeychainError) -> Value? {
+        guard has(number) else { return nil }
+        var fields = FieldReader(UnsafeRawBufferPointer(rebasing: bytes[(Int(places[number]) - 1)...]))
+        return try Value(try fields.next())
+    }
+
+    /// The values of a list.
+    ///
+    /// - Parameter name: What the elements are.
+    /// - Throws: `.parameter` for more than `most`.
+    func list<Value: FieldValue>(_ number: Int, most: Int, _ name: String) throws(KeychainError) -> [Value] {
+        try elements(number, most, name) { field, append throws(KeychainError) in
+            if let value = try Value(field) { try append(value) }
+        }
+    }
+
+    /// The messages of a list.
+    func list<Value: WireMessage>(
+        _ number: Int, _ tail: inout WireTail, most: Int = .max, _ name: String = ""
+    ) throws(KeychainError) -> [Value] {
+        try elements(number, most, name) { field, append throws(KeychainError) in
+            if let message = try MessageReader(field) { try append(try Value(message, &tail)) }
+        }
+    }
+
+    /// The numbers of a list, of which a field has one, or any count in one piece.
+    func packed<Value: PackedValue>(
+        _ number: Int, most: Int, _ name: String
+    ) throws(KeychainError) -> [Value] {
+        try elements(number, most, name) { field, append throws(KeychainError) in
+            if field.type == Value.type {
+                try append(try Value(encoded: field.value))
+            } else if field.type == .bytes {
+                var numbers = FieldReader(field.content)
+                while !numbers.rest.isEmpty { try append(try Value(encoded: try numbers.number(Value.type))) }
+            }
+        }
+    }
+
+    private func elements<Value>(
+        _ number: Int, _ most: Int, _ name: String,
+        _ read: (MessageField, (Value) throws(KeychainError) -> Void) throws(KeychainError) -> Void
+    ) throws(KeychainError) -> [Value] {
+        var values: [Value] = []
+        guard has(number) else { return values }
+        var fields = FieldReader(bytes)
+        while !fields.rest.isEmpty {
+            let field = try fields.next()
+            guard field.number == number else { continue }
+            try read(field) { value throws(KeychainError) in
+                guard values.count < most else {
+                    throw KeychainError(.parameter, message: "the message has more than \(most) \(name)")
+                }
+                values.append(value)
+            }
+        }
+        return values
+    }
+
+    /// Which of several kinds of content a message has: the last one counts.
+    func kind<Kind: RawRepresentable<Int>>(_: Kind.Type = Kind.self) -> Kind? {
+        places.indices.filter { has($0) && Kind(rawValue: $0) != nil }.max { places[$0] < places[$1] }
+            .flatMap { Kind(rawValue: $0) }
+    }
+}
+
+/// Reads the fields of a message one after the other.
+struct FieldReader {
+    private(set) var rest: UnsafeRawBufferPointer
+
+    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
+
+    mutating func next() throws(KeychainError) -> MessageField {
+        let tag = try variable()
+        guard let type = WireType(rawValue: UInt8(tag & 7)), (1...MessageField.mostNumber).contains(tag >> 3) else {
+            throw .noMessage
+        }
+        let number = Int(tag >> 3)
+        guard type == .bytes else { return MessageField(number, type, value: try self.number(type)) }
+        let count = try variable()
+        guard count <= rest.count else { throw .noMessage }
+        return MessageField(number, type, content: take(Int(count)))
+    }
+
+    mutating func number(_ type: WireType) throws(KeychainError) -> UInt64 {
+        switch type {
+        case .variable: try variable()
+        case .eightBytes: try fixed(UInt64.self)
+        case .fourBytes: UInt64(try fixed(UInt32.self))
+        case .bytes: throw .noMessage
+        }
+    }
+
+    private mutating func variable() throws(KeychainError) -> UInt64 {
+        if let first = rest.first, first < 0x80 {
+            _ = take(1)
+            return UInt64(first)
+        }
+        var value: UInt64 = 0
+        for (index, byte) in rest.prefix(10).enumerated() {
+            value |= UInt64(byte & 0x7f) << (7 * index)
+            guard byte < 0x80 else { continue }
+            // Of the tenth byte there is room for one bit.
+            if index == 9 && byte > 1 { throw .noMessage }
+            _ = take(index + 1)
+            return value
+        }
+        throw .noMessage
+    }
+
+    private mutating func fixed<Number: FixedWidthInteger>(_: Number.Type) throws(KeychainError) -> Number {
+        let count = MemoryLayout<Number>.size
+        guard rest.count >= count else { throw .noMessage }
+        return Number(littleEndian: take(count).loadUnaligned(as: Number.self))
+    }
+
+    private mutating func take(_ count: Int) -> UnsafeRawBufferPointer {
+        defer { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count)) }
+        return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
+    }
+}
+
+/// One field of a message that is read.
+struct MessageField {
+    /// The encoding has no more.
+    static let mostNumber: UInt64 = 1 << 29 - 1
+
+    let number: Int
+    let type: WireType
+    /// Of a field that is a number.
+    let value: UInt64
+    /// Of all others.
+    let content: UnsafeRawBufferPointer
+
+    fileprivate init(
+        _ number: Int, _ type: WireType, value: UInt64 = 0,
+        content: UnsafeRawBufferPointer = .init(start: nil, count: 0)
+    ) {
+        self.number = number
+        self.type = type
+        self.value = value
+        self.content = content
+    }
+}
+
+extension KeychainError {
+    static var noMessage: KeychainError {
+        KeychainError(.parameter, message: "the bytes are no message of this protocol")
+    }
+}

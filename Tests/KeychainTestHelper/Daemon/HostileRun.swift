@@ -1,0 +1,167 @@
+import CKeychainLinux
+import Foundation
+import Glibc
+import KeychainModel
+import KeychainTestSupport
+import KeychainWire
+import SwiftKeychain
+
+/// How soon a daemon answers one process while others of the same user take all they can get.
+struct HostileRun {
+    private static let connectionsPerProcess = 5
+    private static let passcode = "1234"
+    /// For each hostile process, and large ones for all together.
+    private static let itemsPerProcess = 20
+    /// With a passcode being checked, which takes 128.
+    private static let mostMegabytes = 400
+    private static let largeItems = 20
+    let program: String
+    let kind: HostileClient
+    let processes: Int
+    let calls: Int
+
+    func run() throws -> Bool {
+        try withTemporaryDirectory { directory in
+            let daemon = DaemonProcess(URL(fileURLWithPath: program), in: directory)
+            try daemon.start()
+            defer { daemon.kill() }
+            try fill(daemon.carrier)
+            let hostile = try (0..<processes).map { _ in
+                let process = Process()
+                process.executableURL = HelperProcess.executable
+                process.arguments = ["hostile-client", daemon.socket, kind.rawValue, "\(Self.connectionsPerProcess)"]
+                try process.run()
+                return process
+            }
+            defer {
+                for process in hostile { Glibc.kill(process.processIdentifier, SIGKILL) }
+                for process in hostile { process.waitUntilExit() }
+            }
+            // Until they have all started: that takes the processors, and is none of the daemon's doing.
+            sleep(3 + UInt32(processes / 10))
+            return try measure(daemon)
+        }
+    }
+
+    private func fill(_ carrier: SocketCarrier) throws {
+        let items = processes * Self.itemsPerProcess
+        for number in 0..<items + Self.largeItems {
+            var request = AddRequest(.genericPassword)
+            request.attributes = [.service: .text("filled"), .account: .text("\(number)")]
+            request.secret = SecretBytes(count: number < items ? 200 : 1 << 20) { _ in }
+            _ = try carrier.handle(.add(request), from: .probe)
+        }
+        _ = try carrier.handle(.passcode(.set(.of(Self.passcode))), from: .owner)
+    }
+
+    private func measure(_ daemon: DaemonProcess) throws -> Bool {
+        var one = ItemQuery(.genericPassword)
+        one.attributes = [.account: .text("7")]
+        var all = ItemQuery(.genericPassword)
+        all.limit = .all
+        var times: [String: [Double]] = [:]
+        var failures: [String] = []
+        func call(_ name: String, _ request: Request, _ caller: Caller = .probe) {
+            // As a program that has just been started.
+            let carrier = SocketCarrier(socketPath: daemon.socket)
+            let start = ContinuousClock.now
+            do { _ = try carrier.handle(request, from: caller) } catch { failures.append("\(name): \(error)") }
+            times[name, default: []].append(start.duration(to: .now) / .seconds(1))
+        }
+        for number in 0..<calls {
+            call("get", .find(FindRequest(one, wantsSecrets: true)))
+            call("find", .find(FindRequest(all, wantsSecrets: false)))
+            var add = AddRequest(.genericPassword)
+            add.attributes = [.service: .text("added"), .account: .text("\(number)")]
+            add.secret = SecretBytes(count: 20_000) { _ in }
+            call("add", .add(add))
+            call("lock", .lock(.now), .owner)
+            call("unlock", .unlock(.of(Self.passcode)), .owner)
+        }
+        let memory = try daemon.size.peakKilobytes / 1024
+        for failure in failures.prefix(10) { say("FAILED hostile \(kind): \(failure)") }
+        for (name, times) in times.sorted(by: { $0.key < $1.key }) {
+            let sorted = times.sorted()
+            say(
+                "hostile kind=\(kind) processes=\(processes) call=\(name) count=\(sorted.count) "
+                    + "median=\(text(sorted[sorted.count / 2])) worst=\(text(sorted.last ?? 0))")
+        }
+        say("hostile kind=\(kind) peak=\(memory)MiB failed=\(failures.count)")
+        return failures.isEmpty && memory < Self.mostMegabytes
+    }
+
+    private func text(_ seconds: Double) -> String { String(format: "%.3f", seconds) }
+}
+
+/// A process that takes all it can get, for as long as it lives.
+enum HostileClient: String, CaseIterable {
+    /// Asks for everything, and reads the answer a little at a time.
+    case slow
+    /// Says that much will come, and sends nothing.
+    case announce
+    /// Sends a second hello of millions of groups without a name.
+    case bomb
+
+    static func run(_ words: [String]) throws -> Never {
+        guard words.count == 3, let kind = HostileClient(rawValue: words[1]) else { throw HelperFailure("\(words)") }
+        for _ in 0..<(try Arguments.number(words[2])) {
+            Thread.detachNewThread {
+                while true {
+                    kind.attack(words[0])
+                    usleep(20_000)
+                }
+            }
+        }
+        while true { sleep(1_000) }
+    }
+
+    /// Until the daemon ends the connection.
+    private func attack(_ socket: String) {
+        var descriptor: Int32 = -1
+        guard ckeychain_connect(socket, &descriptor) == 0 else { return }
+        defer { close(descriptor) }
+        guard send(Self.frame(.hello(ClientHello(groups: ["G"], authority: .groups))), descriptor) else { return }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        guard recv(descriptor, &buffer, buffer.count, 0) > 0 else { return }
+        switch self {
+        case .slow:
+            var query = ItemQuery(.genericPassword)
+            query.limit = .all
+            guard send(Self.frame(.request(id: 1, .find(FindRequest(query, wantsSecrets: true)))), descriptor) else {
+                return
+            }
+            while recv(descriptor, &buffer, buffer.count, 0) > 0 { sleep(4) }
+        case .announce:
+            guard send(Self.header(11 << 20), descriptor) else { return }
+            while recv(descriptor, &buffer, buffer.count, 0) > 0 {}
+        case .bomb:
+            // ClientMessage.hello, and in it Hello.groups again and again.
+            let size = 70 << 20
+            let groups = [UInt8]((0..<32_768).flatMap { _ in [0x12, 0x00] as [UInt8] })
+            let length: [UInt8] = [0x12] + [0, 7, 14, 21].map { UInt8(size >> $0 & 0x7f) | ($0 < 21 ? 0x80 : 0) }
+            guard send(Self.header(length.count + size) + length, descriptor) else { return }
+            for _ in 0..<size / groups.count where !send(groups, descriptor) { return }
+            while recv(descriptor, &buffer, buffer.count, 0) > 0 {}
+        }
+    }
+
+    private static func header(_ count: Int) -> [UInt8] {
+        withUnsafeBytes(of: UInt32(count).bigEndian, Array.init) + [0, 0, 0, 0]
+    }
+
+    private static func frame(_ message: ClientMessage) -> [UInt8] {
+        // The smallest messages there are.
+        let bytes = try! message.frame().message
+        return header(bytes.count) + bytes
+    }
+
+    private func send(_ bytes: [UInt8], _ descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if count <= 0 { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Testing
+
+@testable import KeychainTool
+
+/// What is read without ArgumentParser means what it means to it.
+@Suite struct PlainCommandLineTests {
+    @Test(
+        "A plain line is read as ArgumentParser reads it",
+        arguments: [
+            "get generic", "get generic --service s", "get generic --account a --service s --group G --label L",
+            "get internet --server h --path /p --comment c --description d", "get key", "get certificate --label x",
+            "get --store /a --device-key /b generic --service s --no-interaction", "find", "find generic --json",
+            "find --service s --ask", "find identity --label me --json --store /a", "find --server h",
+            "add generic --service s --account a", "add generic --service s --account a --label l --comment c --json",
+            "add generic --account a --description d --group G --update --allow-empty --service s --no-interaction",
+            "add generic --service s --account a --store /x --device-key /y",
+        ])
+    func same(line: String) throws {
+        let words = line.split(separator: " ").map(String.init)
+        let plain = try #require(PlainCommandLine.command(words), "it is no plain line")
+        let parsed = try KeychainCommand.parseAsRoot(words)
+        #expect(type(of: plain) == type(of: parsed))
+        #expect(values(of: plain) == values(of: parsed))
+        #expect(!values(of: plain).isEmpty)
+    }
+
+    @Test(
+        "A line that is unusual in any way is left to ArgumentParser",
+        arguments: [
+            "", "status", "get --help", "get", "get generic --service", "get generic --service=s", "get generic -h",
+            "get generic --service -s", "get generic --service s --service t", "get generic internet", "get nothing",
+            "get identity", "get generic --server h", "get generic --sync yes", "get generic --port 1",
+            "get -- generic", "get generic --json", "get generic --reference x", "get generic --store",
+            "find --protocol https", "find --accessible always", "find generic extra",
+            "add internet --server h --account a", "add",
+            "add generic --service s", "add generic --service s --account a --require passcode",
+            "add generic --service s --account a extra", "add generic --service s --account a --sync",
+            "add generic --service s --account a --accessible always", "get generic --no-interaction --no-interaction",
+        ])
+    func unusual(line: String) {
+        #expect(PlainCommandLine.command(line.split(separator: " ").map(String.init)) == nil)
+    }
+
+    @Test("A line with an empty value is left to ArgumentParser", arguments: ["--service", "--group", "--store"])
+    func empty(option: String) {
+        #expect(PlainCommandLine.command(["get", "generic", option, ""]) == nil)
+    }
+
+    /// What the property wrappers of a command hold, by the names of the properties.
+    private func values(of command: Any, under name: String = "") -> [String: String] {
+        var values: [String: String] = [:]
+        for child in Mirror(reflecting: command).children {
+            guard let label = child.label else { continue }
+            let path = name + "/" + label
+            guard let parsed = Mirror(reflecting: child.value).descendant("_parsedValue", "value") else {
+                values[path] = "not read"
+                continue
+            }
+            if parsed is any ParsableArguments {
+                values.merge(self.values(of: parsed, under: path)) { $1 }
+            } else {
+                values[path] = "\(parsed)"
+            }
+        }
+        return values
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import KeychainModel
+import KeychainWire
+
+enum ReplyKind: CaseIterable {
+    case added, found, deleted, done, status, checked, lockStatus, rekeyed, exported, imported, fileKey, fileKeyBackup,
+        authenticationStatus, authenticationNeeded
+
+    init(_ reply: Reply) {
+        self =
+            switch reply {
+            case .added: .added
+            case .found: .found
+            case .deleted: .deleted
+            case .done: .done
+            case .status: .status
+            case .checked: .checked
+            case .lockStatus: .lockStatus
+            case .rekeyed: .rekeyed
+            case .exported: .exported
+            case .imported: .imported
+            case .fileKey: .fileKey
+            case .fileKeyBackup: .fileKeyBackup
+            case .authenticationStatus: .authenticationStatus
+            case .authenticationNeeded: .authenticationNeeded
+            }
+    }
+}
+
+enum ReplySamples {
+    /// Nothing in them is nil, empty, zero or false.
+    static var full: [Reply] {
+        [
+            .added(RequestSamples.item), .found([RequestSamples.item, RequestSamples.item]), .status(status),
+            .checked([
+                StoreFinding(.note, "a", advice: "b", isRepairable: true),
+                StoreFinding(.warning, "c", advice: "d", isRepairable: true),
+                StoreFinding(.damage, "e", advice: "f", isRepairable: true),
+            ]),
+            .deleted(3), .lockStatus(lock), .rekeyed(RekeyProgress(done: 1, total: 2, isFinished: true)),
+            .exported(part),
+            .imported(ImportOutcome.allCases), .fileKey(fileKey(RequestSamples.wrappedFileKey)),
+            .fileKeyBackup(Data(1...200)),
+            .authenticationStatus(
+                AuthenticationStatus(hasPasscode: true, biometry: .notEnrolled(.fingerprint, "enrol"))),
+            .authenticationNeeded(AuthenticationChallenge([Set(AuthenticationFactor.allCases), [.biometry]])),
+        ]
+    }
+
+    static var bare: [Reply] {
+        [
+            .added(RequestSamples.bareItem), .found([]), .found([RequestSamples.bareItem]), .deleted(0), .done,
+            .status(bareStatus),
+            .checked([]), .lockStatus(bareLock), .rekeyed(RekeyProgress(done: 0, total: 0, isFinished: false)),
+            .exported(ExportedPart()), .imported([]), .fileKey(fileKey(RequestSamples.bareWrappedFileKey)),
+            .fileKeyBackup(Data()),
+            .authenticationNeeded(AuthenticationChallenge([[.passcode]])),
+        ]
+            + [.ready(RequestSamples.enrolment), .lockedOut(.face), .notAvailable("")].map {
+                .authenticationStatus(AuthenticationStatus(hasPasscode: false, biometry: $0))
+            }
+    }
+
+    static var all: [Reply] { full + bare }
+
+    static func fileKey(_ wrapped: WrappedFileKey) -> FileKey {
+        FileKey(wrapped: wrapped, key: SecretBytes(RequestSamples.fileKey))
+    }
+
+    static var part: ExportedPart {
+        var part = ExportedPart()
+        part.items = [RequestSamples.item]
+        part.leftOut.thisDeviceOnly = 1
+        part.leftOut.constrained = 2
+        part.leftOut.ofTokens = 3
+        part.leftOut.unreadable = 4
+        part.next = .max
+        return part
+    }
+
+    static let lock = LockStatus(
+        state: .locked, hasPasscode: true, keyPlace: .process, isWatched: true, idleLimit: 1,
+        erasesAfterTenFailures: true, failedAttempts: 9, secondsUntilNextAttempt: 0.1, isRekeying: true, epoch: .max,
+        isLocking: true, isWithinGrace: true)
+
+    static let bareLock = LockStatus(
+        state: .neverUnlocked, hasPasscode: false, keyPlace: .keyring, isWatched: false, idleLimit: nil,
+        erasesAfterTenFailures: false, failedAttempts: 0, secondsUntilNextAttempt: 0, isRekeying: false, epoch: 0)
+
+    static let status = StoreStatus(
+        storePath: "/store", storeID: RequestSamples.identifier, schemaVersion: 3,
+        itemCounts: Dictionary(uniqueKeysWithValues: ItemClass.allCases.map { ($0, Int($0.number)) }),
+        bytesOnDisk: 1 << 40, deviceKey: .credential("/key"), keyMemory: .secret, lock: lock)
+
+    static let bareStatus = StoreStatus(
+        storePath: "", storeID: UUID(), schemaVersion: 0, itemCounts: [:], bytesOnDisk: 0, deviceKey: .file(""),
+        keyMemory: .ordinary, lock: bareLock)
+}
+
+/// What a daemon says besides.
+enum DaemonMessageKind: CaseIterable {
+    case welcome, reply, failure, lockEvent, itemEvent, goodbye, biometry, biometryHint
+
+    init(_ message: DaemonMessage) {
+        self =
+            switch message {
+            case .welcome: .welcome
+            case .reply: .reply
+            case .failure: .failure
+            case .event(_, .lock): .lockEvent
+            case .event(_, .items): .itemEvent
+            case .goodbye: .goodbye
+            case .biometry: .biometry
+            case .biometryHint: .biometryHint
+            }
+    }
+}
+
+enum DaemonMessageSamples {
+    static var full: [DaemonMessage] {
+        [
+            .welcome(
+                DaemonWelcome(version: .max, instance: RequestSamples.identifier, processID: .max, release: "1.2.3")),
+            .failure(id: .max, failure), .event(id: 1, .lock(ReplySamples.lock)),
+            .event(id: .max, .items(.certificate, accessGroup: "group")),
+            .biometryHint(id: .max, BiometryHint("touch it")),
+            .biometry(id: .max, .failure(.notAvailable("none"))),
+        ] + DaemonGoodbye.Reason.allCases.map { .goodbye(DaemonGoodbye($0, "do this", lastRequest: .max)) }
+            + ReplySamples.full.map { .reply(id: .max, $0, isLast: true) }
+    }
+
+    static var bare: [DaemonMessage] {
+        [
+            .welcome(DaemonWelcome(version: 0, instance: UUID(), processID: 0, release: "")),
+            .failure(id: 1, KeychainError(.parameter, message: "")), .event(id: 1, .lock(ReplySamples.bareLock)),
+            .event(id: 1, .items(.genericPassword, accessGroup: "")), .goodbye(DaemonGoodbye(.noStore, "")),
+            .biometryHint(id: 1, BiometryHint("")),
+            .biometry(id: 1, .success(BiometryTicket(RequestSamples.identifier))),
+        ] + biometryFailures.map { .biometry(id: 1, .failure($0)) }
+            + ReplySamples.bare.map { .reply(id: 1, $0, isLast: false) }
+    }
+
+    static var all: [DaemonMessage] { full + bare }
+
+    private static let biometryFailures: [BiometryFailure] = [
+        .notAvailable(""), .notEnrolled("a"), .busy("b"), .noMatch, .lockedOut, .cancelled, .timedOut, .failed("c"),
+    ]
+
+    static var failure: KeychainError {
+        var error = KeychainError(.inputOutput, message: "what to do")
+        error.signal = .damage
+        return error
+    }
+}
+
+enum ClientMessageSamples {
+    static var all: [ClientMessage] {
+        [
+            .hello(ClientHello(version: .max, groups: ["b", "a", "é", "e\u{301}"], authority: .owner)),
+            .hello(ClientHello(version: 0, groups: [], authority: .groups)), .subscribe(id: 1), .subscribe(id: .max),
+            .verifyBiometry(id: 1), .verifyBiometry(id: .max),
+            .subscribe(id: 2, delaysLocks: true),
+        ] + RequestSamples.all.map { .request(id: .max, $0) }
+    }
+}
