@@ -78,17 +78,23 @@ let package = Package(
             swiftSettings: callingC
         ),
         .target(
+            name: "KeychainFiles",
+            dependencies: ["KeychainModel", "KeychainSystem"],
+            swiftSettings: houseSettings
+        ),
+        .target(
             name: "KeychainEngine",
             dependencies: [
-                "CKeychainLinux", "CKeychainSQLite", "KeychainCrypto", "KeychainSystem", "KeychainModel",
-                "KeychainWire",
+                "CKeychainLinux", "CKeychainSQLite", "KeychainCrypto", "KeychainFiles", "KeychainModel",
+                "KeychainSystem", "KeychainWire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: houseSettings
         ),
+        // Reads the pages of a damaged database. For the command, so that no client links it.
         .target(
-            name: "KeychainPlaces",
-            dependencies: ["KeychainModel", "KeychainSystem"],
+            name: "KeychainSalvage",
+            dependencies: ["KeychainEngine", "KeychainModel"],
             swiftSettings: houseSettings
         ),
         // Nothing imports it: SwiftKeychain finds it by the name of its one function. Each product lists it, and each program
@@ -100,7 +106,7 @@ let package = Package(
         ),
         .target(
             name: "SwiftKeychain",
-            dependencies: ["KeychainCrypto", "KeychainModel", "KeychainPlaces", "KeychainSystem", "KeychainWire"],
+            dependencies: ["KeychainCrypto", "KeychainFiles", "KeychainModel", "KeychainSystem", "KeychainWire"],
             swiftSettings: callingC
         ),
         .target(
@@ -150,7 +156,7 @@ let package = Package(
             dependencies: [
                 "CKeychainLinux", "KeychainBiometry", "KeychainBus", "KeychainCrypto", "KeychainEngine",
                 "KeychainLogin", "KeychainModel",
-                "KeychainPlaces", "KeychainSystem", "KeychainWire",
+                "KeychainFiles", "KeychainSystem", "KeychainWire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: houseSettings
@@ -159,7 +165,7 @@ let package = Package(
         .executableTarget(
             name: "KeychainDaemonMain",
             dependencies: [
-                "CErasingAllocator", "KeychainDaemon", "KeychainModel", "KeychainPlaces",
+                "CErasingAllocator", "KeychainDaemon", "KeychainFiles", "KeychainModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -170,7 +176,8 @@ let package = Package(
             name: "KeychainTool",
             dependencies: [
                 "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCrypto", "KeychainEmbedded",
-                "KeychainLogin", "KeychainModel", "KeychainPlaces", "KeychainSystem", "KeychainWire", "SwiftKeychain",
+                "KeychainFiles", "KeychainLogin", "KeychainModel", "KeychainSalvage", "KeychainSystem", "KeychainWire",
+                "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -218,7 +225,8 @@ let package = Package(
             name: "KeychainEngineTests",
             dependencies: [
                 "CKeychainLinux", "CKeychainSQLite", "CKeychainTestSupport", "KeychainCrypto", "KeychainEngine",
-                "KeychainModel", "KeychainSystem", "KeychainTestHelper", "KeychainTestSupport", "SwiftKeychain",
+                "KeychainModel", "KeychainSalvage", "KeychainSystem", "KeychainTestHelper", "KeychainTestSupport",
+                "SwiftKeychain",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: houseSettings
@@ -250,7 +258,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SwiftKeychainTests",
-            dependencies: ["SwiftKeychain", "KeychainModel", "KeychainPlaces", "KeychainTestSupport", "KeychainWire"],
+            dependencies: ["SwiftKeychain", "KeychainFiles", "KeychainModel", "KeychainTestSupport", "KeychainWire"],
             swiftSettings: houseSettings
         ),
         .testTarget(
@@ -305,7 +313,7 @@ let package = Package(
             name: "KeychainDaemonTests",
             dependencies: [
                 "CKeychainLinux", "CKeychainTestSupport", "KeychainBus", "KeychainDaemon", "KeychainEngine",
-                "KeychainLogin", "KeychainModel", "KeychainPlaces", "KeychainTestHelper", "KeychainTestSupport",
+                "KeychainFiles", "KeychainLogin", "KeychainModel", "KeychainTestHelper", "KeychainTestSupport",
                 "KeychainSystem", "KeychainWire",
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -36,18 +36,10 @@ final class EmbeddedEngine: EmbeddedHost {
         try UnopenedStore.lock(configuration(location), request)
     }
 
-    func repair(
-        _ location: StoreLocation, passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void
-    ) throws(KeychainError) -> RepairReport {
-        try StoreRepair(configuration(location)).run(passcode: passcode, progress: progress)
-    }
-
     private func configuration(
         _ location: StoreLocation, _ biometry: (any BiometryReader)? = nil
     ) -> EngineConfiguration {
-        var configuration = EngineConfiguration(
-            storeDirectory: location.storeDirectory, deviceKeyDirectory: location.deviceKeyDirectory)
-        configuration.deviceKeyCredential = location.deviceKeyCredential
+        var configuration = EngineConfiguration(location)
         configuration.biometry = biometry ?? FingerprintReader()
         return configuration
     }

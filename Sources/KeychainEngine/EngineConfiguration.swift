@@ -55,6 +55,12 @@ package struct EngineConfiguration: Sendable {
         self.clock = clock
         self.randomness = randomness
     }
+
+    /// Without a reader of fingers or faces.
+    package init(_ location: StoreLocation) {
+        self.init(storeDirectory: location.storeDirectory, deviceKeyDirectory: location.deviceKeyDirectory)
+        deviceKeyCredential = location.deviceKeyCredential
+    }
 }
 
 /// The time of day; a parameter, so that no test waits.

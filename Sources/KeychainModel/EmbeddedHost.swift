@@ -18,10 +18,6 @@ package protocol EmbeddedHost: AnyObject, Sendable {
 
     /// Locks a store that may not open.
     func lockUnopened(_ location: StoreLocation, _ request: LockRequest) throws(KeychainError)
-
-    func repair(
-        _ location: StoreLocation, passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void
-    ) throws(KeychainError) -> RepairReport
 }
 
 /// The box that `keychain_embedded_open` fills.

@@ -54,6 +54,10 @@ extension FileSystem {
         remove(FilePath.join(directory.path, name))
     }
 
+    /// Forces to the disk which names an open directory has. Some file systems have nothing there to force, and say so by
+    /// EINVAL (fsync(2)): that counts as done.
+    package func syncNames(_ directory: Int32) -> Int32 { sync(directory) == 0 || errno == EINVAL ? 0 : -1 }
+
     /// A file that is made belongs to its owner alone.
     package func open(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, mode: 0o600) }
 }

@@ -1,7 +1,7 @@
 package import Foundation
 internal import Glibc
+internal import KeychainFiles
 package import KeychainModel
-internal import KeychainPlaces
 package import KeychainWire
 internal import Synchronization
 

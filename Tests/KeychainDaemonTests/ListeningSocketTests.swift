@@ -1,7 +1,7 @@
 import CKeychainLinux
 import Foundation
+import KeychainFiles
 import KeychainModel
-import KeychainPlaces
 import KeychainTestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import KeychainEngine
 import KeychainModel
+import KeychainSalvage
 import KeychainTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainModel
+import KeychainSalvage
 import KeychainTestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import KeychainCrypto
 import KeychainModel
+import KeychainSalvage
 import KeychainTestSupport
 import Testing
 

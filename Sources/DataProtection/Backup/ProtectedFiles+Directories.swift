@@ -14,7 +14,7 @@ extension ProtectedFiles {
         _ path: String, _ use: DirectoryUse, isNamed: Bool = false
     ) throws(DataProtectionError) -> Bool {
         if files.makeDirectory(path) == 0 {
-            try syncDirectory(FilePath.directory(of: path))
+            try FilePath.sync(FilePath.directory(of: path), files: files)
             return true
         }
         guard errno == EEXIST else { throw .system("make", path) }
@@ -100,13 +100,5 @@ extension ProtectedFiles {
         }
         guard protection != .none else { return false }
         return inherited.map { protection.fileClass.isStronger(than: $0.fileClass) } ?? true
-    }
-
-    private func syncDirectory(_ path: String) throws(DataProtectionError) {
-        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if descriptor < 0 && errno == EACCES { return }
-        guard descriptor >= 0 else { throw .system("open", path) }
-        defer { close(descriptor) }
-        guard files.sync(descriptor) == 0 || errno == EINVAL else { throw .system("write to", path) }
     }
 }

@@ -31,4 +31,16 @@ extension FilePath {
             throw DataProtectionError(.unsupportedFile, path, "it is a link to a name that is not UTF-8")
         }
     }
+
+    /// Makes sure that the disk has the names in a directory.
+    static func sync(_ directory: String, files: any FileSystem) throws(DataProtectionError) {
+        let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        // One that may be written and not read cannot be forced to the disk.
+        if descriptor < 0 && errno == EACCES { return }
+        guard descriptor >= 0 else { throw .system("open", directory) }
+        defer { Glibc.close(descriptor) }
+        guard files.syncNames(descriptor) == 0 else {
+            throw .system("be sure that the disk has the names in", directory)
+        }
+    }
 }

@@ -134,9 +134,9 @@ struct Replacement: ~Copyable {
     ///
     /// - Parameter path: Of a file in the directory, for errors.
     static func force(_ directory: Int32, _ path: String, _ files: any FileSystem) throws(DataProtectionError) {
-        // Some file systems have nothing there to force, and say so by EINVAL (fsync(2)).
-        guard files.sync(directory) != 0, errno != EINVAL else { return }
-        throw .system("be sure that the disk has the new name of", path)
+        guard files.syncNames(directory) == 0 else {
+            throw .system("be sure that the disk has the new name of", path)
+        }
     }
 
     /// Of the file; the caller closes it. nil: it may not be read.

@@ -223,17 +223,3 @@ extension Data {
         try withUnsafeBytes { bytes in Result { () throws(DataProtectionError) in try body(bytes) } }.get()
     }
 }
-
-extension FilePath {
-    /// Makes sure that the disk has the names in a directory.
-    static func sync(_ directory: String, files: any FileSystem) throws(DataProtectionError) {
-        let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        // One that may be written and not read cannot be forced to the disk.
-        if descriptor < 0 && errno == EACCES { return }
-        guard descriptor >= 0 else { throw .system("open", directory) }
-        defer { Glibc.close(descriptor) }
-        // Some file systems have nothing there to force, and say so by EINVAL (fsync(2)).
-        guard files.sync(descriptor) != 0, errno != EINVAL else { return }
-        throw .system("be sure that the disk has the names in", directory)
-    }
-}

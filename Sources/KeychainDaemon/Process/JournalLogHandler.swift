@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-package import KeychainPlaces
+package import KeychainFiles
 package import Logging
 
 /// Writes to standard error: for systemd's journal with the priority that it knows, for a person with time and level.

@@ -2,8 +2,8 @@ internal import CKeychainLinux
 package import Foundation
 internal import Glibc
 internal import KeychainBus
+package import KeychainFiles
 package import KeychainModel
-package import KeychainPlaces
 package import KeychainSystem
 
 /// The socket that a daemon listens at: one that systemd made and handed over, or one of its own at a path.

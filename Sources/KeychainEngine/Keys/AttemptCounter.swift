@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
+internal import KeychainFiles
 internal import KeychainModel
 
 /// Counts wrong passcodes and makes whoever tries wait (docs/key-hierarchy.md).

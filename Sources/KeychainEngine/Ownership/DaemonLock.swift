@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import KeychainFiles
 internal import KeychainModel
 internal import KeychainSystem
 

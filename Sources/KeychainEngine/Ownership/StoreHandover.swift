@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainFiles
 package import KeychainModel
 
 /// Hands a store from one host to another, in one step: a file that says whose it is appears or goes.

@@ -1,5 +1,6 @@
 internal import CKeychainSQLite
 internal import Foundation
+internal import KeychainFiles
 internal import KeychainModel
 
 /// A connection to a database, by SQLite's own interface.

@@ -1,10 +1,17 @@
-internal import Foundation
+package import Foundation
 internal import KeychainCrypto
 internal import KeychainModel
 
+/// A value of a record (sqlite.org/fileformat.html, section 2.1).
+package enum LooseValue {
+    case null
+    case integer(Int64)
+    case bytes(Data)
+}
+
 /// A record that has the shape of a row of the table `item` (docs/store-format.md).
-struct SalvagedRow {
-    static let columnCount = 12
+package struct SalvagedRow {
+    package static let columnCount = 12
 
     let uuid: Data
     let generation: Int64
@@ -18,7 +25,7 @@ struct SalvagedRow {
     let secret: Data?
 
     /// nil for any other record.
-    init?(_ values: [LooseValue]) {
+    package init?(_ values: [LooseValue]) {
         guard values.count == Self.columnCount, case .bytes(let uuid) = values[1], uuid.count == 16,
             case .integer(let generation) = values[3], case .integer(let version) = values[4],
             case .bytes(let access) = values[6], case .bytes(let tokens) = values[7],

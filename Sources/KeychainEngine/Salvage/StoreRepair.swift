@@ -1,7 +1,8 @@
 internal import CKeychainLinux
-internal import Foundation
+package import Foundation
 internal import Glibc
 internal import KeychainCrypto
+internal import KeychainFiles
 package import KeychainModel
 internal import KeychainSystem
 internal import Logging
@@ -11,12 +12,17 @@ internal import Logging
 /// It goes by the pages of the database and not by what leads to them: a row that is whole is found wherever it lies,
 /// and its own keys tell that it is authentic. Keys and persistent references stay as they are.
 package struct StoreRepair {
+    package typealias Reading = (URL) throws(KeychainError) -> any DamagedDatabase
+
     private let configuration: EngineConfiguration
+    private let read: Reading
     private let logger = Logger(label: "keychain.repair")
     /// Rows are written in transactions of about so many bytes.
     private static let bytesPerTransaction = 4 << 20
 
-    package init(_ configuration: EngineConfiguration) {
+    /// - Parameter read: Opens the pages of the database of a path.
+    package init(_ configuration: EngineConfiguration, reading read: @escaping Reading) {
+        self.read = read
         var configuration = configuration
         // A link stays a link: what it leads to is what is exchanged.
         configuration.storeDirectory = configuration.storeDirectory.resolvingSymlinksInPath()
@@ -37,7 +43,7 @@ package struct StoreRepair {
             try PrivateDirectory.check(configuration.storeDirectory)
             var configuration = configuration
             configuration.host = try HostMark(configuration).read()
-            return try StoreRepair(configuration).save(passcode, progress)
+            return try StoreRepair(configuration, reading: read).save(passcode, progress)
         } catch {
             throw KeychainError(engineFailure: error)
         }
@@ -118,13 +124,13 @@ package struct StoreRepair {
     }
 
     private func requireKnownVersion() throws {
-        guard let identity = DatabaseIdentity(try LoosePages(file("keychain.db"))),
-            identity.version > configuration.schema.version
-        else { return }
+        guard let version = try read(file("keychain.db")).schemaVersion, version > configuration.schema.version else {
+            return
+        }
         throw KeychainError(
             .notAvailable,
             message:
-                "\(file("keychain.db").path) has version \(identity.version): a newer version of keychain made it, "
+                "\(file("keychain.db").path) has version \(version): a newer version of keychain made it, "
                 + "and has to repair it. Nothing was changed")
     }
 
@@ -192,26 +198,17 @@ package struct StoreRepair {
     }
 
     private func eachBatch(_ progress: (Int, Int) -> Void, _ body: ([SalvagedRow]) throws -> Void) throws {
-        let pages = try LoosePages(file("keychain.db"))
         var rows: [SalvagedRow] = []
         var size = 0
-        func finishBatch(after pageCount: Int) throws {
+        try read(file("keychain.db")).forEachRow(progress) { row in
+            rows.append(row)
+            size += row.metadata.count + (row.secret?.count ?? 0)
+            guard size >= Self.bytesPerTransaction || rows.count >= 1_000 else { return }
             try body(rows)
             rows.removeAll()
             size = 0
-            progress(pageCount, pages.numbers.count)
         }
-        for (index, number) in pages.numbers.enumerated() {
-            for content in pages.candidates(number) {
-                try LoosePage(number, content, of: pages).forEachRecord(columns: SalvagedRow.columnCount) { record in
-                    guard let row = SalvagedRow(record) else { return }
-                    rows.append(row)
-                    size += row.metadata.count + (row.secret?.count ?? 0)
-                    if size >= Self.bytesPerTransaction || rows.count >= 1_000 { try finishBatch(after: index) }
-                }
-            }
-        }
-        try finishBatch(after: pages.numbers.count)
+        try body(rows)
     }
 
     /// The new store must be better than the old one.

@@ -1,7 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
+internal import KeychainFiles
 internal import KeychainModel
-internal import KeychainPlaces
+internal import KeychainSalvage
 internal import SwiftKeychain
 
 struct DoctorCommand: ParsableCommand {

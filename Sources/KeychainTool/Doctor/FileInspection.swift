@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
+internal import KeychainFiles
 internal import KeychainModel
-internal import KeychainPlaces
 internal import SwiftKeychain
 
 /// Looks at a store from outside: who owns its files, who else may touch them, where the device key is.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
+internal import KeychainFiles
 internal import KeychainModel
-internal import KeychainPlaces
 internal import KeychainSystem
 
 /// The files of keychains themselves, which the commands for files keep away from.

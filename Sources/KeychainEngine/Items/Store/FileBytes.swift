@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import KeychainFiles
 internal import KeychainModel
 
 /// A file that is read in place, a piece at a time.
@@ -7,8 +8,8 @@ internal import KeychainModel
 /// Closing one gives up every lock that this process holds on the same file, those of SQLite's connections included
 /// (sqlite.org/howtocorrupt.html, section 2.2). So a database, or the index of its log, is read like this only while
 /// ``OpenStores`` knows of no connection of this process to it.
-final class FileBytes {
-    let count: Int
+package final class FileBytes {
+    package let count: Int
     let descriptor: Int32
 
     /// - Returns: nil if there is no such file.
@@ -47,7 +48,7 @@ final class FileBytes {
     private static let seekHole: Int32 = 4
 
     /// Where there is content, in order: holes are left out, as far as the file system tells them.
-    var contentRanges: [Range<Int>] {
+    package var contentRanges: [Range<Int>] {
         var ranges: [Range<Int>] = []
         var place = off_t(0)
         while place < count {
@@ -63,7 +64,7 @@ final class FileBytes {
     }
 
     /// nil if the file ends before, or cannot be read there.
-    func bytes(at offset: Int, count: Int) -> [UInt8]? {
+    package func bytes(at offset: Int, count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         return bytes.withUnsafeMutableBytes { read(at: offset, into: $0) } ? bytes : nil
     }
@@ -71,5 +72,7 @@ final class FileBytes {
 
 extension UnsafeRawBufferPointer {
     /// The big-endian word at an offset, which must lie within.
-    func word(_ offset: Int) -> UInt32 { UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
+    package func word(_ offset: Int) -> UInt32 {
+        UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    }
 }

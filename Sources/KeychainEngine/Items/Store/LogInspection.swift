@@ -1,6 +1,6 @@
-internal import Foundation
+package import Foundation
 internal import Glibc
-internal import KeychainModel
+package import KeychainModel
 
 /// Looks for damage in the log of a database before SQLite does, which would drop what is behind it.
 ///
@@ -60,16 +60,16 @@ struct LogInspection {
 }
 
 /// The log of a database, and how much of it was on the disk when its writers were told so.
-struct LoggedTransactions {
-    let file: FileBytes
-    let log: WriteAheadLog
+package struct LoggedTransactions {
+    package let file: FileBytes
+    package let log: WriteAheadLog
     /// As many frames belong to transactions that were acknowledged, damaged or not there any more.
-    let committed: Int
+    package let committed: Int
     /// Whether another process has the database open.
     let isInUse: Bool
 
     /// nil if there is no log, or nothing in it.
-    init?(_ database: URL, _ pages: DatabasePages) throws(KeychainError) {
+    package init?(_ database: URL, _ pages: DatabasePages) throws(KeychainError) {
         guard let file = try FileBytes(URL(fileURLWithPath: database.path + "-wal")), file.count > 0 else { return nil }
         let index = try FileBytes(URL(fileURLWithPath: database.path + "-shm"))
         isInUse = index.map(Self.isInUse) ?? false
@@ -94,12 +94,12 @@ struct LoggedTransactions {
 }
 
 /// The pages of a database file, read without SQLite (sqlite.org/fileformat.html, section 1).
-struct DatabasePages {
-    let file: FileBytes
-    let pageSize: Int
+package struct DatabasePages {
+    package let file: FileBytes
+    package let pageSize: Int
 
     /// nil if there is no such file, or it has no beginning.
-    init?(_ url: URL) throws(KeychainError) {
+    package init?(_ url: URL) throws(KeychainError) {
         guard let file = try FileBytes(url), let header = file.bytes(at: 16, count: 2) else { return nil }
         self.file = file
         let stored = Int(header[0]) << 8 | Int(header[1])

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCrypto
+internal import KeychainFiles
 internal import KeychainModel
 
 /// Opens a store, or makes one where there is none.

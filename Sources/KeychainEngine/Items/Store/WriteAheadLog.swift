@@ -6,15 +6,15 @@ internal import KeychainModel
 /// everything behind it, without a word. If a byte in the midst of the log is damaged, that drops writes that were
 /// acknowledged. What a power cut can tear is the last transaction alone, since each is on the disk before the next
 /// one begins; so a transaction behind the damage, or more of one, gives damage away.
-struct WriteAheadLog {
+package struct WriteAheadLog {
     /// A frame's header, and whether its checksum follows from the one that stands in the frame before.
-    struct Frame {
+    package struct Frame {
         var page: UInt32
         /// How many pages the database has after the transaction that this frame ends; 0 if it ends none.
-        var pagesAfterCommit: UInt32
+        package var pagesAfterCommit: UInt32
         /// Whether it was written since the log was last begun anew.
-        var isCurrent: Bool
-        var isLinked: Bool
+        package var isCurrent: Bool
+        package var isLinked: Bool
 
         var endsTransaction: Bool { isCurrent && pagesAfterCommit > 0 }
     }
@@ -22,18 +22,18 @@ struct WriteAheadLog {
     static let headerSize = 32
     static let frameHeaderSize = 24
 
-    let pageSize: Int
+    package let pageSize: Int
     let salts: Salts
-    let frames: [Frame]
+    package let frames: [Frame]
     /// false: SQLite would not look at the log at all.
-    let isHeaderIntact: Bool
+    package let isHeaderIntact: Bool
 
     struct Salts: Hashable {
         var first: UInt32
         var second: UInt32
     }
 
-    func offset(ofPageIn frame: Int) -> Int {
+    package func offset(ofPageIn frame: Int) -> Int {
         Self.headerSize + frame * (Self.frameHeaderSize + pageSize) + Self.frameHeaderSize
     }
 
@@ -82,7 +82,7 @@ struct WriteAheadLog {
     }
 
     /// Every frame that is about a page, among the first ones.
-    func framesByPage(among count: Int) -> [UInt32: [Int]] {
+    package func framesByPage(among count: Int) -> [UInt32: [Int]] {
         var frames: [UInt32: [Int]] = [:]
         for (index, frame) in self.frames.prefix(count).enumerated() where frame.isCurrent {
             frames[frame.page, default: []].append(index)

@@ -1,3 +1,5 @@
+internal import Foundation
+package import KeychainEngine
 package import KeychainModel
 
 extension StoreLocation {
@@ -13,6 +15,12 @@ extension StoreLocation {
     package func repair(
         passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void
     ) throws(KeychainError) -> RepairReport {
-        try Embedded.host.repair(self, passcode: passcode, progress: progress)
+        try StoreRepair(EngineConfiguration(self)).run(passcode: passcode, progress: progress)
+    }
+}
+
+extension StoreRepair {
+    package init(_ configuration: EngineConfiguration) {
+        self.init(configuration) { (database) throws(KeychainError) in try LoosePages(database) }
     }
 }

@@ -1,8 +1,9 @@
 internal import Foundation
+internal import KeychainEngine
 internal import KeychainModel
 
 /// The pages of a database as they lie in its file and in its log, whatever SQLite thinks of them.
-final class LoosePages {
+final class LoosePages: DamagedDatabase {
     let pageSize: Int
     /// Bytes of a page that hold content: all, since none are reserved in our databases.
     var usableSize: Int { pageSize }
@@ -70,6 +71,20 @@ final class LoosePages {
             next = page.withUnsafeBytes { Int($0.word(0)) }
         }
         return bytes
+    }
+
+    var firstPage: [UInt8]? { page(1) }
+
+    func forEachRow(_ progress: (Int, Int) -> Void, _ body: (SalvagedRow) throws -> Void) throws {
+        for (index, number) in numbers.enumerated() {
+            progress(index, numbers.count)
+            for content in candidates(number) {
+                try LoosePage(number, content, of: self).forEachRecord(columns: SalvagedRow.columnCount) { record in
+                    if let row = SalvagedRow(record) { try body(row) }
+                }
+            }
+        }
+        progress(numbers.count, numbers.count)
     }
 
     /// The newest content of a page; nil for one that is nowhere, or cannot be read.

@@ -1,17 +1,17 @@
-internal import Foundation
+package import Foundation
 internal import Glibc
-internal import KeychainModel
-internal import KeychainSystem
+package import KeychainModel
+package import KeychainSystem
 
 /// A small file that is there whole or not at all. Every write of ours outside the database that has to last goes
 /// through here.
-struct AtomicFile: Sendable {
+package struct AtomicFile: Sendable {
     private let url: URL
     private let temporary: String
     private let files: any FileSystem
 
     /// A file whose writers take turns under a lock. What a writer left that was killed is removed by the next one.
-    init(locked url: URL, _ files: any FileSystem) {
+    package init(locked url: URL, _ files: any FileSystem) {
         self.url = url
         self.files = files
         temporary = url.path + ".new"
@@ -19,16 +19,16 @@ struct AtomicFile: Sendable {
 
     /// A file that several processes may write at once, each by a name of its own, which begins with
     /// ``unlockedPrefix(_:)``.
-    init(unlocked url: URL, _ files: any FileSystem) {
+    package init(unlocked url: URL, _ files: any FileSystem) {
         self.url = url
         self.files = files
         temporary = url.deletingLastPathComponent().path + "/" + Self.unlockedPrefix(url) + UUID().uuidString
     }
 
-    static func unlockedPrefix(_ url: URL) -> String { url.lastPathComponent + ".new-" }
+    package static func unlockedPrefix(_ url: URL) -> String { url.lastPathComponent + ".new-" }
 
     /// Replaces the file: write beside it, fsync, rename, fsync of the directory.
-    func replace(with bytes: UnsafeRawBufferPointer) throws(KeychainError) {
+    package func replace(with bytes: UnsafeRawBufferPointer) throws(KeychainError) {
         try write(bytes) { () throws(KeychainError) in
             try check(files.rename(temporary, to: url.path), "replace")
         }
@@ -37,7 +37,7 @@ struct AtomicFile: Sendable {
     /// Creates the file, which must not exist yet.
     ///
     /// - Returns: false, with nothing changed, if another process was first.
-    func create(with bytes: UnsafeRawBufferPointer) throws(KeychainError) -> Bool {
+    package func create(with bytes: UnsafeRawBufferPointer) throws(KeychainError) -> Bool {
         var isNew = true
         try write(bytes) { () throws(KeychainError) in
             // Unlike a rename, a link never takes the place of what is there.
@@ -53,7 +53,7 @@ struct AtomicFile: Sendable {
 
     /// Removes what a killed writer left. Where that fails it is left once more: the next write needs the name, and
     /// says so.
-    func removeLeftover() { _ = files.remove(temporary) }
+    package func removeLeftover() { _ = files.remove(temporary) }
 
     private func write(
         _ bytes: UnsafeRawBufferPointer, then publish: () throws(KeychainError) -> Void
@@ -90,13 +90,12 @@ struct AtomicFile: Sendable {
     }
 
     /// Makes a name durable that a directory was given.
-    static func syncDirectory(of url: URL, _ files: any FileSystem) throws(KeychainError) {
+    package static func syncDirectory(of url: URL, _ files: any FileSystem) throws(KeychainError) {
         let directory = url.deletingLastPathComponent()
         let file = open(directory.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard file >= 0 else { throw KeychainError(file: "open", directory, errno) }
         defer { close(file) }
-        // Some file systems have nothing there to force, and say so by EINVAL (fsync(2)).
-        guard files.sync(file) == 0 || errno == EINVAL else { throw KeychainError(file: "write", directory, errno) }
+        guard files.syncNames(file) == 0 else { throw KeychainError(file: "write", directory, errno) }
     }
 
     private func check(_ result: Int32, _ verb: String) throws(KeychainError) {

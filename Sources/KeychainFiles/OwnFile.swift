@@ -1,5 +1,6 @@
 package import Foundation
 internal import Glibc
+package import KeychainModel
 package import KeychainSystem
 
 /// Opens files of ours, in whose place a stranger may have put something else.
@@ -70,15 +71,5 @@ package enum OwnFile {
         KeychainError(
             .notAvailable,
             message: "\(url.path) cannot be used: it \(flaw), where a file of the keychain is to be. Move it away")
-    }
-}
-
-extension KeychainError {
-    /// - Parameters:
-    ///   - verb: What could not be done with the file.
-    ///   - failure: The number that the system gave.
-    package init(file verb: String, _ url: URL, _ failure: Int32) {
-        let reason = String(cString: strerror(failure))
-        self.init(failure == ENOSPC ? .diskFull : .notAvailable, message: "cannot \(verb) \(url.path): \(reason)")
     }
 }

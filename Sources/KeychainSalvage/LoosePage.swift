@@ -1,12 +1,6 @@
 internal import Foundation
+internal import KeychainEngine
 internal import KeychainModel
-
-/// A value of a record (sqlite.org/fileformat.html, section 2.1).
-enum LooseValue {
-    case null
-    case integer(Int64)
-    case bytes(Data)
-}
 
 /// Where records begin in a page, and what they hold.
 ///

@@ -1,12 +1,12 @@
-internal import Foundation
+package import Foundation
 internal import Glibc
-internal import KeychainModel
-internal import KeychainSystem
+package import KeychainModel
+package import KeychainSystem
 
 /// Directories of ours belong to their user and nobody else.
-enum PrivateDirectory {
+package enum PrivateDirectory {
     /// Makes the directory and its missing parents, for the owner alone.
-    static func create(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
+    package static func create(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
         try make(url, files)
         try check(url)
     }
@@ -22,7 +22,7 @@ enum PrivateDirectory {
 
     /// Forces to the disk that the directory is there, whoever made it and its parents, and was perhaps killed before
     /// he could: every parent in which this user could have made something. What may not be read cannot be forced.
-    static func makeDurable(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
+    package static func makeDurable(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
         var directory = url.standardizedFileURL
         while directory.path != "/", access(directory.deletingLastPathComponent().path, R_OK | W_OK) == 0 {
             try AtomicFile.syncDirectory(of: directory, files)
@@ -31,7 +31,7 @@ enum PrivateDirectory {
     }
 
     /// - Throws: `.notAvailable` if it is no directory, another user's, or open to writing by others.
-    static func check(_ url: URL) throws(KeychainError) {
+    package static func check(_ url: URL) throws(KeychainError) {
         var information = stat()
         guard stat(url.path, &information) == 0 else { throw KeychainError(file: "open", url, errno) }
         guard information.st_mode & S_IFMT == S_IFDIR else {

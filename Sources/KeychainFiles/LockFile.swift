@@ -1,10 +1,10 @@
-internal import Foundation
+package import Foundation
 internal import Glibc
 internal import KeychainModel
-internal import KeychainSystem
+package import KeychainSystem
 
 /// A file that processes lock to take turns.
-enum LockFile {
+package enum LockFile {
     /// Longer than any process has it: the derivation of a passcode takes a third of a second.
     private static let patience = Duration.seconds(60)
 
@@ -13,7 +13,7 @@ enum LockFile {
     /// - Throws: `.notAvailable` if that takes longer than a minute: a process that was stopped may hold it for ever.
     ///
     /// The file is left behind: removing it would let two processes hold it at once.
-    static func withLock<R>(_ url: URL, _ files: any FileSystem, _ body: () throws -> R) throws -> R {
+    package static func withLock<R>(_ url: URL, _ files: any FileSystem, _ body: () throws -> R) throws -> R {
         let end = ContinuousClock.now + patience
         while true {
             let file = try lock(url, files, until: end)
@@ -28,7 +28,7 @@ enum LockFile {
     }
 
     /// Whether a file that is open is still the one of that name.
-    static func isInPlace(_ file: Int32, _ url: URL) -> Bool {
+    package static func isInPlace(_ file: Int32, _ url: URL) -> Bool {
         var (open, named) = (stat(), stat())
         guard fstat(file, &open) == 0, stat(url.path, &named) == 0 else { return false }
         return open.st_ino == named.st_ino && open.st_dev == named.st_dev

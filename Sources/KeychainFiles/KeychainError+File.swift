@@ -1,0 +1,13 @@
+package import Foundation
+internal import Glibc
+package import KeychainModel
+
+extension KeychainError {
+    /// - Parameters:
+    ///   - verb: What could not be done with the file.
+    ///   - failure: The number that the system gave.
+    package init(file verb: String, _ url: URL, _ failure: Int32) {
+        let reason = String(cString: strerror(failure))
+        self.init(failure == ENOSPC ? .diskFull : .notAvailable, message: "cannot \(verb) \(url.path): \(reason)")
+    }
+}

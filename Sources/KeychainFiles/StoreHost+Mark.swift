@@ -1,0 +1,36 @@
+package import Foundation
+internal import Glibc
+package import KeychainModel
+
+extension StoreHost {
+    /// More than any word has.
+    private static let mostBytes = 64
+
+    /// The file that names the host of a store, if it is not ``embedded`` (docs/store-format.md).
+    package static func mark(in storeDirectory: URL) -> URL { storeDirectory.appendingPathComponent("host") }
+
+    /// What the mark says. It can name no socket: whoever can write the store's directory could name one of his own, and
+    /// would be told the passcode.
+    ///
+    /// - Throws: `.notAvailable` if the mark cannot be read, or has any other word. Which one is not told: something else
+    ///   may be in its place.
+    package init(ofStore storeDirectory: URL) throws(KeychainError) {
+        let url = Self.mark(in: storeDirectory)
+        guard let file = try OwnFile.open(url, O_RDONLY) else {
+            self = .embedded
+            return
+        }
+        defer { close(file) }
+        let word = withUnsafeTemporaryAllocation(byteCount: Self.mostBytes, alignment: 1) { bytes in
+            let count = read(file, bytes.baseAddress, bytes.count)
+            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        }
+        guard let host = StoreHost(rawValue: word.trimmingCharacters(in: .newlines)), host != .embedded else {
+            throw KeychainError(
+                .notAvailable,
+                message: "\(url.path) names a host that this program does not know: a newer version of keychain, or "
+                    + "somebody else, wrote it. Nothing was changed")
+        }
+        self = host
+    }
+}
