@@ -205,7 +205,7 @@ let package = Package(
         ),
         .testTarget(
             name: "KeychainModelTests",
-            dependencies: ["KeychainModel", "KeychainTestSupport"],
+            dependencies: ["KeychainModel", "KeychainSystem", "KeychainTestSupport"],
             swiftSettings: houseSettings
         ),
         .testTarget(

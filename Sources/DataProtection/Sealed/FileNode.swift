@@ -61,9 +61,12 @@ struct FileNode: Sendable {
 
     /// As many as are stored: up to the last entry that is no hole.
     func withStoredBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-        let count = ((0..<FileFormat.fanOut).last { self[$0] != nil } ?? -1) + 1
         var result: Result<R, E>?
         bytes.withUnsafeBytes { bytes in
+            // A hole is zeros, and nothing else is.
+            let words = bytes.bindMemory(to: UInt64.self)
+            let wordsInEntry = FileEntry.byteCount / MemoryLayout<UInt64>.size
+            let count = words.lastIndex { $0 != 0 }.map { $0 / wordsInEntry + 1 } ?? 0
             let stored = UnsafeRawBufferPointer(rebasing: bytes[..<(count * FileEntry.byteCount)])
             do throws(E) { result = .success(try body(stored)) } catch { result = .failure(error) }
         }

@@ -5,6 +5,7 @@ internal import KeychainBus
 internal import KeychainModel
 internal import KeychainSystem
 internal import KeychainWire
+internal import Synchronization
 
 /// What a client sent in one piece.
 struct ReceivedFrame {
@@ -30,6 +31,8 @@ final class FrameReceiver {
     private let buffer: UnsafeMutableRawBufferPointer
     /// How much of the buffer's beginning was received and not read yet.
     private var filled = 0
+    private var awake = AwakeWait(microseconds: 250)
+    private static let isOneAwake = Atomic(false)
 
     /// - Throws: `.goodbye` if there is no memory for a buffer.
     init(
@@ -168,7 +171,7 @@ final class FrameReceiver {
         var count = 0
         var sender = ckeychain_sender()
         // A thread that waited in recvmsg(2) would also wake when the client takes its answer.
-        if deadline == nil { try wait(until: nil) }
+        if deadline == nil && !waitAwake() { try wait(until: nil) }
         while true {
             let failure = ckeychain_receive(socket, target.baseAddress!, target.count, &count, &sender)
             if failure == 0 { break }
@@ -187,5 +190,16 @@ final class FrameReceiver {
         }
         var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         _ = poll(&waiting, 1, left.map { Int32($0.rounded(.up)) } ?? -1)
+    }
+
+    /// For a client that asks again at once. One thread does so at a time: where several clients ask, it would only keep
+    /// processors from them.
+    private func waitAwake() -> Bool {
+        guard !Self.isOneAwake.exchange(true, ordering: .acquiring) else { return false }
+        defer { Self.isOneAwake.store(false, ordering: .releasing) }
+        return awake.wait {
+            var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            return poll(&waiting, 1, 0) > 0
+        }
     }
 }

@@ -28,6 +28,8 @@ final class FrameStream {
     private var filled = 0
     /// Behind so many bytes nothing was received since it was erased.
     private var used = 0
+    /// For a daemon that has to wake, and then does what takes no disk.
+    private var awake = AwakeWait(microseconds: 500)
 
     /// - Parameter descriptor: A connected socket, which is closed with the stream.
     init(_ descriptor: Int32) {
@@ -63,6 +65,7 @@ final class FrameStream {
 
     /// A thread that waits in recv(2) also wakes when the other end takes what was sent, and goes back to sleep.
     private func awaitInput() throws(Failure) {
+        if awake.wait(until: { hasInput(within: 0) > 0 }) { return }
         guard try waitForInput(until: .now + .seconds(Self.patience)) else { throw .late }
     }
 
@@ -72,12 +75,17 @@ final class FrameStream {
         while true {
             let left = max(.zero, ContinuousClock.now.duration(to: end)).components
             let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000
-            var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let count = poll(&event, 1, Int32(clamping: milliseconds))
+            let count = hasInput(within: Int32(clamping: milliseconds))
             if count > 0 { return true }
             if count == 0 && ContinuousClock.now >= end { return false }
             if count < 0 && errno != EINTR { throw .system(errno) }
         }
+    }
+
+    /// - Returns: as poll(2).
+    private func hasInput(within milliseconds: Int32) -> Int32 {
+        var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&event, 1, milliseconds)
     }
 
     /// The next message.
