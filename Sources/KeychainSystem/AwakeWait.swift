@@ -10,8 +10,9 @@ package struct AwakeWait {
     /// Nanoseconds.
     package typealias Moment = UInt64
 
-    /// Since a moment that does not matter.
+    /// The processor that the thread runs on, and its clock.
     package struct Processor: Sendable {
+        /// Since a moment that does not matter.
         package var now: @Sendable () -> Moment
         /// Lets other threads run that want to; returns at once if none does.
         package var giveWay: @Sendable () -> Void

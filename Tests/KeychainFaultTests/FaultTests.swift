@@ -14,11 +14,11 @@ import Testing
 
         static let all = shares([
             7: ["add", "checkpoint", "passcode-change", "policy", "wrong-passcode", "unlock", "lock"],
-            17: [
+            29: [
                 "update", "delete", "recover", "upgrade", "upgrade-after-crash", "passcode-remove", "resume-creation",
             ],
-            31: ["update-many", "delete-many", "create", "resume-renewal"],
-            61: ["first-passcode", "rekey"],
+            53: ["update-many", "delete-many", "create", "resume-renewal"],
+            101: ["first-passcode", "rekey"],
         ])
 
         private static func shares(_ table: [Int: [String]]) -> [Share] {
