@@ -42,6 +42,7 @@ let package = Package(
         .library(
             name: "KeychainLocalAuthentication", targets: ["KeychainLocalAuthentication", "KeychainEmbedded"]),
         .library(name: "SwiftKeychain", targets: ["SwiftKeychain", "KeychainEmbedded"]),
+        .library(name: "SwiftKeychainTesting", targets: ["SwiftKeychainTesting", "KeychainEmbedded"]),
         .library(name: "DataProtection", targets: ["DataProtection", "KeychainEmbedded"]),
         .executable(name: "keychainctl", targets: ["KeychainTool"]),
         .executable(name: "keychaind", targets: ["KeychainDaemonMain"]),
@@ -108,6 +109,12 @@ let package = Package(
             name: "SwiftKeychain",
             dependencies: ["KeychainCrypto", "KeychainFiles", "KeychainModel", "KeychainSystem", "KeychainWire"],
             swiftSettings: callingC
+        ),
+        // For the tests of programs.
+        .target(
+            name: "SwiftKeychainTesting",
+            dependencies: ["KeychainModel", "SwiftKeychain"],
+            swiftSettings: houseSettings
         ),
         .target(
             name: "KeychainSecurity",
@@ -258,7 +265,18 @@ let package = Package(
         ),
         .testTarget(
             name: "SwiftKeychainTests",
-            dependencies: ["SwiftKeychain", "KeychainFiles", "KeychainModel", "KeychainTestSupport", "KeychainWire"],
+            dependencies: [
+                "SwiftKeychain", "KeychainEngine", "KeychainFiles", "KeychainModel", "KeychainTestSupport",
+                "KeychainWire",
+            ],
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "SwiftKeychainTestingTests",
+            dependencies: [
+                "KeychainEmbedded", "KeychainLocalAuthentication", "KeychainSecurity", "SwiftKeychain",
+                "SwiftKeychainTesting",
+            ],
             swiftSettings: houseSettings
         ),
         .testTarget(

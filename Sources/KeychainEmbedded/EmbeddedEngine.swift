@@ -32,6 +32,21 @@ final class EmbeddedEngine: EmbeddedHost {
         try StoreHandover(configuration(location)).takeFromDaemon()
     }
 
+    func openForTest(
+        _ location: StoreLocation, clock: any Clock, biometry: any BiometryReader
+    ) throws(KeychainError) -> any RequestHandler {
+        var configuration = EngineConfiguration(location)
+        configuration.clock = clock
+        configuration.biometry = biometry
+        configuration.passcodeCost = 4
+        configuration.isDurable = false
+        // That of the whole user would show other tests the keys.
+        configuration.usesKeyring = false
+        return try Engine(configuration)
+    }
+
+    func forgetKeys(of engine: any RequestHandler) { (engine as? Engine)?.withdrawKeys() }
+
     func lockUnopened(_ location: StoreLocation, _ request: LockRequest) throws(KeychainError) {
         try UnopenedStore.lock(configuration(location), request)
     }

@@ -77,12 +77,22 @@ extension ChangeFeed {
     func note(_ request: Request, _ reply: Reply, from caller: Caller) {
         switch (request, reply) {
         case (_, .added(let item)): note([item.itemClass], in: [item.accessGroup])
-        case (.update(let request), _):
-            note(request.query.storedClasses, in: groups(request.query, caller, request.changes.accessGroup))
-        case (.delete(let query), _): note(query.storedClasses, in: groups(query, caller))
+        case (.update(let request), _): note(.update(request), from: caller)
+        case (.delete(let query), _): note(.delete(query), from: caller)
+        case (.transaction(let request), .committed(true)): for step in request.steps { note(step, from: caller) }
         case (.importItems(let request), _) where !request.isDryRun: note(ItemClass.stored, in: nil)
         case (.passcode(.remove), _): note(ItemClass.stored, in: nil)
         default: break
+        }
+    }
+
+    private func note(_ step: TransactionRequest.Step, from caller: Caller) {
+        switch step {
+        case .add(let request), .put(let request):
+            note([request.itemClass], in: request.accessGroup.map { [$0] } ?? caller.groups)
+        case .update(let request):
+            note(request.query.storedClasses, in: groups(request.query, caller, request.changes.accessGroup))
+        case .delete(let query): note(query.storedClasses, in: groups(query, caller))
         }
     }
 

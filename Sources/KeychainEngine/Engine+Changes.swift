@@ -9,6 +9,11 @@ extension Engine {
     }
 }
 
+extension Engine {
+    /// Of all changes: there is nobody in this process to hide some from.
+    package func listenForChanges(as _: Caller) throws(KeychainError) -> any ChangeListener { try store.watch.listen() }
+}
+
 private final class EngineLockListener: LockListener {
     private let keys: KeyStore
     private let listening: LockListening

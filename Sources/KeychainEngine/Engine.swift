@@ -123,6 +123,8 @@ package final class Engine: RequestHandler {
             case .update(let request): try withItems(isLastAttempt, shown) { try $0.update(request, from: caller) }
             case .delete(let query):
                 return .deleted(try withItems(isLastAttempt, shown) { try $0.delete(query, from: caller) })
+            case .transaction(let request):
+                return .committed(try withItems(isLastAttempt, shown) { try $0.commit(request, from: caller) })
             case .check: return .checked(try withReadItems(isLastAttempt, shown) { try $0.check() })
             case .compact: try compact(for: caller)
             case .status: return .status(try status())

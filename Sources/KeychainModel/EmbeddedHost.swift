@@ -16,6 +16,14 @@ package protocol EmbeddedHost: AnyObject, Sendable {
     /// Takes it back from one that does not run.
     func takeFromDaemon(_ location: StoreLocation) throws(KeychainError)
 
+    /// Opens a store for a test: nothing is forced to the disk, passcodes take no time, and the keys stay in this process.
+    func openForTest(
+        _ location: StoreLocation, clock: any Clock, biometry: any BiometryReader
+    ) throws(KeychainError) -> any RequestHandler
+
+    /// Does with such a store what a restart of the system does.
+    func forgetKeys(of engine: any RequestHandler)
+
     /// Locks a store that may not open.
     func lockUnopened(_ location: StoreLocation, _ request: LockRequest) throws(KeychainError)
 }

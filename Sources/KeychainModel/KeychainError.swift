@@ -1,14 +1,18 @@
 /// A failure of a keychain operation.
 ///
-/// The code carries Apple's `OSStatus`; the message says what was asked and what to do next.
-/// Neither ever holds a secret, and a message names only groups that the caller asked for or holds.
-package struct KeychainError: Error, Sendable {
+/// ``code`` and ``status`` say what went wrong, and ``message`` what was asked, what the program holds and what to do next, in
+/// English: "access group X is not among this program's (Y, Z)". None of them ever holds a secret, and a message names only
+/// groups that were asked for or are held.
+///
+/// `localizedDescription` has the meaning of the status in the user's language, which is Japanese, Korean or else English, and
+/// the message. `recoverySuggestion` has what to do.
+public struct KeychainError: Error, Sendable {
     /// What went wrong, coarse enough to switch on.
-    package var code: Code
+    public package(set) var code: Code
     /// What went wrong this time, for a person to read.
-    package var message: String
+    public package(set) var message: String
     /// The error that led to this one, if it arose in this process.
-    package var cause: (any Error)?
+    public package(set) var cause: (any Error)?
     /// What the code on the error's way can do about it; nil: nothing but tell it.
     package var signal: Signal?
     /// Where in the source the error was created.
@@ -48,8 +52,8 @@ package struct KeychainError: Error, Sendable {
         package var line: Int
     }
 
-    /// Apple's status for the failure; new ones may be added.
-    package struct Code: Sendable, Hashable, CustomStringConvertible {
+    /// What went wrong, as Apple's keychain tells it. New ones may be added: a `switch` needs a `default`.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Known: Int32 {
             case unimplemented = -4
             case inputOutput = -36
@@ -74,42 +78,65 @@ package struct KeychainError: Error, Sendable {
         }
 
         /// The `OSStatus`.
-        package let status: Int32
+        public let status: Int32
 
         private init(_ known: Known) { status = known.rawValue }
 
         /// Also for a status that only a newer daemon knows: an unknown failure keeps its status.
-        package init(status: Int32) { self.status = status }
+        public init(status: Int32) { self.status = status }
 
-        package var description: String {
+        public var description: String {
             Known(rawValue: status).map { "\($0) (\(status))" } ?? "unknown status (\(status))"
         }
 
-        package static let unimplemented = Code(.unimplemented)
-        package static let inputOutput = Code(.inputOutput)
-        package static let diskFull = Code(.diskFull)
-        package static let parameter = Code(.parameter)
-        package static let allocation = Code(.allocation)
-        package static let userCancelled = Code(.userCancelled)
-        /// Apple's errSecPassphraseRequired: what was asked only makes sense with a passcode, and none is set.
-        package static let noPasscode = Code(.noPasscode)
-        package static let notAvailable = Code(.notAvailable)
-        package static let readOnly = Code(.readOnly)
-        package static let authenticationFailed = Code(.authenticationFailed)
-        /// Apple's errSecNoSuchKeychain: what was asked about belongs to another keychain, or to keys that are no more.
-        package static let noSuchKeychain = Code(.noSuchKeychain)
-        package static let duplicateItem = Code(.duplicateItem)
-        package static let itemNotFound = Code(.itemNotFound)
-        package static let dataTooLarge = Code(.dataTooLarge)
-        package static let noSuchAttribute = Code(.noSuchAttribute)
-        package static let noSuchClass = Code(.noSuchClass)
-        package static let interactionNotAllowed = Code(.interactionNotAllowed)
-        package static let decode = Code(.decode)
-        package static let internalFailure = Code(.internalFailure)
-        package static let missingEntitlement = Code(.missingEntitlement)
+        /// What was asked is not there yet (−4, `errSecUnimplemented`).
+        public static let unimplemented = Code(.unimplemented)
+        /// A file could not be read or written (−36, `errSecIO`).
+        public static let inputOutput = Code(.inputOutput)
+        /// The disk is full (−34, `errSecDiskFull`).
+        public static let diskFull = Code(.diskFull)
+        /// What was asked makes no sense (−50, `errSecParam`).
+        public static let parameter = Code(.parameter)
+        /// There is not enough memory (−108, `errSecAllocate`).
+        public static let allocation = Code(.allocation)
+        /// The person declined, or the task was cancelled (−128, `errSecUserCanceled`).
+        public static let userCancelled = Code(.userCancelled)
+        /// What was asked only makes sense with a passcode, and none is set (−25260, `errSecPassphraseRequired`).
+        public static let noPasscode = Code(.noPasscode)
+        /// The keychain cannot be opened, or its daemon does not answer (−25291, `errSecNotAvailable`).
+        public static let notAvailable = Code(.notAvailable)
+        /// The keychain cannot be written to (−25292, `errSecReadOnly`).
+        public static let readOnly = Code(.readOnly)
+        /// What was shown is not right, or nobody could show it (−25293, `errSecAuthFailed`).
+        public static let authenticationFailed = Code(.authenticationFailed)
+        /// What was asked about belongs to another keychain, or to keys that are no more (−25294, `errSecNoSuchKeychain`).
+        public static let noSuchKeychain = Code(.noSuchKeychain)
+        /// There is one already (−25299, `errSecDuplicateItem`).
+        public static let duplicateItem = Code(.duplicateItem)
+        /// Nothing is there (−25300, `errSecItemNotFound`). An item that is locked is never told so.
+        public static let itemNotFound = Code(.itemNotFound)
+        /// A secret, or an answer, is too large (−25302, `errSecDataTooLarge`).
+        public static let dataTooLarge = Code(.dataTooLarge)
+        /// The item class has no such attribute (−25303, `errSecNoSuchAttr`).
+        public static let noSuchAttribute = Code(.noSuchAttribute)
+        /// There is no such item class (−25306, `errSecNoSuchClass`).
+        public static let noSuchClass = Code(.noSuchClass)
+        /// The keychain is locked, or a person would have to be asked and may not be (−25308,
+        /// `errSecInteractionNotAllowed`).
+        public static let interactionNotAllowed = Code(.interactionNotAllowed)
+        /// What is stored cannot be read as what was asked for (−26275, `errSecDecode`).
+        public static let decode = Code(.decode)
+        /// Something is wrong with the keychain itself (−26276, `errSecInternal`).
+        public static let internalFailure = Code(.internalFailure)
+        /// The program does not hold the access group (−34018, `errSecMissingEntitlement`).
+        public static let missingEntitlement = Code(.missingEntitlement)
     }
 }
 
 extension KeychainError: CustomStringConvertible {
-    package var description: String { "\(message) [\(code.status)]" }
+    /// The `OSStatus` of ``code``.
+    public var status: Int32 { code.status }
+
+    /// The message and the status.
+    public var description: String { "\(message) [\(status)]" }
 }

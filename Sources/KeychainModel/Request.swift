@@ -6,6 +6,7 @@ package enum Request: Sendable {
     case find(FindRequest)
     case update(UpdateRequest)
     case delete(ItemQuery)
+    case transaction(TransactionRequest)
     case status
     case check
     /// Gives the space of what was deleted back to the disk, by writing the database anew. For the store's owner alone.
@@ -39,6 +40,8 @@ package enum Reply: Sendable {
     case found([Item])
     /// How many items there were.
     case deleted(Int)
+    /// false: something was not as it was seen, and nothing was changed.
+    case committed(Bool)
     case done
     case status(StoreStatus)
     case checked([StoreFinding])

@@ -25,12 +25,27 @@ package protocol RequestHandler: AnyObject, Sendable {
     /// From now on a lock with notice is announced (``LockStatus/isLocking``), and waits for the end of the listener.
     func listenForLocks() throws(KeychainError) -> any LockListener
 
+    /// From now on the caller is told when items of its groups may have changed.
+    func listenForChanges(as caller: Caller) throws(KeychainError) -> any ChangeListener
+
     /// The process is about to end in the ordinary way.
     func prepareForExit()
 }
 
 extension RequestHandler {
     package func lockEpoch() -> UInt64? { nil }
+
+    package func listenForChanges(as _: Caller) throws(KeychainError) -> any ChangeListener {
+        throw KeychainError(.unimplemented, message: "nobody tells of changes here")
+    }
+}
+
+/// Somebody who is told of changes of items, by whichever process. Belongs to one thread.
+package protocol ChangeListener: AnyObject, Sendable {
+    /// Waits until items may have changed, or the time is over.
+    ///
+    /// - Returns: whether they may have changed since the call before, or, at the first one, since it was made.
+    func waitForChange(timeout: Duration) throws(KeychainError) -> Bool
 }
 
 /// Somebody whom a lock with notice gives time.

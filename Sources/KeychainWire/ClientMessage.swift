@@ -49,7 +49,7 @@ extension ClientMessage {
             removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore, makeFileKey,
             openFileKey, rewrapFileKey, authenticationStatus, endTicket, verifyBiometry
         case adoptFileKey = 29
-        case backUpFileKeys, compact
+        case backUpFileKeys, compact, transaction
     }
 
     private static let idNumber = 1

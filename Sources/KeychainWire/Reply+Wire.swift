@@ -7,6 +7,7 @@ extension Reply {
         case .added: .added
         case .found: .found
         case .deleted: .deleted
+        case .committed: .committed
         case .done: .done
         case .status: .status
         case .checked: .checked
@@ -36,6 +37,7 @@ extension Reply {
         switch self {
         case .added, .found, .done: break
         case .deleted(let count): message.add(1, count: count)
+        case .committed(let isCommitted): message.add(1, isCommitted)
         case .status(let status): status.write(to: &message)
         case .checked(let findings): for finding in findings { message.add(1, message: finding) }
         case .lockStatus(let status): status.write(to: &message)
@@ -68,6 +70,7 @@ extension Reply {
             part.items = items
             self = .exported(part)
         case .deleted: self = .deleted(try message.count(1))
+        case .committed: self = .committed(try message.value(1) ?? false)
         case .done: self = .done
         case .status: self = .status(try StoreStatus(message, &tail))
         case .checked: self = .checked(try message.list(1, &tail))

@@ -8,6 +8,7 @@ extension Request {
         case .find: .find
         case .update: .update
         case .delete: .delete
+        case .transaction: .transaction
         case .status: .status
         case .check: .check
         case .compact: .compact
@@ -40,6 +41,7 @@ extension Request {
         case .find(let request): request.write(to: &message)
         case .update(let request): request.write(to: &message)
         case .delete(let query): query.write(to: &message)
+        case .transaction(let request): request.write(to: &message)
         case .unlock(let passcode): message.add(1, secret: passcode)
         case .lock(let request): message.add(1, request == .now)
         case .passcode(let request): request.write(to: &message)
@@ -63,6 +65,7 @@ extension Request {
         case .find: self = .find(try FindRequest(message, &tail))
         case .update: self = .update(try UpdateRequest(message, &tail))
         case .delete: self = .delete(try ItemQuery(message, &tail))
+        case .transaction: self = .transaction(try TransactionRequest(message, &tail))
         case .status: self = .status
         case .check: self = .check
         case .compact: self = .compact

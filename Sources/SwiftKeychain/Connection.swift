@@ -53,9 +53,14 @@ package final class Connection: Sendable {
     }
 
     /// A connection to an engine that is there already, or a way to one.
-    package init(engine: any RequestHandler, caller: Caller, prompter: any Prompter = Embedded.host.prompter) {
+    ///
+    /// - Parameter place: What the engine's files are in, if that is gone with the last connection.
+    package init(
+        engine: any RequestHandler, caller: Caller, prompter: any Prompter = Embedded.host.prompter,
+        place: (any AnyObject & Sendable)? = nil
+    ) {
         self.prompter = prompter
-        open = { engine }
+        open = { withExtendedLifetime(place) { engine } }
         placeOfNewStore = { nil }
         resolveIdentity = { CallerIdentity(caller: caller, source: .code, entitlementsFile: nil) }
     }
@@ -115,6 +120,12 @@ package final class Connection: Sendable {
     /// As the engine's own function of that name.
     func listenForLocks() throws(KeychainError) -> any LockListener {
         try withHandler { (handler) throws(KeychainError) in try handler.listenForLocks() }
+    }
+
+    /// As the engine's own function of that name.
+    func listenForChanges() throws(KeychainError) -> any ChangeListener {
+        let caller = try identity().caller
+        return try withHandler { (handler) throws(KeychainError) in try handler.listenForChanges(as: caller) }
     }
 
     /// Runs `body`, a second time if the store was handed to another host since it was opened.

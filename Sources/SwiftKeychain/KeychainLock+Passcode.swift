@@ -1,5 +1,5 @@
 public import Foundation
-internal import KeychainModel
+public import KeychainModel
 
 extension KeychainLock {
     /// How far a renewal of all keys has come.
@@ -46,7 +46,7 @@ extension KeychainLock {
     /// - Throws: −25299 if a passcode is set already; −50, −25302 or −26275 if it is empty, too long or not UTF-8.
     public func setPasscode(
         _ passcode: some ContiguousBytes, progress: (RenewalProgress) -> Void = { _ in }
-    ) throws(Failure) {
+    ) throws(KeychainError) {
         try perform(.set(SecretBytes(passcode)), progress)
     }
 
@@ -64,7 +64,7 @@ extension KeychainLock {
     public func changePasscode(
         from old: some ContiguousBytes, to new: some ContiguousBytes, renewingKeys: Bool = false,
         progress: (RenewalProgress) -> Void = { _ in }
-    ) throws(Failure) {
+    ) throws(KeychainError) {
         try perform(.change(old: SecretBytes(old), new: SecretBytes(new), rekey: renewingKeys), progress)
     }
 
@@ -75,13 +75,13 @@ extension KeychainLock {
     ///
     /// - Parameter passcode: If it is wrong, that counts as an attempt to unlock.
     /// - Throws: −25293 if the passcode is wrong or came too early, −25260 if none is set.
-    public func removePasscode(_ passcode: some ContiguousBytes) throws(Failure) {
+    public func removePasscode(_ passcode: some ContiguousBytes) throws(KeychainError) {
         try perform(.remove(old: SecretBytes(passcode))) { _ in }
     }
 
     /// What follows from disuse and from wrong passcodes.
     public var policy: Policy {
-        get throws(Failure) {
+        get throws(KeychainError) {
             let status = try status()
             return Policy(
                 idleLimit: status.idleLimit.map { .seconds($0) },
@@ -94,26 +94,24 @@ extension KeychainLock {
     ///   - passcode: The present one. If it is wrong, that counts as an attempt to unlock.
     /// - Throws: −50 if the idle limit is not between a second and 366 days, −25293 if the passcode is wrong or
     ///   came too early, −25260 if none is set.
-    public func setPolicy(_ policy: Policy, passcode: some ContiguousBytes) throws(Failure) {
+    public func setPolicy(_ policy: Policy, passcode: some ContiguousBytes) throws(KeychainError) {
         let request = PasscodePolicy(
             idleLimit: try policy.idleSeconds(), erasesAfterTenFailures: policy.erasesAfterTenFailures)
         try perform(.setPolicy(request, passcode: SecretBytes(passcode))) { _ in }
     }
 
-    private func perform(_ request: PasscodeRequest, _ progress: (RenewalProgress) -> Void) throws(Failure) {
-        try withConnection { (connection) throws(KeychainError) in
-            try connection.perform(request) { progress(RenewalProgress($0)) }
-        }
+    private func perform(_ request: PasscodeRequest, _ progress: (RenewalProgress) -> Void) throws(KeychainError) {
+        try connection.perform(request) { progress(RenewalProgress($0)) }
     }
 }
 
 extension KeychainLock.Policy {
     /// Rounded up.
-    fileprivate func idleSeconds() throws(KeychainLock.Failure) -> Int? {
+    fileprivate func idleSeconds() throws(KeychainError) -> Int? {
         guard let (whole, part) = idleLimit?.components else { return nil }
         let (seconds, isTooLong) = Int(clamping: whole).addingReportingOverflow(part > 0 ? 1 : 0)
         guard !isTooLong, part >= 0, PasscodePolicy.idleLimits.contains(seconds) else {
-            throw KeychainLock.Failure(.invalidIdleLimit)
+            throw .invalidIdleLimit
         }
         return seconds
     }

@@ -1,5 +1,5 @@
 public import Foundation
-internal import KeychainModel
+public import KeychainModel
 
 /// The lock of a keychain, and the passcode that opens it.
 ///
@@ -39,18 +39,20 @@ public struct KeychainLock: Sendable {
     /// The lock of the keychain that this process uses: see ``KeychainConfiguration/processDefault``.
     public init() { ownConnection = nil }
 
+    package init(_ connection: Connection) { ownConnection = connection }
+
     /// The lock of another keychain than the process's own.
     public init(_ configuration: KeychainConfiguration) { ownConnection = Connection(configuration) }
 
     // MARK: State
 
     public var state: State {
-        get throws(Failure) { State(try status().state) }
+        get throws(KeychainError) { State(try status().state) }
     }
 
     /// Whether a passcode is set. Without one the keychain is never locked.
     public var hasPasscode: Bool {
-        get throws(Failure) { try status().hasPasscode }
+        get throws(KeychainError) { try status().hasPasscode }
     }
 
     /// Each change of the state from now on, by whichever program; never twice the same one in a row.
@@ -60,8 +62,8 @@ public struct KeychainLock: Sendable {
     /// it never could: ``state`` then says why. It costs one thread for as long as someone has the stream.
     public var changes: AsyncStream<State> { connection.lockChanges }
 
-    func status() throws(Failure) -> LockStatus {
-        try withConnection { (connection) throws(KeychainError) in try connection.lockStatus() }
+    func status() throws(KeychainError) -> LockStatus {
+        try connection.lockStatus()
     }
 
     // MARK: Locking
@@ -76,11 +78,9 @@ public struct KeychainLock: Sendable {
     /// - Throws: −25293 if the passcode is wrong or came too early, −25260 if none is set.
     public func unlock(
         passcode: some ContiguousBytes, progress: (RenewalProgress) -> Void = { _ in }
-    ) throws(Failure) {
+    ) throws(KeychainError) {
         let passcode = SecretBytes(passcode)
-        try withConnection { (connection) throws(KeychainError) in
-            _ = try connection.unlock(passcode) { progress(RenewalProgress($0)) }
-        }
+        _ = try connection.unlock(passcode) { progress(RenewalProgress($0)) }
     }
 
     /// Takes the keys away from every program of the user.
@@ -91,19 +91,8 @@ public struct KeychainLock: Sendable {
     /// - Parameter immediately: Whether nobody is told before, and calls in progress are refused too. Otherwise they have
     ///   ten seconds to end.
     /// - Throws: −25260 if no passcode is set, since nothing could be unlocked again.
-    public func lock(immediately: Bool = false) throws(Failure) {
-        try withConnection { (connection) throws(KeychainError) in
-            _ = try connection.perform(.lock(immediately ? .now : .withGrace))
-        }
-    }
-
-    /// Runs `body` with the connection and gives its failure the form that callers see.
-    func withConnection<R>(_ body: (Connection) throws(KeychainError) -> R) throws(Failure) -> R {
-        do throws(KeychainError) {
-            return try body(connection)
-        } catch {
-            throw Failure(error)
-        }
+    public func lock(immediately: Bool = false) throws(KeychainError) {
+        _ = try connection.perform(.lock(immediately ? .now : .withGrace))
     }
 }
 

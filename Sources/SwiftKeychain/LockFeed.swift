@@ -18,7 +18,8 @@ package final class LockFeed: Sendable {
     ///   `.locked`, and it is looked again every second.
     package convenience init(_ connection: Connection, _ tell: @escaping @Sendable (KeychainLock.State) -> Void) {
         self.init()
-        start(connection, try? LockStateFollower(connection), tell) {
+        let make = { @Sendable () throws(KeychainError) in try LockStateFollower(connection) }
+        start(try? make(), make, tell) {
             // A program that asks the keychain for anything is told why.
             tell(.locked)
             return true
@@ -27,16 +28,18 @@ package final class LockFeed: Sendable {
 
     /// A stream of what happens from now on. A stream of states has no place for an error: it ends, and asking for the
     /// state gives the reason.
+    ///
+    /// - Parameter make: Makes what follows: nothing that happens after that is missed.
     static func stream<Follower: LockFollower>(
-        of connection: Connection, by _: Follower.Type
+        by make: @escaping @Sendable () throws(KeychainError) -> Follower
     ) -> AsyncStream<Follower.Event> {
         let (stream, continuation) = AsyncStream.makeStream(of: Follower.Event.self)
         let feed = LockFeed()
         continuation.onTermination = { _ in feed.end() }
         do throws(KeychainError) {
             // Here and not in the thread: a change right after this call must not be missed.
-            let follower = try Follower(connection)
-            feed.start(connection, follower, { continuation.yield($0) }, whenLost: { false }) { continuation.finish() }
+            let follower = try make()
+            feed.start(follower, make, { continuation.yield($0) }, whenLost: { false }) { continuation.finish() }
         } catch {
             continuation.finish()
         }
@@ -50,11 +53,12 @@ package final class LockFeed: Sendable {
     ///   - first: nil: the first one could not be made.
     ///   - whenLost: Returns whether to look again.
     private func start<Follower: LockFollower>(
-        _ connection: Connection, _ first: Follower?, _ tell: @escaping @Sendable (Follower.Event) -> Void,
-        whenLost: @escaping @Sendable () -> Bool, whenOver: @escaping @Sendable () -> Void = {}
+        _ first: Follower?, _ make: @escaping @Sendable () throws(KeychainError) -> Follower,
+        _ tell: @escaping @Sendable (Follower.Event) -> Void, whenLost: @escaping @Sendable () -> Bool,
+        whenOver: @escaping @Sendable () -> Void = {}
     ) {
         let thread = Thread { [self] in
-            run(connection, first, tell, whenLost)
+            run(first, make, tell, whenLost)
             whenOver()
         }
         thread.name = "keychain lock"
@@ -62,13 +66,14 @@ package final class LockFeed: Sendable {
     }
 
     private func run<Follower: LockFollower>(
-        _ connection: Connection, _ first: Follower?, _ tell: (Follower.Event) -> Void, _ whenLost: () -> Bool
+        _ first: Follower?, _ make: () throws(KeychainError) -> Follower, _ tell: (Follower.Event) -> Void,
+        _ whenLost: () -> Bool
     ) {
         var follower = first
         while !isOver.load(ordering: .relaxed) {
             do throws(KeychainError) {
                 let present: Follower
-                if let follower { present = follower } else { present = try Follower(connection) }
+                if let follower { present = follower } else { present = try make() }
                 follower = present
                 try present.look { if !isOver.load(ordering: .relaxed) { tell($0) } }
             } catch {
@@ -85,9 +90,6 @@ package final class LockFeed: Sendable {
 /// Follows a keychain's lock. Belongs to one thread, which it may block.
 protocol LockFollower: AnyObject, Sendable {
     associatedtype Event: Sendable
-
-    /// Nothing that happens after this is missed.
-    init(_ connection: Connection) throws(KeychainError)
 
     /// Waits for a moment, and tells what has happened.
     func look(_ tell: (Event) -> Void) throws(KeychainError)

@@ -108,8 +108,12 @@ final class LockNoticeFollower: LockFollower, @unchecked Sendable {  // one thre
 extension Connection {
     /// The same as ``lockChanges``, with a notice before each lock that gives one. As long as somebody has the stream,
     /// such a lock waits for it.
-    package var lockEvents: AsyncStream<LockEvent> { LockFeed.stream(of: self, by: LockNoticeFollower.self) }
+    package var lockEvents: AsyncStream<LockEvent> {
+        LockFeed.stream { [self] () throws(KeychainError) in try LockNoticeFollower(self) }
+    }
 
     /// Each change of the lock from now on: ``KeychainLock/changes``.
-    package var lockChanges: AsyncStream<KeychainLock.State> { LockFeed.stream(of: self, by: LockStateFollower.self) }
+    package var lockChanges: AsyncStream<KeychainLock.State> {
+        LockFeed.stream { [self] () throws(KeychainError) in try LockStateFollower(self) }
+    }
 }

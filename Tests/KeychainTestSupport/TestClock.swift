@@ -1,5 +1,5 @@
 package import Foundation
-internal import KeychainEngine
+internal import KeychainModel
 internal import Synchronization
 
 /// A clock that moves only when a test moves it.

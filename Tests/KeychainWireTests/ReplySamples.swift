@@ -4,7 +4,7 @@ import KeychainWire
 
 enum ReplyKind: CaseIterable {
     case added, found, deleted, done, status, checked, lockStatus, rekeyed, exported, imported, fileKey, fileKeyBackup,
-        authenticationStatus, authenticationNeeded
+        authenticationStatus, authenticationNeeded, committed
 
     init(_ reply: Reply) {
         self =
@@ -23,6 +23,7 @@ enum ReplyKind: CaseIterable {
             case .fileKeyBackup: .fileKeyBackup
             case .authenticationStatus: .authenticationStatus
             case .authenticationNeeded: .authenticationNeeded
+            case .committed: .committed
             }
     }
 }
@@ -37,7 +38,8 @@ enum ReplySamples {
                 StoreFinding(.warning, "c", advice: "d", isRepairable: true),
                 StoreFinding(.damage, "e", advice: "f", isRepairable: true),
             ]),
-            .deleted(3), .lockStatus(lock), .rekeyed(RekeyProgress(done: 1, total: 2, isFinished: true)),
+            .deleted(3), .committed(true), .lockStatus(lock),
+            .rekeyed(RekeyProgress(done: 1, total: 2, isFinished: true)),
             .exported(part),
             .imported(ImportOutcome.allCases), .fileKey(fileKey(RequestSamples.wrappedFileKey)),
             .fileKeyBackup(Data(1...200)),
@@ -53,7 +55,7 @@ enum ReplySamples {
             .status(bareStatus),
             .checked([]), .lockStatus(bareLock), .rekeyed(RekeyProgress(done: 0, total: 0, isFinished: false)),
             .exported(ExportedPart()), .imported([]), .fileKey(fileKey(RequestSamples.bareWrappedFileKey)),
-            .fileKeyBackup(Data()),
+            .fileKeyBackup(Data()), .committed(false),
             .authenticationNeeded(AuthenticationChallenge([[.passcode]])),
         ]
             + [.ready(RequestSamples.enrolment), .lockedOut(.face), .notAvailable("")].map {

@@ -7,7 +7,7 @@ enum RequestKind: CaseIterable {
     case add, find, update, delete, status, check, compact, lockStatus, unlock, lock, setPasscode, changePasscode,
         removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore,
         makeFileKey, openFileKey, rewrapFileKey, adoptFileKey, backUpFileKeys, authenticationStatus, endTicket,
-        authenticated
+        transaction, authenticated
 
     init(_ request: Request) {
         self =
@@ -38,6 +38,7 @@ enum RequestKind: CaseIterable {
             case .backUpFileKeys: .backUpFileKeys
             case .authenticationStatus: .authenticationStatus
             case .endTicket: .endTicket
+            case .transaction: .transaction
             case .authenticated: .authenticated
             }
     }
@@ -65,7 +66,7 @@ enum RequestSamples {
             .fileKey(.open(wrappedFileKey)), .fileKey(.rewrap(wrappedFileKey, .completeUntilFirstUserAuthentication)),
             .fileKey(.adopt(SecretBytes(fileKey), .completeUnlessOpen, fileID: identifier)),
             .backUpFileKeys(FileKeyBackupRequest(header: Data(1...83), key: SecretBytes(fileKey))),
-            .endTicket(BiometryTicket(identifier)),
+            .endTicket(BiometryTicket(identifier)), .transaction(transaction),
             .authenticated(
                 AuthenticationProof(
                     passcode: SecretBytes(needles[2]), applicationPassword: SecretBytes(needles[1]),
@@ -84,6 +85,7 @@ enum RequestSamples {
             .passcode(.remove(old: SecretBytes(""))),
             .passcode(.setPolicy(PasscodePolicy(), passcode: SecretBytes(""))),
             .rekeyStep, .renewLease, .exportItems(ExportRequest()), .importItems(ImportRequest([])), .giveUpStore,
+            .transaction(TransactionRequest(steps: [])),
             .fileKey(.make(.none, fileID: identifier)), .fileKey(.open(bareWrappedFileKey)),
             .fileKey(.rewrap(bareWrappedFileKey, .complete)), .authenticationStatus,
             .fileKey(.adopt(SecretBytes(fileKey), .none, fileID: identifier)),
@@ -119,6 +121,13 @@ enum RequestSamples {
         return query
     }
 
+    static var transaction: TransactionRequest {
+        let versions = [identifier, storeID].map { ItemVersion(identifier: $0, modified: 700_000_000.125) }
+        return TransactionRequest(
+            seen: [SeenItems(query, versions: versions), SeenItems(query, versions: [versions[1]])],
+            steps: [.add(add), .put(add), .update(UpdateRequest(query, changes: changes)), .delete(query)])
+    }
+
     static var changes: ItemChanges {
         var changes = ItemChanges()
         changes.attributes = attributes
@@ -142,6 +151,8 @@ enum RequestSamples {
     static let enrolment = BiometryEnrolment(kind: .face, digest: Array(201...232))
     static let identifier = UUID(uuidString: "20212223-2425-4627-8829-2A2B2C2D2E2F")!
 
+    static let storeID = UUID(uuidString: "30313233-3435-4637-8839-3A3B3C3D3E3F")!
+
     static var item: Item {
         Item(
             itemClass: .identity, identifier: identifier, attributes: attributes, accessGroup: "group",
@@ -150,7 +161,7 @@ enum RequestSamples {
     }
 
     static let wrappedFileKey = WrappedFileKey(
-        fileID: identifier, storeID: UUID(uuidString: "30313233-3435-4637-8839-3A3B3C3D3E3F")!,
+        fileID: identifier, storeID: storeID,
         fileClass: .completeUnlessOpen, generation: .max, publicKey: Data(1...32), wrappedKey: Data(101...140))
 
     static let bareWrappedFileKey = WrappedFileKey(

@@ -14,6 +14,7 @@ let keychainSecurity = Target.Dependency.product(name: "KeychainSecurity", packa
 let keychainLocalAuthentication = Target.Dependency.product(
     name: "KeychainLocalAuthentication", package: "swift-keychain")
 let keychain = Target.Dependency.product(name: "SwiftKeychain", package: "swift-keychain")
+let keychainTesting = Target.Dependency.product(name: "SwiftKeychainTesting", package: "swift-keychain")
 let dataProtection = Target.Dependency.product(name: "DataProtection", package: "swift-keychain")
 
 let settings: [SwiftSetting] =
@@ -35,6 +36,9 @@ let package = Package(
             dependencies: [localAuthentication, keychain, security, "Report"], swiftSettings: settings),
         .executableTarget(name: "SwiftKeychainCalls", dependencies: [keychain, "Report"], swiftSettings: settings),
         .executableTarget(
+            name: "SwiftKeychainTestingCalls", dependencies: [keychainTesting, keychain, "Report"],
+            swiftSettings: settings),
+        .executableTarget(
             name: "DataProtectionCalls", dependencies: [dataProtection, keychain, "Report"], swiftSettings: settings),
 
         // Code that only imports Foundation: every member that the plugin adds to it.
@@ -44,7 +48,7 @@ let package = Package(
 
         // The Swift code of the documents: one function for each snippet.
         .executableTarget(
-            name: "Snippets", dependencies: [dataProtection, keychain, localAuthentication, security],
+            name: "Snippets", dependencies: [dataProtection, keychain, keychainTesting, localAuthentication, security],
             path: ".build/made/Snippets", swiftSettings: settings),
 
         // The size of every public type, as this package's compiler sees it and as the library does.
@@ -53,6 +57,7 @@ let package = Package(
             name: "Layouts",
             dependencies: [
                 "BrokenLayout", "Layout", dataProtection, keychain, keychainLocalAuthentication, keychainSecurity,
+                keychainTesting,
             ],
             path: ".build/made/Layouts", swiftSettings: settings),
         // A library with the mistake that Layouts has to find. Its warning is the compiler's word for that mistake.

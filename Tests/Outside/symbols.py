@@ -16,8 +16,22 @@ import sys
 # Names that no program has to use, and why.
 NOT_USED = {
     "NSString._toCustomAnyHashable()": "the standard library calls it",
+    "KeychainQuery.subscript(dynamicMember:)": "the language calls it for `query.service`",
+    "Keychained.projectedValue": "the language calls it for `$property`",
+    "Keychained.wrappedValue": "the language calls it for `property`",
+    "TokenStore.Tokens.init(from:)": "decoders call it",
     "LAError.Code.~=(_:_:)": "an operator has no name; `catch LAError.passcodeNotSet` uses it",
 }
+
+# What stands for the parameter of a generic type.
+ARGUMENTS = {
+    "KeychainItem": "KeychainItemKinds.InternetPassword",
+    "KeychainQuery": "KeychainItemKinds.Identity",
+    "Keychained": "[String: Int]",
+    "CredentialStore": "[String: Int]",
+}
+# Layouts are compared through optionals and existential metatypes, which copy.
+NOT_COPYABLE = {"Secret"}
 
 
 def symbols(directory):
@@ -30,15 +44,18 @@ def path(symbol):
 
 
 def layouts(graphs, made):
-    """A row for each structure and enumeration, and one for its optional, which is where the type has bits to spare. A
-    generic type, or one that cannot be copied, does not compile here and needs a row of its own kind."""
+    """A row for each structure and enumeration, and one for its optional, which is where the type has bits to spare."""
     rows, imports = [], []
     for directory in sorted(graphs.iterdir()):
         module = directory.name
         imports.append(f"import {module}\n")
         for symbol in sorted(symbols(directory), key=path):
-            kind, name = symbol["kind"]["identifier"], f"{module}.{path(symbol)}"
-            if kind in ("swift.struct", "swift.enum"):
+            kind = symbol["kind"]["identifier"]
+            if kind in ("swift.struct", "swift.enum") and path(symbol) not in NOT_COPYABLE:
+                first, *rest = symbol["pathComponents"]
+                if first in ARGUMENTS:
+                    first = f"{first}<{ARGUMENTS[first]}>"
+                name = ".".join([module, first, *rest])
                 for type_name in (name, f"Optional<{name}>"):
                     memory = f"MemoryLayout<{type_name}>"
                     rows.append(

@@ -24,8 +24,8 @@ import Testing
         }
     }
 
-    private func failure(_ body: () throws(KeychainLock.Failure) -> Void) -> Int32? {
-        do throws(KeychainLock.Failure) {
+    private func failure(_ body: () throws(KeychainError) -> Void) -> Int32? {
+        do throws(KeychainError) {
             try body()
             return nil
         } catch {
@@ -58,17 +58,17 @@ import Testing
         try withLock { (lock) throws in
             #expect(try !lock.hasPasscode)
             #expect(try lock.state == .unlocked)
-            #expect(failure { () throws(KeychainLock.Failure) in try lock.lock() } == -25260)
+            #expect(failure { () throws(KeychainError) in try lock.lock() } == -25260)
             #expect(
-                failure { () throws(KeychainLock.Failure) in try lock.unlock(passcode: Self.passcode) } == -25260)
+                failure { () throws(KeychainError) in try lock.unlock(passcode: Self.passcode) } == -25260)
             #expect(
-                failure { () throws(KeychainLock.Failure) in try lock.removePasscode(Self.passcode) } == -25260)
+                failure { () throws(KeychainError) in try lock.removePasscode(Self.passcode) } == -25260)
             #expect(
-                failure { () throws(KeychainLock.Failure) in
+                failure { () throws(KeychainError) in
                     try lock.changePasscode(from: Self.passcode, to: Self.otherPasscode)
                 } == -25260)
             #expect(
-                failure { () throws(KeychainLock.Failure) in
+                failure { () throws(KeychainError) in
                     try lock.setPolicy(.init(idleLimit: .seconds(60)), passcode: Self.passcode)
                 } == -25260)
         }
@@ -98,7 +98,7 @@ import Testing
         try withLock { (lock) throws in
             try lock.setPasscode(Self.passcode)
             try lock.lock(immediately: true)
-            let error = #expect(throws: KeychainLock.Failure.self) { try lock.unlock(passcode: Data("wrong!".utf8)) }
+            let error = #expect(throws: KeychainError.self) { try lock.unlock(passcode: Data("wrong!".utf8)) }
             #expect(error?.status == -25293)
             #expect(error?.description.contains("wrong!") == false)
             #expect(try lock.state == .locked)
@@ -112,7 +112,7 @@ import Testing
         ] as [(Data, Int32)])
     func refused(passcode: Data, status: Int32) throws {
         try withLock { (lock) throws in
-            #expect(failure { () throws(KeychainLock.Failure) in try lock.setPasscode(passcode) } == status)
+            #expect(failure { () throws(KeychainError) in try lock.setPasscode(passcode) } == status)
             #expect(try !lock.hasPasscode)
         }
     }
@@ -122,7 +122,7 @@ import Testing
         try withLock { (lock) throws in
             try lock.setPasscode(Self.passcode)
             #expect(
-                failure { () throws(KeychainLock.Failure) in try lock.setPasscode(Self.otherPasscode) } == -25299)
+                failure { () throws(KeychainError) in try lock.setPasscode(Self.otherPasscode) } == -25299)
             try lock.unlock(passcode: Self.passcode)
         }
     }
@@ -135,7 +135,7 @@ import Testing
             try lock.changePasscode(from: Self.passcode, to: Self.otherPasscode, renewingKeys: renewingKeys)
             try lock.lock(immediately: true)
             #expect(
-                failure { () throws(KeychainLock.Failure) in try lock.unlock(passcode: Self.passcode) } == -25293)
+                failure { () throws(KeychainError) in try lock.unlock(passcode: Self.passcode) } == -25293)
             try lock.unlock(passcode: Self.otherPasscode)
             #expect(read("a") == 0)
         }
@@ -271,11 +271,11 @@ import Testing
     func failure() throws {
         withFake { engine, lock in
             engine.fail(with: KeychainError(.diskFull, message: "full", cause: CocoaError(.fileWriteOutOfSpace)))
-            let error = #expect(throws: KeychainLock.Failure.self) { _ = try lock.state }
+            let error = #expect(throws: KeychainError.self) { _ = try lock.state }
             #expect(error?.status == -34)
             #expect(error?.cause is CocoaError)
             #expect(error?.description == "full [-34]")
-            #expect((error as (any Error)?)?.localizedDescription == "full")
+            #expect((error as (any Error)?)?.localizedDescription == "The disk is full. (full)")
         }
     }
 
@@ -284,7 +284,7 @@ import Testing
         arguments: [Duration.zero, .seconds(-1), .milliseconds(-1), .seconds(1 << 32), .seconds(Int64.max)])
     func invalidIdleLimit(limit: Duration) {
         withFake { _, lock in
-            let error = #expect(throws: KeychainLock.Failure.self) {
+            let error = #expect(throws: KeychainError.self) {
                 try lock.setPolicy(KeychainLock.Policy(idleLimit: limit), passcode: Self.passcode)
             }
             #expect(error?.status == -50)

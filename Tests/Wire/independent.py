@@ -167,6 +167,9 @@ class Generator:
         if status.biometry in (status.BIOMETRY_NOT_ENROLLED, status.BIOMETRY_NOT_AVAILABLE):
             status.message = self.text()
 
+    def step(self, step):
+        self.fill(getattr(step, self.random.choice(["add", "put", "update", "delete"])))
+
     def fill(self, message):
         """All fields, of any message in which each stands for itself."""
         special = {
@@ -174,6 +177,7 @@ class Generator:
             "Query": self.query,
             "Add": self.addition,
             "Changes": self.changes,
+            "Step": self.step,
             "WrappedFileKey": self.wrapped,
             "BiometryAnswer": self.biometry,
             "AuthenticationStatus": self.authentication,

@@ -84,7 +84,7 @@ extension WorkGate.Work {
         case .status, .fileKey, .backUpFileKeys, .authenticationStatus: self = .read
         case .check, .compact, .rekeyStep, .exportItems, .importItems: self = .large
         case .find(let request): self = request.query.limit == .one ? .read : .large
-        case .add, .update, .delete: self = byteCount > Self.mostOrdinaryBytes ? .large : .write
+        case .add, .update, .delete, .transaction: self = byteCount > Self.mostOrdinaryBytes ? .large : .write
         }
     }
 }

@@ -7,15 +7,17 @@ extension ItemOperations {
     func add(_ request: AddRequest, from caller: Caller) throws -> Item {
         let item = try newItem(request, from: caller)
         // Sealed before the lock is taken: what a large secret costs keeps no other writer waiting.
-        let (row, place) = try seal(item, version: 1)
-        try write { connection in
-            try makeRoom(for: item, at: place, replacing: nil, on: connection)
-            try connection.insert(row)
-        }
+        let sealed = try seal(item, version: 1)
+        try write { try insert(item, sealed, on: $0) }
         return item
     }
 
-    private func newItem(_ request: AddRequest, from caller: Caller) throws -> Item {
+    func insert(_ item: Item, _ sealed: (row: SealedRow, place: Placement), on connection: StoreConnection) throws {
+        try makeRoom(for: item, at: sealed.place, replacing: nil, on: connection)
+        try connection.insert(sealed.row)
+    }
+
+    func newItem(_ request: AddRequest, from caller: Caller) throws -> Item {
         let group = try AccessPolicy(caller: caller).groupForAdding(request.accessGroup)
         let now = configuration.clock.now
         let accessControl = try binding(

@@ -11,11 +11,17 @@ extension ItemOperations {
         if query.itemClass == .identity { return try deleteIdentities(query, from: caller) }
         let scope = try AccessPolicy(caller: caller).scopeForWriting(query.accessGroup)
         return try write(onlyRemoves: true) { connection in
-            let ids = try rowsToDelete(query, in: scope, on: connection)
-            guard !ids.isEmpty else { throw KeychainError(notFound: query) }
-            for id in ids { try connection.delete(id) }
-            return ids.count
+            let count = try delete(query, in: scope, on: connection)
+            guard count > 0 else { throw KeychainError(notFound: query) }
+            return count
         }
+    }
+
+    /// - Returns: how many there were.
+    func delete(_ query: ItemQuery, in scope: GroupScope, on connection: StoreConnection) throws -> Int {
+        let ids = try rowsToDelete(query, in: scope, on: connection)
+        for id in ids { try connection.delete(id) }
+        return ids.count
     }
 
     /// The rows that a query means, the locked ones among them by what the index says.

@@ -6,11 +6,19 @@ extension ItemOperations {
     /// Changes every item that the query means, or none.
     func update(_ request: UpdateRequest, from caller: Caller) throws {
         if request.query.itemClass == .identity { return try updateIdentities(request, from: caller) }
+        let update = try preparedUpdate(request, from: caller)
+        try write(update)
+    }
+
+    /// Whatever of an update needs no transaction, done; the rest is what is returned.
+    func preparedUpdate(
+        _ request: UpdateRequest, from caller: Caller
+    ) throws(KeychainError) -> (StoreConnection) throws -> Void {
         let policy = AccessPolicy(caller: caller)
         let scope = try policy.scopeForWriting(request.query.accessGroup)
         if let group = request.changes.accessGroup { _ = try policy.groupForAdding(group) }
         let changes = try bound(request.changes)
-        try write { connection in
+        return { connection in
             // Every update opens the secret, so it needs the consent that reading needs.
             let ids = try matchingRows(of: request.query, in: scope, on: connection) { row in
                 try mayChange(row.item, request.query.authenticationUI)

@@ -2,7 +2,7 @@
 ///
 /// `KeychainLocalAuthentication` conforms to it and `KeychainSecurity` casts a query's context to it, so that neither
 /// of the two façades needs the other.
-package protocol AuthenticationContext: AnyObject, Sendable {
+package protocol AuthenticationContext: KeychainContext {
     /// Whether the program forbade every question to the person, as `LAContext.interactionNotAllowed` does.
     var forbidsInteraction: Bool { get }
 

@@ -6,6 +6,8 @@ internal import Synchronization
 /// Asks a person for what a keychain wants to be shown, in one session. Blocks its thread for as long as the person takes.
 struct AuthenticationDialog {
     let session: AuthenticationSession
+    /// Ends the questions of this call; those of others in the same session go on.
+    var cancellation: Cancellation?
     /// What asks the person.
     let prompter: any Prompter
     /// The program as a person would know it.
@@ -73,11 +75,22 @@ struct AuthenticationDialog {
         var prompt = PromptQuestion(wanted, reason: reason ?? wording.reason, program: programName)
         prompt.complaint = question.complaint
         prompt.cancelTitle = wording.cancelTitle
-        return try session.whileAsking { cancellation throws(AuthenticationFailure) in
+        return try whileAsking { cancellation throws(AuthenticationFailure) in
             do throws(PromptFailure) {
                 return try prompter.ask(prompt, cancellation)
             } catch {
                 throw AuthenticationFailure(error)
+            }
+        }
+    }
+
+    private func whileAsking<R>(
+        _ body: (Cancellation) throws(AuthenticationFailure) -> R
+    ) throws(AuthenticationFailure) -> R {
+        try session.whileAsking { asking throws(AuthenticationFailure) in
+            guard let cancellation else { return try body(asking) }
+            return try cancellation.withHandler({ asking.cancel() }) { () throws(AuthenticationFailure) in
+                try body(asking)
             }
         }
     }
@@ -105,7 +118,7 @@ struct AuthenticationDialog {
     }
 
     private func waitAtReader(mayFallBack: Bool) throws(AuthenticationFailure) -> BiometryTicket {
-        return try session.whileAsking { cancellation throws(AuthenticationFailure) in
+        return try whileAsking { cancellation throws(AuthenticationFailure) in
             let reading = Cancellation()
             let board = NoticeBoard(prompter, reading)
             defer { board.clear() }

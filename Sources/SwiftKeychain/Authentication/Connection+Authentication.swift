@@ -15,10 +15,12 @@ extension Connection {
     ///   - session: Where what is shown is kept; nil: it is forgotten after the call.
     ///   - reason: Why the program asks, in this call; nil: as the session says.
     ///   - mayAsk: Whether the person may be asked. What the session has is shown all the same.
+    ///   - cancellation: Ends the questions of this call, and keeps it from being begun.
     /// - Throws: what ``perform(_:)`` throws; `.userCancelled` if the person declines, `.interactionNotAllowed` if nobody
     ///   can be asked, `.authenticationFailed` for everything else that keeps it from being shown.
     package func performAsking(
-        _ request: Request, in session: AuthenticationSession? = nil, reason: String? = nil, mayAsk: Bool = true
+        _ request: Request, in session: AuthenticationSession? = nil, reason: String? = nil, mayAsk: Bool = true,
+        cancellation: Cancellation? = nil
     ) throws(KeychainError) -> Reply {
         // Made when it is asked for something: most calls never are.
         var session = session
@@ -28,6 +30,7 @@ extension Connection {
         var typed: Set<AuthenticationFactor> = []
         var mistakes = 0
         for _ in 0..<Self.mostRounds {
+            if cancellation?.isCancelled == true { throw .cancelledCall }
             let proof = session?.proof(of: used) ?? AuthenticationProof()
             do throws(KeychainError) {
                 let reply = try perform(proof.isEmpty ? request : .authenticated(proof, request))
@@ -41,10 +44,12 @@ extension Connection {
                 let known = asked.factors
                 used.formUnion(
                     try asKeychainError { () throws(AuthenticationFailure) in
-                        try dialog(in: asked, reason: reason, mayAsk: mayAsk)
+                        try dialog(in: asked, reason: reason, mayAsk: mayAsk, cancellation)
                             .satisfy(challenge.alternatives, question)
                     })
                 typed.formUnion(used.subtracting(known))
+            } catch  where cancellation?.isCancelled == true && error.code == .authenticationFailed {
+                throw .cancelledCall
             } catch
                 where error.code == .authenticationFailed && session?.hasStale(used.subtracting(typed)) == true
                 && mayAsk
@@ -63,9 +68,12 @@ extension Connection {
         throw KeychainError(.authenticationFailed, message: "the keychain was not satisfied after 20 questions")
     }
 
-    private func dialog(in session: AuthenticationSession, reason: String?, mayAsk: Bool) -> AuthenticationDialog {
+    private func dialog(
+        in session: AuthenticationSession, reason: String?, mayAsk: Bool, _ cancellation: Cancellation? = nil
+    ) -> AuthenticationDialog {
         AuthenticationDialog(
-            session: session, prompter: prompter, programName: programName, reason: reason, mayAsk: mayAsk,
+            session: session, cancellation: cancellation, prompter: prompter, programName: programName, reason: reason,
+            mayAsk: mayAsk,
             readBiometry: verifyBiometry,
             // If nobody can be told, it ends by itself.
             endTicket: { [self] ticket in _ = try? perform(.endTicket(ticket)) })
@@ -164,13 +172,31 @@ extension AuthenticationStatus.Biometry {
     }
 }
 
+extension KeychainError {
+    fileprivate static var cancelledCall: KeychainError {
+        KeychainError(.userCancelled, message: "the program cancelled the task that the call was made in")
+    }
+}
+
 extension Request {
     /// Whether a password that is asked for is chosen now.
     fileprivate var storesItem: Bool {
         switch self {
         case .add: true
         case .update(let request): request.changes.accessControl?.isSealedWithApplicationPassword ?? false
+        case .transaction(let request): request.steps.contains(where: \.storesItem)
         default: false
+        }
+    }
+}
+
+extension TransactionRequest.Step {
+    fileprivate var storesItem: Bool {
+        switch self {
+        case .add: true
+        case .put(let request): request.accessControl?.isSealedWithApplicationPassword ?? false
+        case .update(let request): Request.update(request).storesItem
+        case .delete: false
         }
     }
 }

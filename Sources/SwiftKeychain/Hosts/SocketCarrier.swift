@@ -165,6 +165,10 @@ package final class SocketCarrier: RequestHandler {
 
     package func listenForLocks() throws(KeychainError) -> any LockListener { try SubscribedLockListener(address) }
 
+    package func listenForChanges(as caller: Caller) throws(KeychainError) -> any ChangeListener {
+        try SubscribedChangeListener(address, as: caller)
+    }
+
     private func attemptToWait(
         since epoch: UInt64, until end: ContinuousClock.Instant
     ) -> Result<UInt64, KeychainError> {
@@ -236,7 +240,7 @@ extension Request {
             .authenticationStatus, .endTicket:
             true
         case .importItems(let request): request.isDryRun
-        case .add, .update, .delete, .unlock, .passcode, .rekeyStep, .giveUpStore: false
+        case .add, .update, .delete, .transaction, .unlock, .passcode, .rekeyStep, .giveUpStore: false
         }
     }
 }

@@ -55,6 +55,30 @@ extension Operation {
             try engine!.delete("account 3", service: "template")
             return engine!
         },
+        // All of it, or nothing.
+        Operation(name: "transaction", template: .items) { engine, _ in
+            func item(_ account: String) -> ItemQuery {
+                var query = ItemQuery(.genericPassword)
+                query.attributes = [.account: .text(account), .service: .text("template")]
+                return query
+            }
+            func secret(_ account: String) -> AddRequest {
+                var request = AddRequest(.genericPassword)
+                request.attributes = item(account).attributes
+                request.secret = .of("of the transaction")
+                return request
+            }
+            var changes = ItemChanges()
+            changes.attributes = [.label: .text("of the transaction")]
+            let request = TransactionRequest(steps: [
+                .put(secret("account 3")), .put(secret("another")), .add(secret("a third")), .delete(item("account 5")),
+                .update(UpdateRequest(item("account 7"), changes: changes)),
+            ])
+            guard case .committed(true) = try engine!.handle(.transaction(request), from: .owner) else {
+                throw KeychainError(.internalFailure, message: "nothing was committed")
+            }
+            return engine!
+        },
         Operation(name: "update-many", template: .items) { engine, _ in
             var changes = ItemChanges()
             changes.attributes = [.label: .text("one of many")]

@@ -13,6 +13,8 @@ final class ItemStore: Sendable {
     private let writeQueue: WriteQueue
     private let reserve: SpaceReserve
     private let pagesGivenBackAtOnce: Int
+    /// Where changes by any process are noticed.
+    let watch: StoreWatch
     private let logger = Logger(label: "keychain.store")
     /// The writes of other threads that wait for the one that is under way.
     let line = Mutex(WriteLine())
@@ -33,6 +35,7 @@ final class ItemStore: Sendable {
         self.reserve = reserve
         pagesGivenBackAtOnce = configuration.pagesGivenBackAtOnce
         self.url = url
+        watch = StoreWatch(url)
         self.openMark = openMark
         self.storeID = storeID
         schema = configuration.schema
@@ -72,13 +75,15 @@ final class ItemStore: Sendable {
     ) throws -> R {
         writeQueue.letOthersPass()
         defer { writeQueue.leave() }
-        return try connection.transaction {
+        let result = try connection.transaction {
             writeQueue.leave()
             try requireUsable(connection)
             let result = try body()
             if givesBackPages { try giveBackFewPages(of: connection) }
             return result
         }
+        watch.announce()
+        return result
     }
 
     /// - Throws: `.notAvailable` if the file was removed or replaced: a write into it would be acknowledged and lost; or if

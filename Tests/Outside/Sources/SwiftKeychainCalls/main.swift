@@ -12,6 +12,15 @@ await report {
     try withoutPasscode(KeychainLock())
     try await passcodes(KeychainLock(KeychainConfiguration()))
     try biometry()
+    try values()
+    try await valuesInTasks()
+    try several()
+    try await changesAreTold()
+    try managers()
+    try await managersInTasks()
+    names()
+    try items()
+    try await itemsInTasks()
 }
 
 /// Where the engine runs, and what else a program may say about its keychain.
@@ -39,10 +48,10 @@ func withoutPasscode(_ lock: KeychainLock) throws {
         try lock.lock()
         stop("a keychain without a passcode is locked")
     } catch {
-        let error: KeychainLock.Failure = error
-        tell("It cannot be locked: \(error.message)", error.status == -25260 && error.cause == nil)
+        let error: KeychainError = error
+        tell("It cannot be locked: \(error.message)", error.code == .noPasscode && error.cause == nil)
         tell("The error describes itself", error.description == "\(error.message) [-25260]")
-        tell("And is explained to people", error.errorDescription == error.message)
+        explained(error)
     }
 }
 

@@ -1,0 +1,57 @@
+package import Foundation
+
+/// Several changes of items: all of them, or none.
+///
+/// Nothing is held open while the caller decides on them. Instead it says which items it has seen, and in which version; if
+/// one of them is another by now, nothing is changed.
+package struct TransactionRequest: Sendable {
+    package enum Step: Sendable {
+        case add(AddRequest)
+        /// Changes the secret and the attributes of the item with the same unique attributes, or adds one if there is none.
+        /// Its access control stays, unless the request names one.
+        case put(AddRequest)
+        /// Nothing found is a failure.
+        case update(UpdateRequest)
+        /// Nothing found is none.
+        case delete(ItemQuery)
+    }
+
+    package var seen: [SeenItems]
+    /// In this order.
+    package var steps: [Step]
+
+    package static let mostSeen = 10_000
+    package static let mostSteps = 10_000
+
+    package init(seen: [SeenItems] = [], steps: [Step]) {
+        self.seen = seen
+        self.steps = steps
+    }
+}
+
+/// What a query has found. How many it was to find, and whether they ask for authentication, makes no difference.
+package struct SeenItems: Sendable {
+    package var query: ItemQuery
+    /// In any order.
+    package var versions: [ItemVersion]
+
+    package static let mostVersions = 10_000
+
+    package init(_ query: ItemQuery, versions: [ItemVersion]) {
+        self.query = query
+        self.versions = versions
+    }
+}
+
+/// An item as it was at some moment: each change gives it a later date of modification, and each add another identifier.
+package struct ItemVersion: Sendable, Hashable {
+    package var identifier: UUID
+    package var modified: Double
+
+    package init(identifier: UUID, modified: Double) {
+        self.identifier = identifier
+        self.modified = modified
+    }
+
+    package init(_ item: Item) { self.init(identifier: item.identifier, modified: item.modified) }
+}

@@ -1,0 +1,2 @@
+// KeychainError is the model's: one type of error from the engine to the program.
+@_exported public import KeychainModel

@@ -1,0 +1,22 @@
+internal import KeychainModel
+
+/// A connection on which a daemon tells of changes of a caller's items.
+final class SubscribedChangeListener: ChangeListener, @unchecked Sendable {  // one thread has it
+    private let address: DaemonAddress
+    private let socket: DaemonSocket
+
+    /// - Throws: `.notAvailable` if no daemon answers.
+    init(_ address: DaemonAddress, as caller: Caller) throws(KeychainError) {
+        self.address = address
+        socket = try DaemonSocket(address, as: caller)
+        try socket.subscribe(address, delaysLocks: false)
+    }
+
+    func waitForChange(timeout: Duration) throws(KeychainError) -> Bool {
+        let end = ContinuousClock.now + timeout
+        while let change = try socket.nextChange(until: end, address) {
+            if case .items = change { return true }
+        }
+        return false
+    }
+}
