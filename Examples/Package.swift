@@ -16,12 +16,14 @@ import PackageDescription
             name: "LocalAuthentication", package: "swift-keychain",
             moduleAliases: ["LocalAuthentication": "LinuxLocalAuthentication"])
     ]
+    let swiftKeychain: [Target.Dependency] = [.product(name: "SwiftKeychain", package: "swift-keychain")]
     let dataProtection: [Target.Dependency] = [.product(name: "DataProtection", package: "swift-keychain")]
     let appleCompatibility: [Target.PluginUsage] = [.plugin(name: "AppleCompatibility", package: "swift-keychain")]
 #else
     let keychainSecurity: [Target.Dependency] = []
     let security: [Target.Dependency] = []
     let localAuthentication: [Target.Dependency] = []
+    let swiftKeychain: [Target.Dependency] = []
     let dataProtection: [Target.Dependency] = []
     let appleCompatibility: [Target.PluginUsage] = []
 #endif
@@ -40,6 +42,12 @@ let package = Package(
         // What the programs tell about themselves: nothing of it is needed to use the keychain.
         .target(name: "Story", swiftSettings: settings),
 
+        // Has no Apple code: the API of Swift's own types.
+        .executableTarget(
+            name: "TypedValues",
+            dependencies: swiftKeychain + ["Story"],
+            swiftSettings: settings
+        ),
         // Imports Foundation only: the plugin adds what Apple's Foundation brings along.
         .executableTarget(
             name: "TokenManager",
