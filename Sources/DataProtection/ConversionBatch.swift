@@ -4,15 +4,17 @@ package import KeychainSystem
 
 /// Small files that are encrypted or decrypted together, so that they wait for the disk together.
 ///
-/// Each new file is on the disk before it takes the old one's place, and has it on the disk before this says so, as with
-/// files that are converted one by one; but there is one wait for all new files and one for all names, where there are two
-/// for each file otherwise. That is syncfs(2): forcing the files of a batch to the disk one after the other has the disk
-/// empty its own cache for each of them all the same, and takes ten times as long; from several threads at once, two to
-/// three times (Benchmarks/FIGURES.md). It also waits for what other programs have written.
+/// Each new file is on the disk before it takes the old one's place, and its name is on the disk before ``publish()``
+/// reports success. That is the order for single files too, with two waits for each file. A batch has one wait for all
+/// contents and one for all names.
+///
+/// The wait is syncfs(2). Forcing the files to the disk one by one makes the disk empty its cache for each of them and
+/// takes ten times as long, and from several threads at once two to three times (Benchmarks/FIGURES.md). The drawback
+/// is that syncfs(2) also waits for the writes of other programs.
 package final class ConversionBatch {
-    /// How many files there may be, whose descriptors are all open.
+    /// The largest number of files. Their descriptors are all open.
     private static let mostFiles = 256
-    /// How much they hold, but for the last one.
+    /// The content of all files together, in bytes, after which the batch is full.
     package static let mostBytes: UInt64 = 16 << 20
 
     private let files: ProtectedFiles
@@ -25,19 +27,19 @@ package final class ConversionBatch {
         self.files = files
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        // Two for each file, and one or two for its directory; the rest is for others.
+        // A file takes two descriptors and its directory one or two. The rest is left for other uses.
         capacity = max(1, min(Self.mostFiles, (Int(clamping: limit.rlim_cur) - 64) / 4))
     }
 
     package var isFull: Bool { prepared.count >= capacity || bytes >= Self.mostBytes }
 
-    /// Encrypts a plain file. Its place is taken by ``publish()``.
+    /// Encrypts a plain file beside its place, which ``publish()`` gives it.
     ///
     /// - Parameters:
-    ///   - size: About how much it holds.
-    ///   - found: As with ``ProtectedFiles/meaning(_:)``.
-    /// - Returns: false if it was protected already.
-    /// - Throws: as ``ProtectedFiles/protect(_:as:progress:)``.
+    ///   - size: The approximate length of the content.
+    ///   - found: The file, as for ``ProtectedFiles/meaning(_:)``.
+    /// - Returns: false if the file was protected already.
+    /// - Throws: The errors of ``ProtectedFiles/protect(_:as:progress:)``.
     package func protect(
         _ url: URL, _ found: FileNumber? = nil, as protection: FileProtection?, size: UInt64,
         progress: (ProtectedFiles.Progress) -> Void
@@ -45,9 +47,9 @@ package final class ConversionBatch {
         try add(try files.meaning(found).protecting(url, as: protection, progress), size)
     }
 
-    /// Decrypts a protected file. Its place is taken by ``publish()``.
+    /// Decrypts a protected file beside its place, which ``publish()`` gives it.
     ///
-    /// - Returns: false if it was a plain file already.
+    /// - Returns: false if the file was a plain one already.
     package func unprotect(
         _ url: URL, _ found: FileNumber? = nil, size: UInt64, progress: (ProtectedFiles.Progress) -> Void
     ) throws(DataProtectionError) -> Bool {
@@ -66,7 +68,8 @@ package final class ConversionBatch {
 
     /// Gives the new files their places, each whole or not at all.
     ///
-    /// - Returns: for each file, in the order in which they came, why it failed; nil: it is done, and on the disk.
+    /// - Returns: An entry for each file, in the order in which the files came: the error, or `nil` if the file is done
+    ///   and on the disk.
     package func publish() -> [DataProtectionError?] {
         defer {
             prepared = []
@@ -74,7 +77,7 @@ package final class ConversionBatch {
             disks = OpenDisks()
         }
         var failures = [DataProtectionError?](repeating: nil, count: prepared.count)
-        // A single one forces no more to the disk than itself.
+        // For a single file it is enough to force that file to the disk.
         let waits = prepared.count > 1 ? disks.writeAll(files.files) : []
         for (number, file) in prepared.enumerated() {
             failures[number] = failure { () throws(DataProtectionError) in
@@ -105,12 +108,12 @@ package final class ConversionBatch {
     }
 }
 
-/// The directories that the files of a batch are in, open since before the files were written.
+/// The directories of the files in a batch. They are open since before the files were written.
 private struct OpenDisks: ~Copyable {
     private var directories: [PathKey: Int32] = [:]
-    /// Of each file system on which one wait for everything is enough, an open directory.
+    /// An open directory of each file system on which one wait for everything is enough.
     private var wholes: [dev_t: Int32] = [:]
-    /// Of each directory that was forced to the disk, what came of it: the kernel tells of a failure once.
+    /// The outcome for each directory that was forced to the disk. The kernel reports a failure only once.
     private var outcomes: [PathKey: Result<Void, DataProtectionError>] = [:]
 
     deinit { for descriptor in directories.values { close(descriptor) } }
@@ -122,17 +125,17 @@ private struct OpenDisks: ~Copyable {
         if Self.tellsFailures(descriptor) { wholes[conversion.device] = wholes[conversion.device] ?? descriptor }
     }
 
-    /// Forces everything to the disk, on each file system where the kernel says whether it worked.
+    /// Forces everything to the disk, on each file system where the kernel reports whether that worked.
     ///
-    /// - Returns: those on which it did. What failed there may be another program's, so that the others are to be asked
-    ///   file by file.
+    /// - Returns: The file systems on which it worked. A failure may be that of another program's file, so the files of
+    ///   the other file systems are forced one by one.
     func writeAll(_ files: any FileSystem) -> Set<dev_t> {
         Set(wholes.filter { files.syncAll($0.value) == 0 }.keys)
     }
 
     mutating func forceDirectory(of path: String, _ files: any FileSystem) throws(DataProtectionError) {
         let directory = PathKey(FilePath.directory(of: path))
-        // One that may be written and not read cannot be forced.
+        // A directory that may be written and not read cannot be forced to the disk.
         guard let descriptor = directories[directory] else { return }
         let outcome =
             outcomes[directory]
@@ -141,11 +144,13 @@ private struct OpenDisks: ~Copyable {
         if case .failure(let error) = outcome { throw DataProtectionError(error, of: path) }
     }
 
-    /// ext2, ext3, ext4; XFS; Btrfs; F2FS (statfs(2)). Others, those that are programs above all, need not hand syncfs(2) on
-    /// to whatever has the disk.
+    /// The file systems that are trusted with syncfs(2), by their numbers in statfs(2): ext2 to ext4, XFS, Btrfs and
+    /// F2FS.
+    ///
+    /// Other file systems, above all those that are programs, need not pass syncfs(2) on to the disk below them.
     private static let known: Set<Int64> = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010]
 
-    /// Whether syncfs(2) fails if something could not be written since the descriptor was opened: from Linux 5.8 on.
+    /// Whether syncfs(2) reports writes that failed since the descriptor was opened. Linux does that from 5.8 on.
     private static func tellsFailures(_ descriptor: Int32) -> Bool {
         var type: Int64 = 0
         return kernelTellsFailures && ckeychain_file_system_type(descriptor, &type) == 0 && known.contains(type)
@@ -161,7 +166,7 @@ private struct OpenDisks: ~Copyable {
 }
 
 extension DataProtectionError {
-    /// The same of another file.
+    /// Copies an error, for another file.
     fileprivate init(_ error: DataProtectionError, of path: String) {
         self.init(error.code, path, error.message, errno: error.errno, status: error.status)
     }

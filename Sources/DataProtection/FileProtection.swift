@@ -1,25 +1,44 @@
 package import KeychainModel
 
-/// When a protected file opens. The classes are those of Apple's Data Protection.
+/// The class of a protected file, which says when the file opens. The classes are those of Apple's Data Protection.
 ///
 /// | class | existing files open | new files can be made |
 /// |---|---|---|
 /// | ``complete`` | while unlocked | while unlocked |
 /// | ``completeUnlessOpen`` | while unlocked | always |
-/// | ``completeUntilFirstUserAuthentication`` | from the first unlock to the end of the session of the keys: a reboot, or with a daemon its end | the same |
+/// | ``completeUntilFirstUserAuthentication`` | from the first unlock on | from the first unlock on |
 /// | ``none`` | always | always |
 ///
-/// Without a passcode the keychain is never locked, and all four open at any time: the files are encrypted then, but
-/// whoever has the device key reads them.
+/// "From the first unlock on" lasts until the system restarts. With a daemon it lasts until the daemon ends.
+///
+/// A keychain without a passcode is never locked, and all four classes open at any time. The files are encrypted then,
+/// but a person who has the device key reads them.
+///
+/// ```swift
+/// try files.write(letter, to: url, protection: .complete)
+/// try files.setProtection(.completeUnlessOpen, of: logs)  // the class of new files in a directory
+/// ```
+///
+/// The raw value of a class is stored in the extended attribute `user.keychain.protection` of a directory that gives
+/// its new files this class.
 public enum FileProtection: String, Sendable, Hashable, CaseIterable {
-    /// Class A, `NSFileProtectionComplete`.
+    /// Class A, `NSFileProtectionComplete`: the file opens while the keychain is unlocked.
+    ///
+    /// A call that has begun before a lock has ten seconds to end. Content that a program has read stays in its memory.
     case complete
-    /// Class B, `NSFileProtectionCompleteUnlessOpen`. Confidential, but it does not say who made the file: whoever may
-    /// write to the directory can make one.
+    /// Class B, `NSFileProtectionCompleteUnlessOpen`: a new file can be made while locked, and a file that is open
+    /// stays open.
+    ///
+    /// The content is confidential, and its author is unknown: any program that may write to the directory can make
+    /// such a file.
     case completeUnlessOpen
-    /// Class C, `NSFileProtectionCompleteUntilFirstUserAuthentication`: what a file gets if nothing else is said.
+    /// Class C, `NSFileProtectionCompleteUntilFirstUserAuthentication`: the file opens from the first unlock on.
+    ///
+    /// It is the default. It protects a machine that is switched off, and not one that is locked.
     case completeUntilFirstUserAuthentication
-    /// Class D, `NSFileProtectionNone`: encrypted under the device key alone, as on Apple's systems.
+    /// Class D, `NSFileProtectionNone`: the file is encrypted under the device key alone, as on Apple's systems.
+    ///
+    /// A person who has the disk with the device key reads the file without a passcode.
     case none
 }
 

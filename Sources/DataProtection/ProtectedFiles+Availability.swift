@@ -3,12 +3,13 @@ internal import KeychainModel
 internal import SwiftKeychain
 
 extension ProtectedFiles {
-    /// Whether files of every class open now: the keychain is unlocked, or has no passcode.
+    /// Whether files of every class open at this moment: the keychain is unlocked, or it has no passcode.
     ///
-    /// False also if the keychain cannot be asked; reading a file then says why.
+    /// The answer costs one request to the keychain, and may be out of date when it arrives. It is false if the
+    /// keychain cannot be asked; reading a file then throws the reason. It is true if there is no keychain yet.
     public var isProtectedDataAvailable: Bool { keys.isUnlocked() }
 
-    /// Tells from now on before files of classes A and B stop to open, when they have, and when they open again.
+    /// The locks and unlocks from now on. A lock waits for the programs that follow them.
     ///
     /// ```swift
     /// for await change in files.protectedDataChanges {
@@ -20,39 +21,56 @@ extension ProtectedFiles {
     /// }
     /// ```
     ///
-    /// A lock waits for everybody who was told that it comes, in every program, and for three seconds at most; what has
-    /// begun by then has ten seconds more to end. Files that are used in that time put nothing off.
+    /// **The notice.** A lock waits for every program that follows the changes, for three seconds at most. Calls on
+    /// files that have begun by then have ten more seconds to end. Using a file in the meantime does not delay the lock
+    /// any longer.
     ///
-    /// There is no notice before a lock that cannot wait: sleep, hibernation, shutdown, the end of the session,
-    /// `keychainctl lock --now` and `KeychainLock.lock(immediately: true)`; nor when the keys leave by themselves, because
-    /// whoever watched the session was killed. Of these one is told when they have happened. Before an idle limit ends
-    /// there is notice, a quarter of the limit if it has less than twelve seconds. Where the store's directory cannot be
-    /// written, nobody can ask for notice either.
+    /// **Locks without a notice.** Some locks cannot wait: sleep, hibernation, shutdown, the end of the session,
+    /// `keychainctl lock --now` and `KeychainLock.lock(immediately: true)`. There is also no notice when the program
+    /// that watches the session is killed and the keys leave by themselves, or when the store's directory cannot be
+    /// written. The sequence tells of these locks after they have happened. Before the end of an idle limit there is a
+    /// notice; with a limit of less than twelve seconds it lasts a quarter of the limit.
     ///
-    /// Whoever takes this and never asks for an element makes each lock take the three seconds; so does a loop whose body
-    /// waits for the thread that locks, which goes on after them. Each time this is read it begins anew. It costs one
-    /// thread, and with a daemon a connection, for as long as someone has it. It ends when the keychain cannot be looked
-    /// at any more.
+    /// **Cost.** Each read of this property begins a new sequence. A sequence takes one thread, and with a daemon one
+    /// connection, for as long as it is in use. A program that keeps a sequence and never asks for an element delays
+    /// every lock by three seconds. A loop whose body waits for the thread that locks delays the lock by three seconds
+    /// too.
+    ///
+    /// The sequence ends when the keychain cannot be looked at any more.
     public var protectedDataChanges: ProtectedDataChanges { ProtectedDataChanges(keys.connection) }
 
-    /// Posted by ``postAvailability(to:)`` before files of classes A and B stop to open. The name is Apple's, for a
-    /// `UIApplication`.
+    /// The notification that ``postAvailability(to:)`` posts before files of the classes A and B stop opening.
+    ///
+    /// The name is the one that Apple's `UIApplication` uses.
     public static let protectedDataWillBecomeUnavailable = Notification.Name(
         "UIApplicationProtectedDataWillBecomeUnavailable")
 
-    /// Posted by ``postAvailability(to:)`` when files of every class open again. The name is Apple's, for a
-    /// `UIApplication`.
+    /// The notification that ``postAvailability(to:)`` posts when files of every class open again.
+    ///
+    /// The name is the one that Apple's `UIApplication` uses.
     public static let protectedDataDidBecomeAvailable = Notification.Name(
         "UIApplicationProtectedDataDidBecomeAvailable")
 
-    /// Posted by ``postAvailability(to:)`` when files of classes A and B have stopped to open.
+    /// The notification that ``postAvailability(to:)`` posts when files of the classes A and B have stopped opening.
+    ///
+    /// Apple has no such notification, so the name is this library's own.
     public static let protectedDataDidBecomeUnavailable = Notification.Name("KeychainProtectedDataDidBecomeUnavailable")
 
-    /// Posts a notification for each of ``protectedDataChanges`` from now on, until the task is cancelled.
+    /// Posts a notification for each of ``protectedDataChanges`` until the returned task is cancelled.
     ///
-    /// They are posted by a thread of the task, never the main thread. The lock waits for observers that are called by
-    /// that thread, which is what no queue or `nil` as a queue means; what they hand to another thread it does not wait
-    /// for.
+    /// ```swift
+    /// let posting = files.postAvailability()
+    /// let observer = NotificationCenter.default.addObserver(
+    ///     forName: ProtectedFiles.protectedDataWillBecomeUnavailable, object: nil, queue: nil
+    /// ) { _ in saveDraft() }
+    /// ```
+    ///
+    /// A thread of the task posts the notifications, never the main thread. The lock waits for an observer whose queue
+    /// is `nil`, since that thread calls it. The lock does not wait for an observer with a queue, or for work that an
+    /// observer hands to another thread.
+    ///
+    /// - Parameter center: The center that the notifications are posted to. Their object is `nil`.
+    /// - Returns: The task that posts. Dropping it does not end it; cancelling it does.
     public func postAvailability(to center: NotificationCenter = .default) -> Task<Void, Never> {
         let changes = protectedDataChanges
         return Task {

@@ -5,32 +5,48 @@ internal import KeychainModel
 internal import KeychainSystem
 
 extension ProtectedFiles {
-    /// Opens everything there is of a file, and tells what does not open and what that means.
+    /// Reads all of a file and tells which parts do not open, and why.
     ///
-    /// Nothing is changed. Programs that change the file in place wait until the check is over, and a file that one of
-    /// them is writing is looked at between two writes.
+    /// ```swift
+    /// let check = try files.check(url)
+    /// print(check.isIntact ? "intact" : check.findings.map(\.text).joined(separator: "\n"))
+    /// ```
+    ///
+    /// The file is not changed. Programs that change the file in place wait until the check is over. The check of a
+    /// file that another program writes takes place between two writes.
     ///
     /// - Parameters:
-    ///   - url: A link is followed.
-    ///   - progress: Told now and then.
-    /// - Throws: `.locked` if the class's key is locked away: such a file is not checked, and not damaged. `.notProtected`
-    ///   also for one whose first page has nothing of a header any more; `.wrongKey`, `.newerFormat`.
+    ///   - url: The file. A link is followed.
+    ///   - progress: Called after each part, on this thread.
+    /// - Returns: The findings. Damage is a finding and not an error.
+    /// - Throws: `.locked` if the key of the file's class is locked away: the file is not checked then, and not
+    ///   damaged. For the class ``FileProtection/complete`` a lock that comes during the check has this result after
+    ///   ten seconds. `.notProtected` for a plain file, also for one whose header was overwritten. `.wrongKey`,
+    ///   `.newerFormat` or `.keysUnavailable`.
     public func check(
         _ url: URL, progress: (Progress) -> Void = { _ in }
     ) throws(DataProtectionError) -> ProtectedFileCheck {
         try examine(try OpenFile(reading: try FilePath.of(url)), progress).result
     }
 
-    /// Checks a file and, if it is damaged, writes what opens to a new protected file of the same class: all that opens
-    /// in its place, and zeros where ``ProtectedFileCheck/lost`` says so.
+    /// Checks a file and, if it is damaged, writes the content that opens to a new protected file of the same class.
     ///
-    /// An intact file is not copied, nor one of which nothing opens: ``ProtectedFileCheck/isSalvaged`` says it.
+    /// ```swift
+    /// let saved = try files.salvage(url, to: rescued)
+    /// if saved.isSalvaged { print("\(saved.lost.count) parts are zeros in the new file") }
+    /// ```
+    ///
+    /// All content keeps its place in the new file. Zeros stand where ``ProtectedFileCheck/lost`` says so. An intact
+    /// file is not copied, and neither is a file of which no part opens: ``ProtectedFileCheck/isSalvaged`` tells
+    /// whether there is a copy.
     ///
     /// - Parameters:
     ///   - url: The damaged file, which stays as it is.
-    ///   - new: Where nothing may be yet: EEXIST.
-    ///   - progress: Told now and then, once more from the beginning when it writes.
-    /// - Throws: as ``check(_:progress:)``, and if the new file cannot be written.
+    ///   - new: The place of the new file. There must be no file yet.
+    ///   - progress: Called after each part, on this thread. It begins at 0 a second time when the new file is written.
+    /// - Returns: The findings.
+    /// - Throws: The errors of ``check(_:progress:)``. `.system` with `EEXIST` if `new` exists, or another `.system` if
+    ///   the new file cannot be written. No part of a new file is left then.
     public func salvage(
         _ url: URL, to new: URL, progress: (Progress) -> Void = { _ in }
     ) throws(DataProtectionError) -> ProtectedFileCheck {
@@ -52,16 +68,22 @@ extension ProtectedFiles {
         try copy.takeModeAndOwner(of: file.status, mustKeepOwner: false)
         try copy.takeTimes(of: file)
         try copy.publish(replaces: false, isDurable: true)
-        // What was found when it was written, in the place of what was found before.
+        // The findings of the second pass, which wrote the copy, take the place of those of the first.
         var result = examined.result(check)
         result.isSalvaged = true
         return result
     }
 
-    /// Writes a copy of the header that is not whole anew, from the other one. Nothing else is changed.
+    /// Writes a damaged copy of the header again, from the intact copy. No other byte is changed.
     ///
-    /// - Returns: false if there is nothing that could be done: both are whole, or none is.
-    /// - Throws: as ``check(_:progress:)``; `.changedMeanwhile` if the path leads to another file by now.
+    /// One intact copy is enough for reading, so the repair guards against further damage. If the disk need not have
+    /// all that the intact copy refers to, the call first checks that all of it opens.
+    ///
+    /// - Parameter url: The file. A link is followed.
+    /// - Returns: false if there was nothing to repair: both copies are intact, or neither is, or content that the
+    ///   intact copy refers to does not open.
+    /// - Throws: The errors of ``check(_:progress:)``. `.changedMeanwhile` if the path leads to another file by now.
+    ///   The call waits for programs that write to the file.
     @discardableResult
     public func repairHeader(of url: URL) throws(DataProtectionError) -> Bool {
         let file = try open(url, O_RDWR)
@@ -79,8 +101,8 @@ extension ProtectedFiles {
             try replaceHeader(broken, by: header, whole.fileKey, of: file)
             return true
         }
-        // The other copy was the one to go back to after a crash of the system. In its place must come one that needs
-        // no going back: all that it refers to is there, and on the disk.
+        // The broken copy was the one to go back to after a crash of the system. Its replacement must need no such way
+        // back: all content that it refers to has to open, and to be on the disk.
         guard try contentIsWhole(file, whole), files.sync(file.descriptor) == 0 else { return false }
         header.bootMark = FileHeader.BootMark()
         header.sequence += 1
@@ -111,10 +133,10 @@ extension ProtectedFiles {
 
     // MARK: Which header, and what it refers to
 
-    /// What was found, and by which header.
+    /// The findings, and the header that they are about.
     private struct Examined {
         let result: ProtectedFileCheck
-        /// nil: no header says how to open the file.
+        /// `nil` means that no header says how to open the file.
         let chosen: VerifiedHeader?
         let report: CheckReport
 
@@ -124,7 +146,7 @@ extension ProtectedFiles {
     private func examine(
         _ file: borrowing OpenFile, _ progress: (Progress) -> Void
     ) throws(DataProtectionError) -> Examined {
-        // Until the descriptor is closed.
+        // The lock lasts until the descriptor is closed.
         try file.shareHeader()
         let copies = try HeaderCopies(try file.firstPage(), file.path, keys)
         var report = CheckReport(copies)
@@ -138,7 +160,7 @@ extension ProtectedFiles {
             let isAmbiguous = isForeign || other.header.sequence == newest.header.sequence
             let isUncertain = newest.isOfAnotherStart(bootID)
             let isBase = !newest.header.isDurable
-            // As for who opens it.
+            // A reader decides in this way too.
             let isCut = size < newest.header.storedSize
             let gives = isUncertain && (isCut || check.newestLost > other.header.writeCount)
             if isAmbiguous || gives || check.readable == 0 && newest.header.length > 0 || isBase {
@@ -180,13 +202,13 @@ extension ProtectedFiles {
 }
 
 extension OpenFile {
-    /// Waits until nobody changes the header; from then on nobody does until this is closed.
+    /// Waits until no program changes the header, and keeps it from being changed until this file is closed.
     fileprivate func shareHeader() throws(DataProtectionError) {
         let failure = ckeychain_await_shared_lock(descriptor, Int64(FileFormat.headerByteCount))
         guard failure == 0 else { throw .system("lock", path, errno: failure) }
     }
 
-    /// That it has now, which a writer may have changed since it was opened.
+    /// The size of the file now. A writer may have changed it since the file was opened.
     fileprivate func presentSize() throws(DataProtectionError) -> UInt64 {
         try FilePath.size(of: descriptor, path)
     }

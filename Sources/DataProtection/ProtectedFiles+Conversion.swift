@@ -5,20 +5,31 @@ internal import KeychainModel
 internal import KeychainSystem
 
 extension ProtectedFiles {
-    /// Encrypts a plain file, in the place where it is. It keeps its mode, owner, times and extended attributes.
+    /// Encrypts a plain file in its place. The file keeps its mode, owner, times and extended attributes.
     ///
-    /// At any moment either the plain file or the protected one is there, whole. What the plain file has occupied on the
-    /// disk is given back, not overwritten.
+    /// ```swift
+    /// for url in drafts { try files.protect(url, as: .complete) }
+    /// ```
+    ///
+    /// At any moment either the plain file or the protected one is there, whole. The call needs space for both.
+    ///
+    /// The blocks that the plain file had on the disk are given back and *not* overwritten, and backups and snapshots
+    /// keep the plain content. Content that must never be on the disk in clear has to be written by
+    /// ``write(_:to:protection:options:)`` from the beginning.
+    ///
+    /// Two writers are not noticed, and their later writes go to the old file, which has no name any more. One opens
+    /// the file at the moment in which the new file takes its place. The other is a program of another user that has
+    /// the file open, if the file is not this user's or its file system has no leases (fcntl(2)).
     ///
     /// - Parameters:
-    ///   - url: A link is followed.
-    ///   - protection: nil: as in ``write(_:to:protection:options:)``.
-    ///   - progress: Told now and then.
-    /// - Returns: false if it was protected already; then nothing was done.
-    /// - Throws: `.unsupportedFile` for a file with several names: the others would keep the plain content.
-    ///   `.changedMeanwhile` if another program has it open for writing, or opens it so meanwhile. A program that opens it
-    ///   in the moment in which the new file takes its place writes to the old one, which has no name any more; so does one
-    ///   of another user that has it open, if the file is not this user's or its file system has no leases (fcntl(2)).
+    ///   - url: The file. A link is followed.
+    ///   - protection: The class. `nil` has the meaning that it has in ``write(_:to:protection:options:)``.
+    ///   - progress: Called after each part, on this thread.
+    /// - Returns: false if the file was protected already. Its class was not changed then.
+    /// - Throws: `.unsupportedFile` for a file with several names (hard links), whose other names would keep the plain
+    ///   content, and for a file of a user that this one cannot give files to. `.locked` if no file of the class can be
+    ///   made now. `.changedMeanwhile` if another program has the file open for writing, or opens it for writing
+    ///   meanwhile. Nothing was changed then.
     @discardableResult
     public func protect(
         _ url: URL, as protection: FileProtection? = nil, progress: (Progress) -> Void = { _ in }
@@ -28,9 +39,9 @@ extension ProtectedFiles {
         return true
     }
 
-    /// Encrypts a plain file beside the place where it is.
+    /// Encrypts a plain file beside its place.
     ///
-    /// - Returns: nil if it was protected already.
+    /// - Returns: `nil` if the file was protected already.
     func protecting(
         _ url: URL, as protection: FileProtection?, _ progress: (Progress) -> Void
     ) throws(DataProtectionError) -> PreparedConversion? {
@@ -40,10 +51,16 @@ extension ProtectedFiles {
         return try encrypted(file, wanted, progress)
     }
 
-    /// Decrypts a protected file, in the place where it is. It keeps its mode, owner, times and extended attributes.
+    /// Decrypts a protected file in its place. The file keeps its mode, owner, times and extended attributes.
     ///
-    /// - Returns: false if it was a plain file already; then nothing was done.
-    /// - Throws: as ``read(from:)``, and as ``protect(_:as:progress:)``.
+    /// At any moment either the protected file or the plain one is there, whole. Holes stay holes. The plain content is
+    /// on the disk in clear afterwards, and a later ``protect(_:as:progress:)`` does not remove it from there.
+    ///
+    /// - Parameters:
+    ///   - url: The file. A link is followed.
+    ///   - progress: Called after each part, on this thread.
+    /// - Returns: false if the file was a plain one already.
+    /// - Throws: The errors of ``read(from:)`` and of ``protect(_:as:progress:)``. Nothing was changed then.
     @discardableResult
     public func unprotect(
         _ url: URL, progress: (Progress) -> Void = { _ in }
@@ -53,9 +70,9 @@ extension ProtectedFiles {
         return true
     }
 
-    /// Decrypts a protected file beside the place where it is.
+    /// Decrypts a protected file beside its place.
     ///
-    /// - Returns: nil if it was a plain file already.
+    /// - Returns: `nil` if the file was a plain one already.
     func unprotecting(
         _ url: URL, _ progress: (Progress) -> Void
     ) throws(DataProtectionError) -> PreparedConversion? {
@@ -73,7 +90,7 @@ extension ProtectedFiles {
             var offset: UInt64 = 0
             try content(of: sealed, progress) { part in
                 try exclusion.checkLease()
-                // A hole stays one.
+                // A hole stays a hole.
                 if !part.isZero { try files.writeAll(part, to: new.descriptor, at: offset, path) }
                 offset += UInt64(part.count)
             }
@@ -112,7 +129,7 @@ extension ProtectedFiles {
         var window = window(protection.fileClass)
         var offset: UInt64 = 0
         if file.size > 1 << 20 { posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
-        // As far as it went when it was opened: one that somebody writes to all the time would have no end.
+        // The end is that of the moment of opening: a file that a program writes to all the time would have no end.
         while offset < file.size {
             let (descriptor, path, rest) = (file.descriptor, file.path, file.size - offset)
             let added = try writer.append { (buffer) throws(DataProtectionError) in
@@ -129,10 +146,14 @@ extension ProtectedFiles {
         return PreparedConversion(of: file, by: new, exclusion)
     }
 
-    /// Up to here a file is read at once: memory for parts, which is erased afterwards, would take longer than the file.
+    /// A file up to this size is read at once. Memory for parts, which is erased afterwards, would cost more than the
+    /// file.
     private static let smallSize: UInt64 = 256 << 10
 
-    /// - Throws: `.unsupportedFile` if the same content has other names, which would go on leading to what is replaced.
+    /// Refuses a file with several names.
+    ///
+    /// - Throws: `.unsupportedFile` if the content has other names, which would keep leading to the file that is
+    ///   replaced.
     func requireOneName(_ file: borrowing OpenFile) throws(DataProtectionError) {
         guard file.status.st_nlink > 1 else { return }
         throw DataProtectionError(
@@ -141,14 +162,20 @@ extension ProtectedFiles {
                 + "them, or copy the file")
     }
 
-    /// How much content a protected file claims to have, whatever it takes of the disk. Nobody has vouched for it.
+    /// The length of the content that a protected file's header claims. It is not verified.
     package func claimedLength(of url: URL) throws(DataProtectionError) -> UInt64 {
         try OpenFile(reading: try FilePath.of(url)).header().claimed.length
     }
 
-    /// Removes what programs left in a directory that were killed while they wrote a protected file there.
+    /// Removes unfinished files that killed programs have left in a directory.
     ///
-    /// - Returns: how many files there were.
+    /// A program that is killed while it writes a protected file leaves a file with a name like `.keychain-new-` and a
+    /// UUID. The content of such a file may be in clear if ``unprotect(_:progress:)`` made it. Files that are still
+    /// being written stay, and so do files of other users. Directories below are not visited.
+    ///
+    /// - Parameter directory: The directory.
+    /// - Returns: The number of files that were removed. It is 0 if the directory cannot be read.
+    /// - Throws: `.unsupportedFile` or `.system` if the URL names no file. Other failures are skipped.
     @discardableResult
     public func removeLeftovers(in directory: URL) throws(DataProtectionError) -> Int {
         Replacement.sweep(try FilePath.of(directory), files)
@@ -156,16 +183,16 @@ extension ProtectedFiles {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether every byte is.
+    /// Whether every byte is zero.
     fileprivate var isZero: Bool {
         guard let first else { return true }
-        // Each byte is like the one before it.
+        // The comparison moves by one byte, so every byte is equal to the first one.
         return first == 0 && memcmp(baseAddress!, baseAddress! + 1, count - 1) == 0
     }
 }
 
 extension SealedFileWriter {
-    /// Writes all of a small file, as far as it went when it was opened.
+    /// Writes all of a small file, up to the end that it had when it was opened.
     fileprivate func finish(contentOf file: borrowing OpenFile) throws(DataProtectionError) {
         let buffer = ContentBuffer(count: max(1, Int(file.size)))
         let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<Int(file.size)])

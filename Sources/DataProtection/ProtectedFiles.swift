@@ -13,55 +13,81 @@ public import SwiftKeychain
 /// let data = try files.read(from: url)          // .locked while the keychain is locked
 /// ```
 ///
-/// Content is encrypted in this process; the keychain is asked for the key of each file. A file can be moved, linked
-/// and copied like any other, and opens wherever the same keychain is in use.
+/// This process encrypts and decrypts the content. The keychain is asked once for the key of each file. A protected
+/// file can be moved, linked and copied like any other file, and opens wherever its keychain is in use. It takes about
+/// 4 KiB and 0.4 % more than its content.
 ///
-/// Every function blocks its thread until it is done. All of them may be called from several threads at once, and by
-/// several programs: who reads while another one replaces a file gets the old content or the new one, whole.
+/// **Threads and programs.** Every function blocks its thread until it is done. All of them may be called from several
+/// threads at once and by several programs. A reader gets the old content or the new one, whole, while another program
+/// replaces the file.
 ///
-/// What this does *not* protect: names, sizes and times of files; content in the memory of programs that have read it;
-/// content that a plain file had before, which may remain on the disk where the file system has put it; and against
-/// whoever may write to the directory, a whole file from being put back as it was, exchanged for another one or deleted.
+/// **Limits of the protection.** These are *not* protected:
+///
+/// - the names, sizes and times of files;
+/// - content in the memory of programs that have read it;
+/// - content that a plain file had before it was encrypted, which may remain on the disk where the file system has put
+///   it;
+/// - a whole file against being put back as it was, exchanged for another one or deleted, by a program that may write
+///   to the directory.
 public struct ProtectedFiles: Sendable {
-    /// How a file is written.
+    /// Options for writing a whole file. Without any, the new file replaces an old one and is on the disk afterwards.
     public struct WriteOptions: OptionSet, Sendable {
+        /// The bits of the options. A bit that is not defined makes the call throw `.invalidOption`.
         public let rawValue: Int
+        /// Makes options of any bits, also of those that are not defined.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// An error (EEXIST) if there is a file of that name.
+        /// Throws `.system` with `EEXIST` if there is a file of that name.
+        ///
+        /// If several programs write a file of one name at once with this option, one of them succeeds.
         public static let withoutOverwriting = WriteOptions(rawValue: 1)
-        /// Does not wait until the disk has it. After a crash of the system the file may be the old one, or empty; after
-        /// one of the program alone it is the old one or the new one, as ever.
+        /// Returns before the disk has the file.
+        ///
+        /// After a crash of the system the file may be the old one, or empty. After a crash of the program alone it is
+        /// the old one or the new one, whole.
         public static let withoutWaitingForDisk = WriteOptions(rawValue: 2)
 
         static let known: WriteOptions = [.withoutOverwriting, .withoutWaitingForDisk]
     }
 
-    /// How far an operation has come.
+    /// The state of a long operation, which the operation reports after each part.
     public struct Progress: Sendable, Hashable {
-        /// Bytes of content.
+        /// The number of content bytes that are done. It may begin at 0 a second time in operations that go through a
+        /// file twice.
         public let completed: UInt64
-        /// nil: not known yet.
+        /// The number of content bytes that there are. It is `nil` where the end is not known yet.
         public let total: UInt64?
     }
 
-    /// nil: that of the current task or of the process, whichever it is at the time of a call.
+    /// `nil` means the connection of the current task or of the process, as it is at the time of a call.
     private let ownConnection: Connection?
     let files: any FileSystem
     let randomness: any Randomness
     private let now: @Sendable () -> ContinuousClock.Instant
     let bootID: UUID
-    /// log2 of the chunk size of files that are made.
+    /// log2 of the chunk size of new files.
     let chunkBits: UInt8
-    /// The one file or directory that is meant, as it was found in a tree; nil: whatever a path leads to.
+    /// The one file or directory that is meant, as a walk through a tree found it. `nil` means the file that a path
+    /// leads to.
     private var found: FileNumber?
 
     var keys: FileKeys { FileKeys(connection: ownConnection ?? .current) }
 
-    /// Files under the keychain that this process uses: see `KeychainConfiguration.processDefault`.
+    /// Makes files under the keychain that this process uses: see `KeychainConfiguration.processDefault`.
+    ///
+    /// It opens nothing. A later change of the default takes effect with the next call.
     public init() { self.init(nil, SystemFiles(), SystemRandomness()) }
 
-    /// Files under another keychain than the process's own.
+    /// Makes files under another keychain than the process's own.
+    ///
+    /// ```swift
+    /// var configuration = KeychainConfiguration()
+    /// configuration.storeDirectory = URL(filePath: "/var/lib/myserver/keychain")
+    /// let files = ProtectedFiles(configuration)
+    /// ```
+    ///
+    /// - Parameter configuration: The other keychain. Each value that is made here opens the store on its own, so make
+    ///   one and copy it.
     public init(_ configuration: KeychainConfiguration) {
         self.init(Connection(configuration), SystemFiles(), SystemRandomness())
     }
@@ -79,7 +105,8 @@ public struct ProtectedFiles: Sendable {
         self.chunkBits = chunkBits
     }
 
-    /// For tests that let calls fail, time pass, and the system start anew, or want trees with many levels.
+    /// Makes files for tests, which can let calls fail, let time pass, restart the system, or make trees with many
+    /// levels.
     package init(
         connection: Connection, files: any FileSystem = SystemFiles(),
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, bootID: UUID? = nil, chunkBits: UInt8? = nil
@@ -89,22 +116,27 @@ public struct ProtectedFiles: Sendable {
             chunkBits: chunkBits ?? FileFormat.usualChunkBits)
     }
 
-    /// Where the kernel hides it, everything is looked at that another process has not forced to the disk.
+    /// The number of this start of the system.
+    ///
+    /// Where the kernel hides that number, a random one stands in for it. Then every file that another process has not
+    /// forced to the disk is looked through before it is used.
     private static let bootID = SystemStart.id ?? UUID()
 
-    /// The same for one file that was found in a tree: what is changed is that, and nothing that a link or another directory
-    /// in the place of one above it leads to.
+    /// Restricts the value to one file that was found in a tree.
     ///
-    /// - Parameter found: nil: whatever the path leads to, as with a path that a person named.
+    /// A change then refuses a link, or another file, that has taken the place of the one that was found.
+    ///
+    /// - Parameter found: The file that was found. `nil` means the file that the path leads to, for a path that a
+    ///   person named.
     package func meaning(_ found: FileNumber?) -> ProtectedFiles {
         var files = self
         files.found = found
         return files
     }
 
-    /// Opens what is to be changed.
+    /// Opens a file that is to be changed.
     ///
-    /// - Throws: `.changedMeanwhile` if it is another file than ``meaning(_:)`` was told.
+    /// - Throws: `.changedMeanwhile` if it is another file than the one that ``meaning(_:)`` was given.
     func open(_ url: URL, _ flags: Int32) throws(DataProtectionError) -> OpenFile {
         let path = try FilePath.of(url)
         guard let found else { return try OpenFile(try FilePath.target(of: path), flags) }
@@ -119,7 +151,7 @@ public struct ProtectedFiles: Sendable {
             .changedMeanwhile, path, "something else has taken its place since it was found; nothing was changed")
     }
 
-    /// Calls `body` with an open directory; returns false if there is none at the path.
+    /// Calls `body` with an open directory. Returns false if there is no directory at the path.
     func withDirectory(
         _ url: URL, _ body: (_ directory: Int32, _ path: String) throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) -> Bool {
@@ -143,18 +175,28 @@ public struct ProtectedFiles: Sendable {
 
     // MARK: Whole files
 
-    /// Writes a file, whole or not at all: content goes to a new file, which then takes the old one's place with its
-    /// mode and, where that is allowed, its owner.
+    /// Writes a file whole or not at all.
+    ///
+    /// ```swift
+    /// try files.write(letter, to: url)                                    // keeps the class of the old file
+    /// try files.write(key, to: url, protection: .complete, options: .withoutOverwriting)
+    /// ```
+    ///
+    /// The content goes to a new file beside the old one, which then takes the old one's name, with its mode, its
+    /// extended attributes and, where the system allows that, its owner. The call needs space for both files. A program
+    /// that is killed meanwhile leaves the old file as it was.
     ///
     /// - Parameters:
     ///   - data: The content.
-    ///   - url: A link is followed, and the file replaced that it leads to.
-    ///   - protection: nil: the class of the file that is replaced, if it is protected; else the one that the directory
-    ///     gives to new files (``setProtection(_:of:)``), else ``FileProtection/completeUntilFirstUserAuthentication``.
-    ///   - options: None: the file may be there, and is on the disk afterwards.
-    /// - Throws: `.locked` if a file of this class cannot be made now, `.unsupportedFile` if a plain file with several names
-    ///   (hard links) is there, of which the others would keep the plain content; the old file stays. Of a protected file
-    ///   with several names the others keep the old content.
+    ///   - url: The file. A link is followed, and the file that it leads to is replaced.
+    ///   - protection: The class of the new file. `nil` keeps the class of the protected file that is replaced. A file
+    ///     without one gets the class that its directory gives to new files (``setProtection(_:of:)``), and otherwise
+    ///     ``FileProtection/completeUntilFirstUserAuthentication``.
+    ///   - options: The way of writing. Without options the call replaces an old file and waits for the disk.
+    /// - Throws: `.locked` if no file of this class can be made now. `.unsupportedFile` if a plain file with several
+    ///   names (hard links) is there, since its other names would keep the plain content. `.system` with `ENOSPC` if
+    ///   the disk is full. The old file stays in each case. If a protected file with several names is replaced, the
+    ///   other names keep the old content.
     public func write(
         _ data: Data, to url: URL, protection: FileProtection? = nil, options: WriteOptions = []
     ) throws(DataProtectionError) {
@@ -168,8 +210,14 @@ public struct ProtectedFiles: Sendable {
 
     /// Reads a whole file into memory.
     ///
-    /// - Throws: `.notProtected` for a plain file, `.locked`, `.tampered` or any other ``DataProtectionError/Code``;
-    ///   `.system` with EFBIG for one that is larger than this machine's memory.
+    /// The content is one version of the file, whole, even while another program writes to it. The memory of the result
+    /// is not erased when it is released. For a large file use ``read(from:progress:into:)``.
+    ///
+    /// - Parameter url: The file. A link is followed.
+    /// - Returns: The content; it is empty for a file without content.
+    /// - Throws: `.notProtected` for a plain file, `.locked`, `.wrongKey`, `.tampered`, `.truncated`, `.newerFormat` or
+    ///   `.keysUnavailable`. `.system` with `ENOENT` if there is no file, and with `EFBIG` if it is larger than this
+    ///   machine's memory.
     public func read(from url: URL) throws(DataProtectionError) -> Data {
         let file = try OpenFile(reading: try FilePath.of(url))
         let sealed = sealed(file)
@@ -183,14 +231,14 @@ public struct ProtectedFiles: Sendable {
             if count > 1 << 20 { posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
             let target = UnsafeMutableRawBufferPointer(start: bytes, count: count)
             do throws(DataProtectionError) {
-                // Another program may write to it meanwhile: what is given out is one version, whole.
+                // Another program may write to the file at this moment. The result is one version of it, whole.
                 if try sealed.readAll(into: target) {
                     return Data(bytesNoCopy: bytes, count: count, deallocator: .free)
                 }
                 ckeychain_erase(bytes, count)
                 free(bytes)
             } catch {
-                // Parts of it may have been opened.
+                // Some parts may have been decrypted already.
                 ckeychain_erase(bytes, count)
                 free(bytes)
                 throw error
@@ -200,17 +248,29 @@ public struct ProtectedFiles: Sendable {
 
     // MARK: Parts at a time
 
-    /// Writes a file of any size, in little memory.
+    /// Writes a file of any size with little memory, whole or not at all.
+    ///
+    /// ```swift
+    /// try files.write(to: url, protection: .complete) { target in
+    ///     let part = try input.read(upToCount: target.count) ?? Data()
+    ///     part.withUnsafeBytes { target.copyMemory(from: $0) }
+    ///     return part.count
+    /// }
+    /// ```
+    ///
+    /// The new file takes its name at the end, as with ``write(_:to:protection:options:)``. The memory that `fill`
+    /// writes to is erased afterwards.
     ///
     /// - Parameters:
-    ///   - url: As in ``write(_:to:protection:options:)``, like the next two.
-    ///   - protection: nil: what is usual there.
-    ///   - options: None: the file may be there, and is on the disk afterwards.
-    ///   - fill: Is given memory, puts the next content there, and returns how much it was; 0 at the end. If it throws,
-    ///     the old file stays.
-    ///   - progress: Told now and then.
-    /// - Throws: what `fill` throws, or a ``DataProtectionError``. Class A: `.locked` if the keychain has been locked for
-    ///   longer than ten seconds.
+    ///   - url: The file. A link is followed, and the file that it leads to is replaced.
+    ///   - protection: The class of the new file. `nil` has the meaning that it has in
+    ///     ``write(_:to:protection:options:)``.
+    ///   - options: The way of writing. Without options the call replaces an old file and waits for the disk.
+    ///   - progress: Called after each part, on this thread. The total is not known.
+    ///   - fill: Called with memory of up to 4 MiB. It puts the next content at the beginning and returns the number of
+    ///     bytes, or 0 at the end. If it throws, the old file stays. A number larger than the memory ends the program.
+    /// - Throws: An error of `fill`, or a ``DataProtectionError`` as the other `write` throws it. For the class
+    ///   ``FileProtection/complete`` it is `.locked` if the keychain has been locked for longer than ten seconds.
     public func write(
         to url: URL, protection: FileProtection? = nil, options: WriteOptions = [],
         progress: (Progress) -> Void = { _ in }, from fill: (UnsafeMutableRawBufferPointer) throws -> Int
@@ -243,14 +303,26 @@ public struct ProtectedFiles: Sendable {
         }
     }
 
-    /// Reads a file of any size from its beginning to its end, in little memory.
+    /// Reads a file of any size from its beginning to its end with little memory.
+    ///
+    /// ```swift
+    /// var sum = 0
+    /// try files.read(from: url) { part in
+    ///     for byte in part { sum += Int(byte) }
+    /// }
+    /// ```
+    ///
+    /// Each part is verified before `consume` gets it. Damage further on is found when it is reached, so a program that
+    /// acts on early parts must be able to take that back. If another program changes the file in place meanwhile,
+    /// later parts are those of the newer version.
     ///
     /// - Parameters:
-    ///   - url: A link is followed.
-    ///   - consume: Is given one part after the other, each verified. The memory is erased and used again.
-    ///   - progress: Told after every part.
-    /// - Throws: what `consume` throws, or a ``DataProtectionError``: damage further on is found when it is reached, after
-    ///   earlier parts were given out. Class A: `.locked` if the keychain has been locked for longer than ten seconds.
+    ///   - url: The file. A link is followed.
+    ///   - progress: Called after each part, on this thread.
+    ///   - consume: Called with one part after the other, usually of 4 MiB. The memory is erased and used again, so the
+    ///     pointer must not escape.
+    /// - Throws: An error of `consume`, or a ``DataProtectionError`` as ``read(from:)`` throws it. For the class
+    ///   ``FileProtection/complete`` it is `.locked` if the keychain has been locked for longer than ten seconds.
     public func read(
         from url: URL, progress: (Progress) -> Void = { _ in }, into consume: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
@@ -264,7 +336,7 @@ public struct ProtectedFiles: Sendable {
         let header = try file.current(.continuing).0.header
         var window = window(header.fileClass)
         let groupSize = Int(header.tree.chunkSize) * FileFormat.fanOut
-        // No more than there is: all of it is erased afterwards.
+        // Not larger than the content, since all of it is erased afterwards.
         let most = groupSize * max(1, (4 << 20) / groupSize)
         let buffer = ContentBuffer(count: max(1, min(most, Int(clamping: header.length))))
         var offset: UInt64 = 0
@@ -280,7 +352,7 @@ public struct ProtectedFiles: Sendable {
 
     // MARK: Parts
 
-    /// Makes a new file in the place of what is there.
+    /// Makes a new file in the place of an old one.
     private func create(
         _ url: URL, _ protection: FileProtection?, _ options: WriteOptions,
         _ write: (SealedFileWriter) throws(DataProtectionError) -> Void
@@ -295,7 +367,7 @@ public struct ProtectedFiles: Sendable {
         if exists && options.contains(.withoutOverwriting) { throw .system("create", path, errno: EEXIST) }
         let fileClass = try usualProtection(protection, at: path).fileClass
         if exists && status.st_nlink > 1 { try requireNoPlainTwin(path) }
-        // Before anything is made: a refusal leaves nothing behind.
+        // The key comes first, so that a refusal leaves nothing behind.
         let key = try keys.ask(.make(fileClass, fileID: UUID()), path)
         let new = try Replacement(of: path, mode: 0o666, files)
         try write(
@@ -309,15 +381,17 @@ public struct ProtectedFiles: Sendable {
             isDurable: !options.contains(.withoutWaitingForDisk))
     }
 
-    /// - Throws: `.unsupportedFile` for a plain file with several names; `.system` for one that cannot be looked into.
+    /// Refuses a plain file that has several names.
+    ///
+    /// - Throws: `.unsupportedFile` for a plain file with several names; `.system` for a file that cannot be read.
     private func requireNoPlainTwin(_ path: String) throws(DataProtectionError) {
         let file = try OpenFile(reading: path)
         if try !file.isProtected() { try requireOneName(file) }
     }
 
-    /// A file for as long as it is open.
+    /// Makes the object for a file that is open.
     ///
-    /// - Parameter key: If it is known, whatever keychain the file belongs to.
+    /// - Parameter key: The file's key if it is known, whichever keychain the file belongs to.
     func sealed(
         _ file: borrowing OpenFile, mayWrite: Bool = false, key: OpenFileKey? = nil
     ) -> SealedFile {
@@ -334,7 +408,7 @@ public struct ProtectedFiles: Sendable {
 
     func openFiles() -> OpenFiles { OpenFiles.of(keys, now: now) }
 
-    /// Of the whole machine, in bytes.
+    /// The memory of the machine, in bytes.
     private static let memorySize = UInt64(max(0, sysconf(Int32(_SC_PHYS_PAGES)))) * UInt64(getpagesize())
 }
 

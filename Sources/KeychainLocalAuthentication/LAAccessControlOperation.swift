@@ -1,9 +1,15 @@
-/// What a person is asked to allow for an item.
+/// An operation is the use of an item that a program has an access control evaluated for.
 public enum LAAccessControlOperation: Int, Sendable {
+    /// Storing an item asks a person for nothing, so the evaluation succeeds at once.
     case createItem = 0
+    /// Reading an item asks for all that its access control wants.
     case useItem = 1
+    /// Making a key asks a person for nothing, so the evaluation succeeds at once.
     case createKey = 2
+    /// Signing with a key is not offered yet, so the evaluation ends with `LAError.notInteractive`.
     case useKeySign = 3
+    /// Decrypting with a key is not offered yet, so the evaluation ends with `LAError.notInteractive`.
     case useKeyDecrypt = 4
+    /// Agreeing on a secret with a key is not offered yet, so the evaluation ends with `LAError.notInteractive`.
     case useKeyKeyExchange = 5
 }

@@ -4,7 +4,7 @@ internal import KeychainSecurity
 internal import SwiftKeychain
 
 extension LAContext {
-    /// Which factors satisfy a policy; none: nothing does.
+    /// Returns the sets of factors that each satisfy a policy; without any set nothing satisfies it.
     static func alternatives(_ policy: LAPolicy) -> [Set<AuthenticationFactor>] {
         switch policy {
         case .deviceOwnerAuthentication: [[.biometry], [.passcode]]
@@ -15,7 +15,9 @@ extension LAContext {
         }
     }
 
-    /// - Throws: why the policy cannot be satisfied at the moment.
+    /// Makes sure that a person could satisfy the policy at the moment.
+    ///
+    /// - Throws: The reason why they could not.
     func requireShowable(_ policy: LAPolicy, over connection: Connection) throws(AuthenticationFailure) {
         if isInvalidated { throw .invalidContext }
         let alternatives = Self.alternatives(policy)

@@ -4,25 +4,29 @@ public import KeychainSecurity
 package import SwiftKeychain
 internal import Synchronization
 
-/// The pointer through which a method reports an error; Linux Foundation lacks the name.
+/// A method reports an error through this pointer, whose name Foundation on Linux lacks.
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 
-/// The longest time that an unlock with a finger may be reused for.
 // swift-format-ignore: AlwaysUseLowerCamelCase
+/// The constant is Apple's limit of 300 seconds for reusing an unlock with a finger, and has no effect here.
+///
+/// `LAContext.touchIDAuthenticationAllowableReuseDuration` takes any number, and has no effect either.
 public let LATouchIDAuthenticationMaximumAllowableReuseDuration: TimeInterval = 300
 
-/// How a program has the person in front of the machine authenticated, and what they have shown.
+/// A context has the person in front of the machine authenticated, and keeps the proof for later calls.
 ///
-/// The person is asked by a program of the system's (`pinentry`) or in the terminal, and shows the keychain's passcode or,
-/// where `fprintd` serves a reader, an enrolled finger. The keychain verifies both and slows down wrong answers. In the
-/// embedded host that happens in this very process: there a policy is a question to the person, and no boundary against
-/// the program that asks. Where a daemon has the keychain, it is the daemon that verifies.
+/// The person shows the keychain's passcode, or an enrolled finger where `fprintd` serves a reader. The passcode is
+/// typed into a dialog of the system (`pinentry`) or into the terminal. The keychain verifies both and slows down wrong
+/// answers.
 ///
-/// What was shown is kept until the context is invalidated or goes, so that one question serves several calls: a passcode
-/// in memory that is erased then; a finger for five minutes at most, and until the keychain is locked. Give the context to
-/// the keychain under `kSecUseAuthenticationContext`.
+/// In the embedded host the keychain is part of this very process. A policy is a question to the person there, and no
+/// boundary against the program that asks. Where a daemon has the keychain, the daemon verifies.
 ///
-/// A context may be used from several threads. Blocking calls wait as long as the person takes.
+/// A context keeps a passcode until it is invalidated or goes, in memory that is erased then. It keeps a finger for
+/// five minutes at most, and until the keychain is locked. The keychain takes a context under
+/// `kSecUseAuthenticationContext`, so that one question serves several calls.
+///
+/// Several threads may use one context. Blocking calls wait as long as the person takes.
 open class LAContext: NSObject, @unchecked Sendable {  // everything that varies is behind a lock
     private struct State {
         var reuseDuration: TimeInterval = 0
@@ -33,56 +37,76 @@ open class LAContext: NSObject, @unchecked Sendable {  // everything that varies
     private let state = Mutex(State())
     package let session = AuthenticationSession()
 
+    /// Makes a context in which nothing was shown yet.
     override public init() { super.init() }
 
-    /// The title of the choice beside the reader's: nil for one of ours, empty for none. Where there is no passcode to fall
-    /// back to, choosing it ends the evaluation with ``LAError/userFallback``.
+    /// The title of the choice beside the reader's is nil for the keychain's own words, and empty for no such choice.
+    ///
+    /// The keychain's own choice is the passcode, if the policy allows one. Where the policy allows no passcode, only a
+    /// title that the program sets makes a choice, which ends the evaluation with ``LAError/userFallback``.
     open var localizedFallbackTitle: String? {
         get { session.wording.fallbackTitle }
         set { session.wording.fallbackTitle = newValue }
     }
 
+    /// The title of the choice that declines is nil for the keychain's own word, "Cancel".
+    ///
+    /// The dialog shows the title as one line of limited length.
     open var localizedCancelTitle: String? {
         get { session.wording.cancelTitle }
         set { session.wording.cancelTitle = newValue }
     }
 
-    /// The reason shown to the person where a call does not give one.
+    /// The reason is shown to the person where a call does not give one.
+    ///
+    /// An empty reason counts as none.
     open var localizedReason: String {
         get { session.wording.reason ?? "" }
         set { session.wording.reason = newValue.isEmpty ? nil : newValue }
     }
 
-    /// Whether an operation that would have to ask the person fails instead.
+    /// An operation that would have to ask the person fails, if this value is true.
+    ///
+    /// An evaluation ends with ``LAError/notInteractive`` then, and a call of the keychain with
+    /// `errSecInteractionNotAllowed`. The default is false.
     open var interactionNotAllowed: Bool {
         get { session.forbidsInteraction }
         set { session.forbidsInteraction = newValue }
     }
 
-    /// Kept and without effect: nothing on Linux is unlocked with a finger in a way that a program could reuse.
+    /// The number is kept and has no effect, since no unlock of a screen is known here.
     open var touchIDAuthenticationAllowableReuseDuration: TimeInterval {
         get { state.withLock { $0.reuseDuration } }
         set { state.withLock { $0.reuseDuration = newValue } }
     }
 
-    /// What kind of reader there is, whether or not somebody is enrolled; ``LABiometryType/none`` without one. Looked up
-    /// once, and again by ``canEvaluatePolicy(_:error:)``.
+    /// The kind of reader does not depend on whether a finger is enrolled, and is ``LABiometryType/none`` without a
+    /// reader.
+    ///
+    /// The context looks once, and again with each ``canEvaluatePolicy(_:error:)`` and after an evaluation that a
+    /// finger could satisfy.
     open var biometryType: LABiometryType {
         if let known = state.withLock({ $0.biometryType }) { return known }
         lookAtBiometry()
         return state.withLock { $0.biometryType } ?? .none
     }
 
-    /// Bytes that change when fingers or faces are enrolled or removed, as far as the reader reveals it: as they were
-    /// at the last ``canEvaluatePolicy(_:error:)``, or the first look at ``biometryType``. nil before that, and while
-    /// no finger or face could be asked for.
+    /// The bytes change when fingers or faces are enrolled or removed, as far as the reader reveals it.
+    ///
+    /// The value is nil while no finger or face could be asked for, and before the first look at the reader: by
+    /// ``canEvaluatePolicy(_:error:)``, an evaluation or ``biometryType``. fprintd tells only the names of fingers, so
+    /// another print under an old name does not change the bytes.
     open var evaluatedPolicyDomainState: Data? { state.withLock { $0.domainState } }
 
-    /// Whether the policy could be evaluated now. Asks nobody, but may take a moment: a reader's service may have to start.
+    /// Tells whether the policy could be evaluated now, without asking the person.
+    ///
+    /// The call may take a moment, since the reader's service may have to start. It does not look whether there is a
+    /// dialog or terminal to ask with, nor at ``interactionNotAllowed``.
     ///
     /// - Parameters:
-    ///   - policy: What would be asked.
-    ///   - error: Receives the ``LAError`` that says why not.
+    ///   - policy: The policy that an evaluation would ask for.
+    ///   - error: The place receives the ``LAError`` that says why not.
+    /// - Returns: The value true if a passcode or finger that the policy asks for is there.
     open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
         lookAtBiometry()
         do throws(AuthenticationFailure) {
@@ -110,21 +134,31 @@ open class LAContext: NSObject, @unchecked Sendable {  // everything that varies
         }
     }
 
-    /// Asks the person, on a queue of the system's, for what the policy wants; also if it was shown before in this
-    /// context, which forgets that.
+    /// Asks the person for a proof that satisfies the policy, on a system queue.
+    ///
+    /// The person is asked even if the context has such a proof already. The context forgets the passcode and the
+    /// finger from before, also if the evaluation fails.
     ///
     /// - Parameters:
-    ///   - policy: What is asked.
-    ///   - localizedReason: Why, in the program's words. Beside it the person sees which program asks.
-    ///   - reply: Called once, on that queue: with true, or with false and the ``LAError`` that says why not.
+    ///   - policy: The policy to satisfy.
+    ///   - localizedReason: The reason in the program's words. The person also sees which program asks.
+    ///   - reply: The closure is called once, on that queue: with true, or with false and the ``LAError`` that says why
+    ///     not.
     open func evaluatePolicy(
         _ policy: LAPolicy, localizedReason: String, reply: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
         evaluate(Self.alternatives(policy), localizedReason, policy, reply)
     }
 
-    /// Asks the person, through ``evaluatePolicy(_:localizedReason:reply:)``, so that a subclass overrides one method only.
+    /// Asks the person for a proof that satisfies the policy, and waits without blocking a thread of the program's
+    /// tasks.
     ///
+    /// The method calls ``evaluatePolicy(_:localizedReason:reply:)``, so that a subclass overrides one method only.
+    ///
+    /// - Parameters:
+    ///   - policy: The policy to satisfy.
+    ///   - localizedReason: The reason in the program's words. The person also sees which program asks.
+    /// - Returns: The value true, since any failure is thrown.
     /// - Throws: The ``LAError`` that says why the policy is not satisfied.
     @discardableResult
     open func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
@@ -135,16 +169,18 @@ open class LAContext: NSObject, @unchecked Sendable {  // everything that varies
         }
     }
 
-    /// Asks the person for what an access control wants for an operation, so that calls with this context need not.
+    /// Asks the person for the proofs that an access control wants for an operation, so that later calls need not.
     ///
-    /// An access control that is bound to a set of fingers is satisfied by any enrolled finger here; the item itself opens
-    /// only if the set is the one it was stored for.
+    /// An access control that is bound to a set of fingers is satisfied by any enrolled finger here. The item itself
+    /// opens only if the set is the one that it was stored for.
     ///
     /// - Parameters:
-    ///   - accessControl: Of the item.
-    ///   - operation: Storing an item asks for nothing; a key's bytes are for nobody, so nothing satisfies their use yet.
-    ///   - localizedReason: Why, in the program's words.
-    ///   - reply: As of ``evaluatePolicy(_:localizedReason:reply:)``.
+    ///   - accessControl: The access control of the item.
+    ///   - operation: The operation that the program is about to do. Storing an item asks for nothing. Nothing
+    ///     satisfies the use of a key yet.
+    ///   - localizedReason: The reason in the program's words.
+    ///   - reply: The closure is called once, on a system queue: with true, or with false and the ``LAError`` that says
+    ///     why not.
     open func evaluateAccessControl(
         _ accessControl: SecAccessControl, operation: LAAccessControlOperation, localizedReason: String,
         reply: @escaping @Sendable (Bool, (any Error)?) -> Void
@@ -158,8 +194,17 @@ open class LAContext: NSObject, @unchecked Sendable {  // everything that varies
         evaluate(alternatives, localizedReason, nil, reply)
     }
 
-    /// As ``evaluateAccessControl(_:operation:localizedReason:reply:)``.
+    /// Asks the person for the proofs that an access control wants, and waits without blocking a thread of the
+    /// program's tasks.
     ///
+    /// The method calls ``evaluateAccessControl(_:operation:localizedReason:reply:)``, so that a subclass overrides one
+    /// method only.
+    ///
+    /// - Parameters:
+    ///   - accessControl: The access control of the item.
+    ///   - operation: The operation that the program is about to do.
+    ///   - localizedReason: The reason in the program's words.
+    /// - Returns: The value true, since any failure is thrown.
     /// - Throws: The ``LAError`` that says why the access control is not satisfied.
     @discardableResult
     open func evaluateAccessControl(
@@ -192,16 +237,21 @@ open class LAContext: NSObject, @unchecked Sendable {  // everything that varies
         }
     }
 
-    /// Ends every question of this context, and forgets what was shown. From now on every evaluation fails with
-    /// ``LAError/invalidContext``, and those under way with ``LAError/appCancel``, or the former where an answer was on
-    /// its way: it counts for nothing.
+    /// Ends every question of this context, and forgets all that was shown.
+    ///
+    /// Every later evaluation fails with ``LAError/invalidContext``. An evaluation under way fails with
+    /// ``LAError/appCancel``. If its answer was on its way already, the answer counts for nothing and the error is
+    /// ``LAError/invalidContext``.
     open func invalidate() { session.invalidate() }
 
-    /// Gives the keychain a password of the program's own, for items with `SecAccessControlCreateFlags.applicationPassword`:
-    /// it becomes part of their key. nil takes it away.
+    /// Gives the keychain a password of the program's own, which becomes part of the key of items that ask for one.
     ///
-    /// - Returns: false for a type that is not offered (``LACredentialType/smartCardPIN``), and for a context that was
-    ///   invalidated.
+    /// Such items have `SecAccessControlCreateFlags.applicationPassword`. The value nil takes the password away.
+    ///
+    /// - Parameters:
+    ///   - credential: The password's bytes, or nil. The context keeps a copy, in memory that is erased at the end.
+    ///   - type: The kind of credential, which is ``LACredentialType/applicationPassword``.
+    /// - Returns: The value false for ``LACredentialType/smartCardPIN``, and for a context that was invalidated.
     @discardableResult
     open func setCredential(_ credential: Data?, type: LACredentialType) -> Bool {
         guard type == .applicationPassword, !isInvalidated else { return false }
@@ -209,6 +259,11 @@ open class LAContext: NSObject, @unchecked Sendable {  // everything that varies
         return true
     }
 
+    /// Tells whether the context has a password of the program's own.
+    ///
+    /// An invalidated context has none. A password that the person typed for a call with this context counts too.
+    ///
+    /// - Parameter type: The kind of credential. Any kind but ``LACredentialType/applicationPassword`` is never set.
     open func isCredentialSet(_ type: LACredentialType) -> Bool {
         type == .applicationPassword && session.hasApplicationPassword
     }

@@ -1,17 +1,19 @@
-/// What a person has to do to be authenticated.
+/// A policy names the proofs that authenticate a person.
 public enum LAPolicy: Int, Sendable {
-    /// A finger or a face.
+    /// The person has to show an enrolled finger or face.
     case deviceOwnerAuthenticationWithBiometrics = 1
-    /// A finger, a face or the passcode.
+    /// The person has to show an enrolled finger or face, or the keychain's passcode.
     case deviceOwnerAuthentication = 2
-    /// A paired companion device.
+    /// The person has to show a paired companion device, which does not exist here, so every evaluation fails.
+    ///
+    /// The error is `LAError.companionNotAvailable`.
     case deviceOwnerAuthenticationWithCompanion = 3
-    /// A finger, a face or a paired companion device.
+    /// The person has to show an enrolled finger or face, since there is no companion device.
     case deviceOwnerAuthenticationWithBiometricsOrCompanion = 4
 
-    /// The older name of ``deviceOwnerAuthenticationWithCompanion``.
+    /// The older name stands for ``deviceOwnerAuthenticationWithCompanion``.
     public static let deviceOwnerAuthenticationWithWatch = deviceOwnerAuthenticationWithCompanion
-    /// The older name of ``deviceOwnerAuthenticationWithBiometricsOrCompanion``.
+    /// The older name stands for ``deviceOwnerAuthenticationWithBiometricsOrCompanion``.
     public static let deviceOwnerAuthenticationWithBiometricsOrWatch =
         deviceOwnerAuthenticationWithBiometricsOrCompanion
 }

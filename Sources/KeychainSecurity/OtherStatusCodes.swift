@@ -1,4 +1,5 @@
-// The rest of the statuses that Apple declares. No function here returns them; code that tells them apart compiles.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+// Each name and number is Apple's, and nothing here returns them; code that tells them apart compiles.
 
 public let errSecOpWr: OSStatus = -49
 public let errSecWrPerm: OSStatus = -61

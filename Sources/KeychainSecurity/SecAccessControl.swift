@@ -3,10 +3,10 @@
 public import Foundation
 package import KeychainModel
 
-/// When an item can be used: a protection class, and possibly constraints on the person.
+/// An access control says when an item can be used: an accessibility, and possibly constraints on the person.
 ///
-/// Two are equal when they rule every operation alike. Make one with
-/// ``SecAccessControlCreateWithFlags(_:_:_:_:)``; the attributes of every item hold one too.
+/// Make one with ``SecAccessControlCreateWithFlags(_:_:_:_:)``, or take it from the attributes of an item, which always
+/// hold one. The object cannot change.
 public final class SecAccessControl: NSObject, @unchecked Sendable {  // immutable
     package let accessControl: AccessControl
 
@@ -15,12 +15,18 @@ public final class SecAccessControl: NSObject, @unchecked Sendable {  // immutab
         super.init()
     }
 
+    /// Two access controls are equal if their accessibility, their flags and the fingers that they are bound to agree.
+    ///
+    /// An item with ``SecAccessControlCreateFlags/biometryCurrentSet`` holds a control that is bound to the fingers
+    /// enrolled at the time. Such a control differs from a new one with equal flags.
     override public func isEqual(_ object: Any?) -> Bool {
         (object as? SecAccessControl)?.accessControl == accessControl
     }
 
+    /// Equal access controls have equal hashes within one process.
     override public var hash: Int { accessControl.hashValue }
 
+    /// The text names the accessibility and the bits of the flags, for logs.
     override public var description: String {
         "<SecAccessControl: \(accessControl.protection), flags 0x\(String(accessControl.flags.rawValue, radix: 16))>"
     }
@@ -28,20 +34,24 @@ public final class SecAccessControl: NSObject, @unchecked Sendable {  // immutab
 
 /// Makes an access control from an accessibility constant and flags.
 ///
-/// Several constraints without ``SecAccessControlCreateFlags/or`` must all be satisfied.
-/// Refused are flags that are not defined; `or` together with `and`; `biometryAny` together with
-/// `biometryCurrentSet`; `userPresence` together with anything but `applicationPassword` and
-/// `privateKeyUsage`; and a protection that is not one of the `kSecAttrAccessible…` constants. Apple's
-/// private "until reboot" class (`"f"`) counts among the latter: Apple's keychain makes an access control
-/// of it that no item can then be stored with.
+/// Several constraints without ``SecAccessControlCreateFlags/or`` must all be satisfied. The function refuses:
+///
+/// - flags that are not defined;
+/// - `or` together with `and`;
+/// - `biometryAny` together with `biometryCurrentSet`;
+/// - `userPresence` together with anything but `applicationPassword` and `privateKeyUsage`;
+/// - a protection that is not one of the `kSecAttrAccessible…` constants. Apple's private accessibility "until reboot"
+///   (`f`) is none of them: Apple's keychain makes an access control of it that no item can then be stored with.
+///
+/// The function does not look whether there is a passcode or an enrolled finger: storing an item does.
 ///
 /// - Parameters:
-///   - allocator: Accepted and not used.
+///   - allocator: The allocator is accepted and not used.
 ///   - protection: One of the `kSecAttrAccessible…` constants.
-///   - flags: What reading asks of the person or device, and how several constraints are joined.
-///   - error: Receives, with the caller as its owner, an error of `NSOSStatusErrorDomain` with the code
-///     ``errSecParam`` and a description that says which rule was broken.
-/// - Returns: nil for a combination that is refused.
+///   - flags: The constraints on the person or device, and how several of them are joined.
+///   - error: The place receives an error of `NSOSStatusErrorDomain`, with the code ``errSecParam`` and a description
+///     that says which rule was broken. The caller owns the error.
+/// - Returns: The access control, or nil for a combination that is refused.
 public func SecAccessControlCreateWithFlags(
     _ allocator: CFAllocator?,
     _ protection: CFTypeRef,

@@ -1,4 +1,4 @@
-/// What a status means, for a person to read, where nothing is known about the call that returned it.
+/// Explains a status to a person where nothing is known about the call that returned it.
 package func statusMessage(_ status: OSStatus) -> String {
     messages[status] ?? "The keychain has no text for the status \(status)."
 }

@@ -3,22 +3,33 @@ internal import KeychainCrypto
 package import KeychainModel
 internal import KeychainSystem
 
-/// The class keys of one keychain's files, taken from a backup key file with its passphrase.
+/// The class keys of one keychain's files, read from a backup key file with its passphrase.
 ///
 /// ```swift
 /// let key = try FileBackupKey(contentsOf: keyFile, passphrase: Data("correct horse".utf8))
 /// try files.restore(url, with: key)
 /// ```
 ///
-/// `keychainctl file backup-key` makes such a file, while the keychain is unlocked. It opens every protected file of that
-/// keychain, those that are made later under the same keys too, and needs neither its passcode nor its device key.
+/// `keychainctl file backup-key` makes such a file while the keychain is unlocked. The key opens every protected file
+/// of that keychain, including files that are made later, until all keys of the keychain are renewed. It needs neither
+/// the passcode of the keychain nor its device key, so the passphrase is all that protects it.
+///
+/// The keys are sealed in memory and are opened for one file at a time. The value may be used by several threads at
+/// once.
 public struct FileBackupKey: Sendable {
     private let content: Content
 
-    /// Opens a backup key file. Takes a third of a second and 128 MiB.
+    /// Opens a backup key file, which takes a third of a second and 128 MiB of memory.
     ///
-    /// - Throws: `.wrongPassphrase`; `.tampered` if the file was changed or cut short, `.newerFormat`, `.unsupportedFile`
-    ///   for another file than that; `.invalidOption` for what is no passphrase.
+    /// The cost makes guessing a passphrase slow. The copy of the passphrase that this makes is erased; the caller's
+    /// own copy is not.
+    ///
+    /// - Parameters:
+    ///   - url: The backup key file. A link is followed.
+    ///   - passphrase: UTF-8 text of 1 to 1,024 bytes, taken exactly as it is.
+    /// - Throws: `.wrongPassphrase`; `.tampered` if the file was changed or cut short; `.newerFormat`;
+    ///   `.unsupportedFile` if it is no backup key file; `.invalidOption` for a passphrase that is empty, too long or
+    ///   not UTF-8; `.system` if the file cannot be read.
     public init(contentsOf url: URL, passphrase: some ContiguousBytes) throws(DataProtectionError) {
         let bytes = SecretBytes(count: passphrase.withUnsafeBytes { $0.count }) { target in
             passphrase.withUnsafeBytes { target.copyMemory(from: $0) }
@@ -28,11 +39,13 @@ public struct FileBackupKey: Sendable {
 
     fileprivate init(_ content: Content) { self.content = content }
 
-    /// The one whose files it opens.
+    /// The keychain whose files the key opens. It is ``ProtectedFileInfo/keychain`` of these files.
     public var keychain: UUID { content.backup.storeID }
 
-    /// - Throws: `.wrongKey` if it is another keychain's file, or under a class key that is not in here; `.tampered` if it
-    ///   does not open.
+    /// Unwraps the key of one file.
+    ///
+    /// - Throws: `.wrongKey` if the file belongs to another keychain, or is under a class key that is not in here;
+    ///   `.tampered` if the key does not open.
     func unwrap(_ wrapped: WrappedFileKey, _ path: String) throws(DataProtectionError) -> SecretBytes {
         do throws(KeychainError) {
             return try content.backup.unwrap(wrapped)
@@ -47,16 +60,18 @@ public struct FileBackupKey: Sendable {
     }
 }
 
-/// A backup key file as it was read, before anybody was asked for its passphrase.
+/// The bytes of a backup key file, before a person is asked for its passphrase.
 package struct SealedFileBackupKey: Sendable {
     private let bytes: Data
     private let path: String
 
-    /// - Throws: as ``FileBackupKey/init(contentsOf:passphrase:)``.
+    /// Reads a backup key file.
+    ///
+    /// - Throws: The errors of ``FileBackupKey/init(contentsOf:passphrase:)``.
     package init(contentsOf url: URL) throws(DataProtectionError) {
         let file = try OpenFile(reading: try FilePath.of(url))
         path = file.path
-        // One byte more than any has tells what is too long.
+        // One byte more than the largest file shows that a file is too long.
         var bytes = Data(count: FileKeyBackup.mostBytes + 1)
         let count = bytes.withUnsafeMutableBytes { target in
             Result { () throws(DataProtectionError) in try target.fill(from: file.descriptor, at: 0, file.path) }
@@ -84,7 +99,9 @@ package struct SealedFileBackupKey: Sendable {
 }
 
 extension DataProtectionError {
-    /// - Parameter path: Of the backup key file.
+    /// Translates an error of the keychain.
+    ///
+    /// - Parameter path: The path of the backup key file.
     fileprivate init(backupKey error: KeychainError, _ path: String) {
         let code: Code =
             switch error.code {

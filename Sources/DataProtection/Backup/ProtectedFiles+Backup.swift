@@ -4,19 +4,31 @@ internal import KeychainCrypto
 internal import KeychainSystem
 
 extension ProtectedFiles {
-    /// Copies a protected file as it is, encrypted, in any state of the lock: no key is needed for it.
+    /// Copies a protected file as it is, encrypted, in any state of the lock. The copy needs no key.
     ///
-    /// The copy is what the file was at one moment, also while a program changes it in place, and takes the mode, the
-    /// times and the extended attributes of the file, and its owner where that is allowed. It is there whole or not at
-    /// all, and on the disk afterwards.
+    /// ```swift
+    /// for url in letters {
+    ///     try files.backUp(url, to: backup.appending(path: url.lastPathComponent))
+    /// }
+    /// ```
+    ///
+    /// The copy is one version of the file, whole, even while a program changes the file in place. It gets the mode,
+    /// the times and the extended attributes of the file, and its owner where the system allows that. It appears whole
+    /// or not at all, and is on the disk when the call returns.
+    ///
+    /// The copy opens with this keychain, and elsewhere with a ``FileBackupKey`` that was made before. A program that
+    /// may write to the backup's directory can exchange the copy for an older one, which is not noticed.
     ///
     /// - Parameters:
-    ///   - url: A link is followed.
-    ///   - copy: Where an older copy may be. Its directory exists.
-    ///   - progress: Told now and then, also while another program writes to the file.
-    /// - Returns: false if the copy is there already, told by size, time of modification and header.
-    /// - Throws: `.notProtected` for a plain file; `.truncated` or `.tampered` for one that is visibly not whole, in whose
-    ///   place an older copy stays; `.system` with EEXIST if something else than a copy has the name.
+    ///   - url: The file. A link is followed.
+    ///   - copy: The place of the copy, where an older copy may be. Its directory must exist.
+    ///   - progress: Called after each part, on this thread, and also while the call waits for another program that
+    ///     writes.
+    /// - Returns: false if the copy is there already, judged by size, time of modification and header.
+    /// - Throws: `.notProtected` for a plain file. `.truncated` or `.tampered` for a file that is visibly damaged; an
+    ///   older copy stays then. `.changedMeanwhile` if programs write to the file for half a minute. `.system` with
+    ///   `EEXIST` if something other than a copy has the name, and with `ENOSPC` if the disk has no room.
+    ///   `.unsupportedFile` if `copy` is the file itself.
     @discardableResult
     public func backUp(
         _ url: URL, to copy: URL, progress: (Progress) -> Void = { _ in }
@@ -38,9 +50,10 @@ extension ProtectedFiles {
         return true
     }
 
-    /// What is where a copy is to be; nil: nothing.
+    /// Opens the file in the place of a copy.
     ///
-    /// - Throws: if it is no protected file, or the file itself.
+    /// - Returns: `nil` if there is no file.
+    /// - Throws: An error if it is not a protected file, or if it is the file that is copied.
     func presentCopy(
         _ target: String, of file: borrowing OpenFile
     ) throws(DataProtectionError) -> OpenFile? {
@@ -66,7 +79,7 @@ extension ProtectedFiles {
 }
 
 extension OpenFile {
-    /// Whether it has the size, the time of modification and the header page of another one.
+    /// Whether it has the size, the time of modification and the header page of another file.
     fileprivate func isCopy(of file: borrowing OpenFile) throws(DataProtectionError) -> Bool {
         guard size == file.size, status.st_mtim.tv_sec == file.status.st_mtim.tv_sec,
             status.st_mtim.tv_nsec == file.status.st_mtim.tv_nsec

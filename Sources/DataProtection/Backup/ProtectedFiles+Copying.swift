@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension ProtectedFiles {
-    /// Copies all bytes of a file, as they are.
+    /// Copies all bytes of a file as they are.
     func copyBytes(
         of shared: borrowing SharedFile, to new: borrowing Replacement, _ progress: (Progress) -> Void
     ) throws(DataProtectionError) {
@@ -24,11 +24,13 @@ extension ProtectedFiles {
 }
 
 extension Replacement {
-    /// - Throws: ENOSPC if the disk has not so many bytes free, before anything is written.
+    /// Makes sure that the disk has room, before anything is written.
+    ///
+    /// - Throws: `.system` with `ENOSPC` if the disk has fewer bytes free.
     fileprivate func requireSpace(for size: UInt64, _ path: String) throws(DataProtectionError) {
         var status = statvfs()
         guard fstatvfs(descriptor, &status) == 0 else { return }
-        // Some file systems that are programs say that there is as much as the number holds.
+        // Some file systems that are programs report the largest possible number.
         let (free, isMore) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         guard !isMore, free < size else { return }
         throw DataProtectionError(

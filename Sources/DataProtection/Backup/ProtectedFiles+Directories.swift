@@ -5,11 +5,11 @@ internal import KeychainSystem
 
 /// Directories for copies of files.
 extension ProtectedFiles {
-    /// Makes sure that there is a directory which files can be made in: a new one belongs to its owner alone until
+    /// Makes sure that there is a directory for files. A new directory is for its owner alone until
     /// ``finishDirectory(_:like:_:)``.
     ///
-    /// - Parameter isNamed: Whether a person named it: then a link to it is followed.
-    /// - Returns: whether it is new.
+    /// - Parameter isNamed: Whether a person named the directory. A link to it is followed then.
+    /// - Returns: Whether the directory is new.
     package func openDirectory(
         _ path: String, _ use: DirectoryUse, isNamed: Bool = false
     ) throws(DataProtectionError) -> Bool {
@@ -24,7 +24,7 @@ extension ProtectedFiles {
             throw DataProtectionError(
                 .system, path, "it is there already, and no directory: remove it, or copy elsewhere", errno: EEXIST)
         }
-        // One that an earlier run has finished may not be writable.
+        // A directory that an earlier run has finished may not be writable.
         let mayBeChanged = use == .backup && status.st_uid == geteuid()
         if mayBeChanged, status.st_mode & 0o700 != 0o700, chmod(path, status.st_mode | 0o700) != 0 {
             throw .system("write to", path)
@@ -32,16 +32,17 @@ extension ProtectedFiles {
         return false
     }
 
-    /// What directories are made for.
+    /// The purpose of a directory that is made.
     package enum DirectoryUse {
-        /// They get all that their originals have.
+        /// The directory gets everything that the original has.
         case backup
-        /// Nothing that a copy says of them is authenticated: only new ones get anything, and nothing that lets others in.
+        /// The directory gets only harmless properties of the copy, and only if it is new: a copy's properties are not
+        /// authenticated.
         case restore
     }
 
-    /// Gives a directory the extended attributes, the mode and the times of another one, and its owner where that is
-    /// allowed. When all is in it.
+    /// Gives a directory the extended attributes, the mode and the times of another one, and its owner where the system
+    /// allows that. The directory must be filled before.
     package func finishDirectory(
         _ path: String, like source: String, _ use: DirectoryUse
     ) throws(DataProtectionError) {
@@ -55,7 +56,7 @@ extension ProtectedFiles {
         guard fstat(from, &status) == 0 else { throw .system("look at", source) }
         let attributes = try ExtendedAttributes.all(of: from, source)
         if use == .restore { return try finishRestored(to, path, like: status, attributes) }
-        // The access list before the mode, which is a part of it: without the list the mode lets in others.
+        // The access list comes before the mode, which is a part of it. Without the list the mode would let others in.
         if !attributes.contains(where: { $0.name == ExtendedAttributes.accessList }) {
             try ExtendedAttributes.remove(ExtendedAttributes.accessList, of: path)
         }
@@ -70,7 +71,7 @@ extension ProtectedFiles {
         guard futimens(to, [status.st_atim, status.st_mtim]) == 0 else { throw .system("write the times of", path) }
     }
 
-    /// Gives a directory that a restore has made the class that its copy gives, before anything is made in it.
+    /// Gives a directory that a restore has made the class that its copy gives, before any file is made in it.
     package func giveClass(_ path: String, like copy: String) throws(DataProtectionError) {
         guard let value = try ExtendedAttributes.value(Self.directoryAttribute, of: copy),
             Self.mayGive(value, try inheritedProtection(path))
@@ -92,8 +93,10 @@ extension ProtectedFiles {
         }
     }
 
-    /// Whether a restored directory may give what its copy says: not if it is weaker than what new files get without it, nor
-    /// if it is no class, which would keep new files from being made.
+    /// Whether a restored directory may give the class that its copy names.
+    ///
+    /// A class that is weaker than the one of new files without it is refused. So is a text that is no class, which
+    /// would keep new files from being made.
     private static func mayGive(_ attribute: Data, _ inherited: FileProtection?) -> Bool {
         guard let protection = FileProtection(rawValue: String(decoding: attribute, as: UTF8.self)) else {
             return false

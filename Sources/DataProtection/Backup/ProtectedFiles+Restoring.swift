@@ -7,18 +7,26 @@ internal import KeychainSystem
 extension ProtectedFiles {
     // MARK: Where it is
 
-    /// Brings a file of another keychain under this one, in the place where it is. Its class and its times stay, and
-    /// only its header is written: its size does not matter.
+    /// Brings a file of another keychain under this one, in its place.
     ///
-    /// At any moment the file opens with one of the two keychains. After an interruption the same call finishes it.
+    /// ```swift
+    /// let key = try FileBackupKey(contentsOf: keyFile, passphrase: passphrase)
+    /// for url in copies { try files.restore(url, with: key) }
+    /// ```
+    ///
+    /// The class and the times of the file stay. Only the header is written, so a large file takes no longer than a
+    /// small one. At any moment the file opens with one of the two keychains, and repeating the call finishes one that
+    /// was interrupted.
+    ///
+    /// The file's key stays. A program that has the backup key and an old copy of the header can still open the file.
     ///
     /// - Parameters:
-    ///   - url: A link is followed.
-    ///   - key: Of the keychain that the file comes from.
-    /// - Returns: false if it belongs to this keychain already; then nothing was done.
-    /// - Throws: `.wrongKey` for a file of a third keychain, or one under newer keys than the backup key has; `.locked` if
-    ///   a file of its class cannot be made now; `.notProtected`, `.truncated`, `.tampered` or `.newerFormat`. The file
-    ///   is as it was then.
+    ///   - url: The file. A link is followed.
+    ///   - key: The backup key of the keychain that the file comes from.
+    /// - Returns: false if the file belongs to this keychain already.
+    /// - Throws: `.wrongKey` for a file of a third keychain, or one that is under newer keys than the backup key has.
+    ///   `.locked` if no file of its class can be made now. `.notProtected`, `.truncated`, `.tampered` or
+    ///   `.newerFormat`. `.changedMeanwhile` if another program replaces the file. The file was not changed then.
     @discardableResult
     public func restore(_ url: URL, with key: FileBackupKey) throws(DataProtectionError) -> Bool {
         let file = try open(url, O_RDWR)
@@ -30,7 +38,8 @@ extension ProtectedFiles {
                 throw DataProtectionError(
                     .changedMeanwhile, path, "another program has replaced the file meanwhile; nothing was changed")
             }
-            // The new header says that the disk has what it refers to, which may have been copied here just now.
+            // The new header claims that the disk has everything it refers to. The file may have been copied here a
+            // moment ago.
             guard files.sync(descriptor) == 0 else { throw .system("write", path) }
         }
         if let foreign = try foreignKey(of: file, with: key) {
@@ -46,12 +55,12 @@ extension ProtectedFiles {
                     (header) throws(DataProtectionError) in header.key
                 }
             } catch {
-                // It is this keychain's: that it does not open now is nothing that a restore could mend.
+                // The file belongs to this keychain, and a restore cannot help against a lock.
                 guard error.code == .locked else { throw error }
                 return false
             }
         }
-        // Its content is as old as it was.
+        // The time of modification is that of the content, which has not changed.
         guard futimens(file.descriptor, [file.status.st_atim, file.status.st_mtim]) == 0 else {
             throw .system("write the times of", path)
         }
@@ -60,17 +69,22 @@ extension ProtectedFiles {
 
     // MARK: As a copy
 
-    /// Copies a file of another keychain, and the copy belongs to this one. What is said of ``backUp(_:to:progress:)``
-    /// about copies holds here too, but that owner, access list and the rights of others to write are not taken: nothing of
-    /// them is authenticated. A file of this keychain is copied as it is.
+    /// Copies a file of another keychain, and brings the copy under this one.
+    ///
+    /// The copy gets the times, the users' extended attributes and the mode of the file. Owner, access list and the
+    /// right of others to write are not copied, since nothing of them is authenticated. A file of this keychain is
+    /// copied as it is. The copy appears whole or not at all, and is on the disk when the call returns.
     ///
     /// - Parameters:
-    ///   - url: A link is followed. The file stays as it is.
-    ///   - copy: Its directory exists.
-    ///   - key: Of the keychain that the file comes from.
-    ///   - progress: As in ``backUp(_:to:progress:)``.
-    /// - Returns: false if the file is there already, restored before; it is not looked at whether it was changed since.
-    /// - Throws: as ``restore(_:with:)``; `.system` with EEXIST if another file has the name, which is never replaced.
+    ///   - url: The file, which stays as it is. A link is followed.
+    ///   - copy: The place of the copy. Its directory must exist.
+    ///   - key: The backup key of the keychain that the file comes from.
+    ///   - progress: Called after each part, on this thread, and also while the call waits for another program that
+    ///     writes.
+    /// - Returns: false if the file was restored to that place before. The call does not look whether it was changed
+    ///   since.
+    /// - Throws: The errors of ``restore(_:with:)``. `.system` with `EEXIST` if another file has the name, which is
+    ///   never replaced, and with `ENOSPC` if the disk has no room.
     @discardableResult
     public func restore(
         _ url: URL, to copy: URL, with key: FileBackupKey, progress: (Progress) -> Void = { _ in }
@@ -81,7 +95,7 @@ extension ProtectedFiles {
         let claimed = try shared.header().claimed.key
         if let present = try presentCopy(target, of: shared.file) {
             let found = try present.header().claimed.key
-            // One of the same file that was not brought here, a mere copy, is no restored one.
+            // A mere copy of the file, which was not brought under this keychain, does not count as restored.
             guard found.fileID == claimed.fileID, try isOwn(found, present.path) else {
                 throw occupied(target, "another protected file", path)
             }
@@ -104,14 +118,15 @@ extension ProtectedFiles {
 
     // MARK: Headers
 
-    /// The header that a restored copy begins with; nil: the file belongs to this keychain already.
+    /// Makes the header that a restored copy begins with.
     ///
-    /// - Throws: as ``restore(_:with:)``.
+    /// - Returns: `nil` if the file belongs to this keychain already.
+    /// - Throws: The errors of ``restore(_:with:)``.
     private func adoptedHeader(
         of file: borrowing OpenFile, with key: FileBackupKey
     ) throws(DataProtectionError) -> (FileHeader, KeyMaterial)? {
         guard let foreign = try foreignKey(of: file, with: key) else { return nil }
-        // Nobody writes to it meanwhile.
+        // The caller holds the lock that keeps others from writing.
         var header = try sealed(file, key: foreign.key).current(.continuing, isLocked: true).0.header
         header.key = try keys.ask(
             .adopt(foreign.secret, header.fileClass, fileID: header.key.fileID), file.path
@@ -121,7 +136,9 @@ extension ProtectedFiles {
         return (header, foreign.key.fileKey)
     }
 
-    /// The key of a file of another keychain; nil: it belongs to this one already.
+    /// Opens the key of a file of another keychain.
+    ///
+    /// - Returns: `nil` if the file belongs to this keychain already.
     private func foreignKey(
         of file: borrowing OpenFile, with backup: FileBackupKey
     ) throws(DataProtectionError) -> (key: OpenFileKey, secret: SecretBytes)? {
@@ -139,8 +156,10 @@ extension ProtectedFiles {
         return (key, secret)
     }
 
-    /// Whether an interrupted call has changed one copy of the header of a file that belongs to this keychain, and the
-    /// other one is still under the former keychain's key, or broken.
+    /// Whether an interrupted call has changed one copy of the header.
+    ///
+    /// The file belongs to this keychain then, and the other copy is broken or still under the key of the former
+    /// keychain.
     private func isUnfinished(_ file: borrowing OpenFile) throws(DataProtectionError) -> Bool {
         let page = try file.firstPage()
         let result = Result { () throws(FileFormatError) in try FileHeader.inFirstPage(page) }
@@ -150,7 +169,7 @@ extension ProtectedFiles {
         return pair.former?.claimed.key.storeID != pair.newest.claimed.key.storeID
     }
 
-    /// Whether a key is this keychain's, and there is a class key for it.
+    /// Whether a key belongs to this keychain, which has a class key for it.
     private func isOwn(_ key: WrappedFileKey, _ path: String) throws(DataProtectionError) -> Bool {
         do throws(DataProtectionError) {
             _ = try keys.ask(.open(key), path)

@@ -2,14 +2,18 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainSystem
 
-/// A protected file that nobody who keeps to docs/file-format.md ("Several programs") writes to while this exists.
+/// A protected file that is kept from being written to while this exists.
+///
+/// Programs that keep to docs/file-format.md ("Several programs") wait.
 struct SharedFile: ~Copyable {
     private static let patience = Duration.seconds(30)
 
     let file: OpenFile
 
+    /// Opens the file and waits for programs that write to it.
+    ///
     /// - Parameter waiting: Called now and then while another program writes.
-    /// - Throws: `.notProtected` for a plain file; `.changedMeanwhile` if it is written to for half a minute.
+    /// - Throws: `.notProtected` for a plain file; `.changedMeanwhile` if programs write to it for half a minute.
     init(_ path: String, waiting: () -> Void) throws(DataProtectionError) {
         let end = ContinuousClock.now + Self.patience
         while true {
@@ -17,7 +21,7 @@ struct SharedFile: ~Copyable {
             guard try file.isProtected() else { throw DataProtectionError(.notProtected, path, "it is a plain file") }
             let failure = ckeychain_share_lock(file.descriptor, Int64(FileFormat.headerByteCount))
             guard [0, EAGAIN, EACCES].contains(failure) else { throw .system("lock", path, errno: failure) }
-            // What was written between opening and locking is not in what is known of it.
+            // A write between opening and locking would not be in the facts that were read at opening.
             if failure == 0 && file.identity.isUnchanged() {
                 self.file = file
                 return
@@ -31,12 +35,13 @@ struct SharedFile: ~Copyable {
         }
     }
 
-    /// The header, which nobody has vouched for.
+    /// The header, which is not verified.
     ///
-    /// - Throws: `.truncated` if the file has not all that it says: a copy of it would take the place of a whole one.
+    /// - Throws: `.truncated` if the file lacks bytes that the header counts: a copy of it would replace a whole one.
     func header() throws(DataProtectionError) -> UnverifiedFileHeader {
         let header = try file.header()
-        // One that was written before a crash may refer to what never came to the disk; then the other one counts.
+        // A header that was written before a crash may refer to bytes that never came to the disk. The other header
+        // counts then.
         let page = try file.firstPage()
         let former = (try? Result { () throws(FileFormatError) in try FileHeader.inFirstPage(page) }.get())?.former
         let isBaseThere = !header.claimed.isDurable && (former?.claimed.storedSize).map { $0 <= file.size } ?? false
@@ -48,7 +53,9 @@ struct SharedFile: ~Copyable {
         return header
     }
 
-    /// - Throws: `.changedMeanwhile` if a program has written to it that does not look at locks.
+    /// Makes sure that the file has not changed since it was opened.
+    ///
+    /// - Throws: `.changedMeanwhile` if a program that does not look at locks has written to it.
     func requireUnchanged() throws(DataProtectionError) {
         guard file.identity.isUnchanged() else {
             throw DataProtectionError(

@@ -4,10 +4,11 @@ internal import KeychainSystem
 
 /// Extended attributes (xattr(7)) of an open file or of a directory.
 enum ExtendedAttributes {
-    /// The one in which Linux keeps access lists (acl(5)).
+    /// The attribute in which Linux keeps access lists (acl(5)).
     static let accessList = "system.posix_acl_access"
 
-    /// nil: there is none of that name, or the file system has none at all.
+    /// The value of an attribute. `nil` means that there is none of that name, or that the file system has no
+    /// attributes.
     static func value(_ name: String, of path: String) throws(DataProtectionError) -> Data? {
         try read(path) { ckeychain_get_attribute(path, -1, name, $0, $1, &$2) }
     }
@@ -16,7 +17,7 @@ enum ExtendedAttributes {
         try read(path) { ckeychain_get_attribute(nil, file, name, $0, $1, &$2) }
     }
 
-    /// All of a file, as far as the caller may see them.
+    /// All attributes of a file that the caller may see.
     static func all(of file: Int32, _ path: String) throws(DataProtectionError) -> [(name: String, value: Data)] {
         let names = try read(path) { names, capacity, count in
             ckeychain_list_attributes(file, names?.assumingMemoryBound(to: CChar.self), capacity, &count)
@@ -41,7 +42,7 @@ enum ExtendedAttributes {
         guard failure == 0 else { throw .system("mark", path, errno: failure) }
     }
 
-    /// Also if there is none.
+    /// Removes an attribute. It is no error if there is none.
     static func remove(_ name: String, of path: String) throws(DataProtectionError) {
         try requireRemoved(ckeychain_remove_attribute(path, -1, name), path)
     }
@@ -58,7 +59,7 @@ enum ExtendedAttributes {
         _ path: String, _ call: (UnsafeMutableRawPointer?, Int, inout Int) -> Int32
     ) throws(DataProtectionError) -> Data? {
         var failure = ERANGE
-        // It may grow between the two calls.
+        // The attribute may grow between the two calls.
         for _ in 0..<10 where failure == ERANGE {
             var count = 0
             failure = call(nil, 0, &count)

@@ -3,26 +3,28 @@ internal import Glibc
 internal import KeychainSystem
 
 extension FilePath {
-    /// How many bytes an open file has.
+    /// The number of bytes of an open file.
     static func size(of file: Int32, _ path: String) throws(DataProtectionError) -> UInt64 {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw .system("read", path) }
         return UInt64(max(0, status.st_size))
     }
 
+    /// The path that a URL names.
+    ///
     /// - Throws: `.unsupportedFile` for a URL that names no file.
     static func of(_ url: URL) throws(DataProtectionError) -> String {
         guard url.isFileURL else {
             throw DataProtectionError(.unsupportedFile, url.absoluteString, "the URL is not that of a file")
         }
-        // The name would end there.
+        // The system would take the name as ending at the NUL.
         guard !url.absoluteString.contains("%00") else { throw .system("open", url.absoluteString, errno: EINVAL) }
         let path = url.withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } } ?? ""
         guard !path.isEmpty else { throw .system("open", url.absoluteString, errno: ENOENT) }
         return path
     }
 
-    /// The file that a path leads to in the end, which need not exist.
+    /// The path of the file that a path leads to after all links. The file need not exist.
     static func target(of path: String) throws(DataProtectionError) -> String {
         do throws(SystemError) {
             return try followingLinks(path)
@@ -32,10 +34,10 @@ extension FilePath {
         }
     }
 
-    /// Makes sure that the disk has the names in a directory.
+    /// Makes sure that the names in a directory are on the disk.
     static func sync(_ directory: String, files: any FileSystem) throws(DataProtectionError) {
         let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        // One that may be written and not read cannot be forced to the disk.
+        // A directory that may be written and not read cannot be forced to the disk.
         if descriptor < 0 && errno == EACCES { return }
         guard descriptor >= 0 else { throw .system("open", directory) }
         defer { Glibc.close(descriptor) }

@@ -3,20 +3,22 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainSystem
 
-/// A regular file that is open, with what it was like at that moment.
+/// A regular file that is open, with its status at the moment of opening.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
     let path: String
     let status: stat
 
-    /// Opens a file for reading, whatever it holds.
+    /// Opens a file for reading, plain or protected.
     ///
-    /// - Throws: `.unsupportedFile` for what is no regular file. Opening a pipe does not wait for its other end.
+    /// - Throws: `.unsupportedFile` if it is not a regular file. Opening a pipe does not wait for its other end.
     init(reading path: String) throws(DataProtectionError) {
         try self.init(path, O_RDONLY)
     }
 
-    /// - Parameter flags: O_RDONLY or O_RDWR.
+    /// Opens a file.
+    ///
+    /// - Parameter flags: `O_RDONLY` or `O_RDWR`.
     init(_ path: String, _ flags: Int32) throws(DataProtectionError) {
         let descriptor = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw Self.openError(path) }
@@ -35,7 +37,7 @@ struct OpenFile: ~Copyable {
     deinit { close(descriptor) }
 
     private static func openError(_ path: String) -> DataProtectionError {
-        // What open(2) says of a socket.
+        // open(2) reports a socket by this error.
         errno == ENXIO ? unsupported(S_IFSOCK, path) : .system("open", path)
     }
 
@@ -54,7 +56,7 @@ struct OpenFile: ~Copyable {
 
     var size: UInt64 { UInt64(max(0, status.st_size)) }
 
-    /// The first page, or all there is of it.
+    /// The first page, or the part of it that the file has.
     func firstPage() throws(DataProtectionError) -> Data {
         var page = Data(count: FileFormat.headerByteCount)
         let result = page.withUnsafeMutableBytes { bytes in
@@ -65,11 +67,11 @@ struct OpenFile: ~Copyable {
 
     /// Whether the file is protected.
     func isProtected() throws(DataProtectionError) -> Bool {
-        // Nearly all files are told by their first bytes; the second copy of the header is looked at all the same.
+        // The first bytes decide for nearly all files. The second copy of the header is looked at as well.
         try firstPage().withUnsafeBytes(FileFormat.isProtected)
     }
 
-    /// The header, which nobody has vouched for yet.
+    /// The newest header, which is not verified yet.
     func header() throws(DataProtectionError) -> UnverifiedFileHeader {
         let page = try firstPage()
         do throws(FileFormatError) {
@@ -79,7 +81,7 @@ struct OpenFile: ~Copyable {
         }
     }
 
-    /// Whether both slots have a whole header, which need not be the same one.
+    /// Whether both slots have an intact header. The two may differ.
     func hasBothHeaders() throws(DataProtectionError) -> Bool {
         let page = try firstPage()
         do throws(FileFormatError) {
@@ -89,36 +91,39 @@ struct OpenFile: ~Copyable {
         }
     }
 
-    /// Waits until nobody else writes to the file (docs/file-format.md, "Several programs"). The lock goes with the
-    /// descriptor.
+    /// Waits until no other program writes to the file, and keeps others from writing (docs/file-format.md, "Several
+    /// programs").
+    ///
+    /// The lock ends when the descriptor is closed.
     func lockHeader() throws(DataProtectionError) {
         let failure = ckeychain_await_lock(descriptor, Int64(FileFormat.headerByteCount))
         guard failure == 0 else { throw .system("lock", path, errno: failure) }
     }
 
-    /// For asking later whether it is still the same. To be used while this exists.
+    /// The identity of the file, for finding out later whether it is still this file. It is valid for as long as this
+    /// exists.
     var identity: FileIdentity { FileIdentity(descriptor: descriptor, path: path, status: status) }
 }
 
-/// What a file was when it was opened.
+/// The status of a file at the moment of opening.
 struct FileIdentity {
     fileprivate let descriptor: Int32
     fileprivate let path: String
     fileprivate let status: stat
 
-    /// Whether the path still leads to it.
+    /// Whether the path still leads to this file.
     func isStillNamed() -> Bool {
         var named = stat()
         return stat(path, &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev
     }
 
-    /// Whether both is so: the path still leads to it, and nobody has touched it.
+    /// Whether the path still leads to this file, and the file was not touched.
     func isUnchanged() -> Bool { isStillNamed() && isUntouched() }
 
-    /// Whether nobody has written to it or changed its mode, owner, names or attributes.
+    /// Whether the file's content, mode, owner, names and attributes are those of the moment of opening.
     func isUntouched() -> Bool {
         var present = stat()
-        // The time of change is the kernel's own: nobody sets it back, as they may the time of modification.
+        // Only the kernel sets the time of change. A program can set back the time of modification.
         return fstat(descriptor, &present) == 0 && present.st_size == status.st_size
             && present.st_ctim.tv_sec == status.st_ctim.tv_sec && present.st_ctim.tv_nsec == status.st_ctim.tv_nsec
     }

@@ -1,13 +1,15 @@
 internal import Glibc
 
-/// A file that is encrypted or decrypted already, beside the one whose place it is to take.
+/// A file that is encrypted or decrypted already, beside the file whose place it is to take.
 final class PreparedConversion {
     private let file: OpenFile
     private let exclusion: WriterExclusion
-    /// nil: it has its place, or was given up.
+    /// The new file. `nil` means that it has its place, or was given up.
     private var new: Replacement?
 
-    /// - Parameter exclusion: Of the old file, since before it was read.
+    /// Takes the old file, the new one, and the exclusion of writers.
+    ///
+    /// - Parameter exclusion: The exclusion of the old file, which holds since before the file was read.
     init(
         of file: consuming OpenFile, by new: consuming Replacement, _ exclusion: WriterExclusion
     ) {
@@ -18,7 +20,8 @@ final class PreparedConversion {
 
     var path: String { file.path }
     var device: dev_t { file.status.st_dev }
-    /// Of the new file, to be used while this exists; -1: it has its place already.
+    /// The descriptor of the new file, valid for as long as this exists. It is −1 if the new file has its place
+    /// already.
     var descriptor: Int32 {
         switch new {
         case .some(let new): new.descriptor
@@ -26,7 +29,7 @@ final class PreparedConversion {
         }
     }
 
-    /// Of the file; the caller closes it. nil: it may not be read.
+    /// Opens the directory of the file. The caller closes it. `nil` means that it may not be read.
     func openDirectory() throws(DataProtectionError) -> Int32? {
         switch new {
         case .some(let new): try new.openDirectory()
@@ -34,7 +37,7 @@ final class PreparedConversion {
         }
     }
 
-    /// Gives the new file its place, and forces both to the disk.
+    /// Gives the new file its place, and forces the content and the name to the disk.
     func publish() throws(DataProtectionError) {
         try force()
         try takePlace(forcesFile: true, forcesDirectory: true)
@@ -53,14 +56,16 @@ final class PreparedConversion {
     /// Gives the new file its place.
     ///
     /// - Parameters:
-    ///   - forcesFile: Whether to force to the disk what it is besides its content.
-    ///   - forcesDirectory: And that it has its name.
+    ///   - forcesFile: Whether the file's mode, owner, times and attributes are forced to the disk.
+    ///   - forcesDirectory: Whether the file's name is forced to the disk.
     func takePlace(forcesFile: Bool, forcesDirectory: Bool) throws(DataProtectionError) {
         guard var new = new.take() else { return }
-        // Before anything is changed. A directory that may be written and not read cannot be forced to the disk.
+        // The directory is opened before anything is changed. One that may be written and not read cannot be forced to
+        // the disk.
         let directory = forcesDirectory ? try new.openDirectory() : nil
         defer { if let directory { close(directory) } }
-        // As late as can be: it may be content in clear, which until then is its owner's alone.
+        // The mode and the owner come as late as possible. The new file may be content in clear, and is its owner's
+        // alone until then.
         try new.takeEverything(of: file)
         try new.takeTimes(of: file)
         try exclusion.check()

@@ -3,36 +3,39 @@ internal import Glibc
 internal import KeychainSystem
 internal import Synchronization
 
-/// A new file that takes the place of another one, whole or not at all.
+/// A new file that takes the place of another file, whole or not at all.
 ///
-/// It is written beside that one, under a name that ``isName(_:)`` knows, and locked for as long as somebody writes it:
-/// one that is not locked was left by a program that was killed.
+/// It is written beside that file, under a name that ``isName(_:)`` knows. It is locked for as long as a program writes
+/// it, so an unlocked one was left by a program that was killed.
 struct Replacement: ~Copyable {
     private static let prefix = ".keychain-new-"
 
     private static func makeName() -> String { prefix + UUID().uuidString.lowercased() }
 
-    /// Whether a file of this name is one that is being written, or was: a prefix, and a UUID in small letters.
+    /// Whether a name is that of a new file that is being written, or was: a prefix, and a UUID in small letters.
     static func isName(_ name: some StringProtocol) -> Bool {
         guard name.hasPrefix(prefix) else { return false }
         let rest = String(name.dropFirst(prefix.count))
         return UUID(uuidString: rest)?.uuidString.lowercased() == rest
     }
 
-    /// Open for reading and writing, empty.
+    /// A descriptor for reading and writing. The file is empty at first.
     let descriptor: Int32
-    /// Of the file that it will be.
+    /// The path that the file will have.
     let path: String
-    /// Where it is and will be, whatever becomes of the path to it.
+    /// The directory of the file. It stays this directory, even if its path leads elsewhere later.
     let directory: HeldDirectory
-    /// Its name until then.
+    /// The name of the file until it takes its place.
     private let temporary: String
     let files: any FileSystem
     private var isDone = false
 
+    /// Makes an empty file beside a path.
+    ///
     /// - Parameters:
-    ///   - path: Not a link: see ``FilePath/target(of:)``.
-    ///   - mode: As of open(2); for content in clear that of its owner alone, until it is known who else may read it.
+    ///   - path: A path that is no link: see ``FilePath/target(of:)``.
+    ///   - mode: The mode, as for open(2). For content in clear it is the owner's alone until it is known who else may
+    ///     read it.
     init(of path: String, mode: mode_t, _ files: any FileSystem) throws(DataProtectionError) {
         let held = try Self.hold(path)
         let (opened, name) = try Self.make(in: held, path, mode, files)
@@ -50,10 +53,10 @@ struct Replacement: ~Copyable {
         }
     }
 
-    /// Those of this process, by their descriptors, for a signal that ends it.
+    /// The unfinished files of this process by their descriptors, for a signal that ends it.
     private static let unfinished = Mutex<[Int32: (HeldDirectory, String)]>([:])
 
-    /// Removes all that this process has not finished.
+    /// Removes all files that this process has not finished.
     static func removeUnfinished() {
         unfinished.withLock { unfinished in
             for (directory, name) in unfinished.values { _ = unlinkat(directory.descriptor, name, 0) }
@@ -63,7 +66,9 @@ struct Replacement: ~Copyable {
 
     private func noteFinished() { Self.unfinished.withLock { $0[descriptor] = nil } }
 
-    /// - Throws: `.changedMeanwhile` if the file that it is made from is not the one which has that name in its directory.
+    /// Makes sure that the old file has its name in its directory.
+    ///
+    /// - Throws: `.changedMeanwhile` if another file has that name.
     func requirePlace(of file: borrowing OpenFile) throws(DataProtectionError) {
         guard directory.number(of: FilePath.name(of: path)) == FileNumber(file.status) else {
             throw DataProtectionError(
@@ -78,10 +83,10 @@ struct Replacement: ~Copyable {
             let temporary = makeName()
             let descriptor = files.open(temporary, in: directory, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode: mode)
             guard descriptor >= 0 else { throw .system("write", path) }
-            // Nobody else has it open. Where the file system cannot lock, nothing is swept up.
+            // No other program has the file open. On a file system without locks, leftovers are not removed.
             _ = flock(descriptor, LOCK_EX | LOCK_NB)
             var status = stat()
-            // Somebody who sweeps may have been between these two calls.
+            // Another program may have removed it as a leftover between these two calls.
             if fstat(descriptor, &status) == 0 && status.st_nlink > 0 { return (descriptor, temporary) }
             close(descriptor)
         }
@@ -96,17 +101,18 @@ struct Replacement: ~Copyable {
     /// Gives the new file the old one's place.
     ///
     /// - Parameters:
-    ///   - replaces: Otherwise there must be no file of the name (EEXIST).
-    ///   - isDurable: Whether to force content and name to the disk.
+    ///   - replaces: Whether an old file gives way. Without that, a file of the name is an error (EEXIST).
+    ///   - isDurable: Whether content and name are forced to the disk.
     consuming func publish(replaces: Bool = true, isDurable: Bool) throws(DataProtectionError) {
         if isDurable { try force() }
-        // Before anything is changed. A directory that may be written and not read cannot be forced to the disk.
+        // The directory is opened before anything is changed. One that may be written and not read cannot be forced to
+        // the disk.
         let opened = isDurable ? try openDirectory() : nil
         defer { if let opened { close(opened) } }
         if replaces {
             try takeName()
         } else {
-            // Unlike a rename, a link never takes the place of what is there. The other name goes with `deinit`.
+            // A link never takes the place of a file, as a rename would. The temporary name is removed by `deinit`.
             guard files.link(temporary, to: FilePath.name(of: path), in: directory) == 0 else {
                 throw .system("create", path)
             }
@@ -116,12 +122,12 @@ struct Replacement: ~Copyable {
 
     // MARK: Its steps, for several at a time
 
-    /// Forces what was written to the disk.
+    /// Forces the content to the disk.
     func force() throws(DataProtectionError) {
         if files.sync(descriptor) != 0 { throw .system("write", path) }
     }
 
-    /// Gives the new file the old one's place, in the order that the file system chooses.
+    /// Gives the new file the old one's place. The file system chooses when content and name come to the disk.
     mutating func takeName() throws(DataProtectionError) {
         guard files.rename(temporary, to: FilePath.name(of: path), in: directory) == 0 else {
             throw .system("replace", path)
@@ -130,16 +136,16 @@ struct Replacement: ~Copyable {
         noteFinished()
     }
 
-    /// Forces names to the disk.
+    /// Forces the names in a directory to the disk.
     ///
-    /// - Parameter path: Of a file in the directory, for errors.
+    /// - Parameter path: A file in the directory, for errors.
     static func force(_ directory: Int32, _ path: String, _ files: any FileSystem) throws(DataProtectionError) {
         guard files.syncNames(directory) == 0 else {
             throw .system("be sure that the disk has the new name of", path)
         }
     }
 
-    /// Of the file; the caller closes it. nil: it may not be read.
+    /// Opens the directory of the file. The caller closes it. `nil` means that it may not be read.
     func openDirectory() throws(DataProtectionError) -> Int32? {
         let descriptor = openat(directory.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if descriptor < 0 && errno == EACCES { return nil }
@@ -147,9 +153,9 @@ struct Replacement: ~Copyable {
         return descriptor
     }
 
-    /// Removes what killed programs have left in a directory.
+    /// Removes the files that killed programs have left in a directory.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: The number of files that were removed.
     static func sweep(_ directory: String, _ files: any FileSystem) -> Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.count { name in
@@ -159,7 +165,7 @@ struct Replacement: ~Copyable {
             guard descriptor >= 0 else { return false }
             defer { close(descriptor) }
             var status = stat()
-            // Nothing that this user has not made.
+            // Only regular files that this user has made are removed.
             guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
                 return false
             }
@@ -168,15 +174,15 @@ struct Replacement: ~Copyable {
     }
 }
 
-// MARK: - What a file is besides its content
+// MARK: - Properties besides the content
 
 extension Replacement {
-    /// Gives the new file the mode and the owner of the one that it replaces.
+    /// Gives the new file the mode and the owner of the file that it replaces.
     ///
     /// - Parameters:
-    ///   - mustKeepOwner: Otherwise the new file is this user's where it cannot be given away, as with every program that
-    ///     replaces a file by a new one.
-    ///   - giveTo: Gives the open file to a user and a group, as fchown(2).
+    ///   - mustKeepOwner: Whether it is an error if the file cannot be given to that owner. Otherwise the new file is
+    ///     this user's then, as with every program that replaces a file by a new one.
+    ///   - giveTo: Gives the open file to a user and a group, as fchown(2) does.
     func takeModeAndOwner(
         of status: stat, mustKeepOwner: Bool, giveTo: (Int32, uid_t, gid_t) -> Int32 = fchown
     ) throws(DataProtectionError) {
@@ -188,14 +194,16 @@ extension Replacement {
             throw DataProtectionError(
                 .unsupportedFile, path, "it belongs to another user or group, which this user cannot give files to")
         }
-        // What runs with its owner's or group's rights must not do so with other ones.
+        // A file that runs with the rights of its owner or group must not run with the rights of others.
         guard fchmod(descriptor, status.st_mode & (isGiven ? 0o7777 : 0o777)) == 0 else { throw .system("write", path) }
     }
 
-    /// Gives the new file the access list (acl(5)) of the one that it replaces, and none if that has none: the directory
-    /// may have given it one, which lets in others. Before the mode, which is a part of it.
+    /// Gives the new file the access list (acl(5)) of the file that it replaces, or none if that has none.
     ///
-    /// - Parameter list: nil: it has none.
+    /// The directory may have given the new file a list that lets others in. The list comes before the mode, which is a
+    /// part of it.
+    ///
+    /// - Parameter list: The list. `nil` means that the old file has none.
     func takeAccessList(_ list: Data?) throws(DataProtectionError) {
         let name = ExtendedAttributes.accessList
         if let list {
@@ -207,9 +215,9 @@ extension Replacement {
         }
     }
 
-    /// Gives the new file everything but content that the old one has.
+    /// Gives the new file all properties of the old one besides its content and its times.
     ///
-    /// - Parameter mustKeepOwner: As in ``takeModeAndOwner(of:mustKeepOwner:)``.
+    /// - Parameter mustKeepOwner: See ``takeModeAndOwner(of:mustKeepOwner:)``.
     func takeEverything(
         of file: borrowing OpenFile, mustKeepOwner: Bool = true
     ) throws(DataProtectionError) {
@@ -218,15 +226,19 @@ extension Replacement {
         try takeModeAndOwner(of: file.status, mustKeepOwner: mustKeepOwner)
     }
 
-    /// Gives the new file what only its user decides, from a medium that anybody may have changed: the attributes that
-    /// users set, and the mode without what lets others write, or run it with its owner's rights.
+    /// Gives the new file the properties that are harmless even if they come from a medium that anybody may have
+    /// changed.
+    ///
+    /// These are the attributes that users set, and the mode without the rights of others to write and to run the file
+    /// with its owner's rights.
     func takeWhatIsHarmless(of file: borrowing OpenFile) throws(DataProtectionError) {
         try takeAttributes(of: file, onlyOfUsers: true)
         guard fchmod(descriptor, file.status.st_mode & 0o755) == 0 else { throw .system("write", path) }
     }
 
-    /// Gives the new file the extended attributes of the one that it replaces, the access list left aside. Those of a file
-    /// that this user may not read are not known.
+    /// Gives the new file the extended attributes of the file that it replaces, except the access list.
+    ///
+    /// The attributes of a file that this user may not read are not known.
     func takeAttributes(of path: String) throws(DataProtectionError) {
         if access(path, R_OK) != 0 && errno == EACCES { return }
         try takeAttributes(of: try OpenFile(reading: path))
@@ -239,14 +251,14 @@ extension Replacement {
         where name != ExtendedAttributes.accessList {
             let isOfUser = name.hasPrefix("user.")
             if onlyOfUsers && !isOfUser { continue }
-            // What the system itself sets may be refused; what users set must not get lost.
+            // The system may refuse attributes that it sets itself. Attributes that users set must not be lost.
             guard ExtendedAttributes.set(name, value, of: descriptor) || !isOfUser else {
                 throw .system("write the attributes of", path)
             }
         }
     }
 
-    /// After the last write.
+    /// Gives the new file the times of the old one. It must come after the last write.
     func takeTimes(of file: borrowing OpenFile) throws(DataProtectionError) {
         let times = [file.status.st_atim, file.status.st_mtim]
         guard futimens(descriptor, times) == 0 else { throw .system("write the times of", path) }

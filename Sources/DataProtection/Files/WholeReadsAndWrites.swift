@@ -2,9 +2,9 @@ internal import Glibc
 internal import KeychainSystem
 
 extension UnsafeMutableRawBufferPointer {
-    /// Reads from a place in a file until this is full, or the file ends.
+    /// Reads from a place in a file until this is full or the file ends.
     ///
-    /// - Returns: how many bytes there were.
+    /// - Returns: The number of bytes that were read.
     func fill(from file: Int32, at offset: UInt64, _ path: String) throws(DataProtectionError) -> Int {
         var count = 0
         while count < self.count {

@@ -2,20 +2,22 @@ internal import Foundation
 internal import Glibc
 internal import KeychainSystem
 
-/// Keeps other programs from writing to a file that is about to be replaced. What a program writes to the former file
-/// afterwards is lost, however often it asks for the disk.
+/// Keeps other programs from writing to a file that is about to be replaced. Their later writes would be lost, even
+/// with a sync.
 ///
-/// Where the file is this user's that is a read lease (fcntl(2), "Leases"): there is none while somebody has the file
-/// open for writing, and who opens it afterwards waits until the lease is given back. Elsewhere nothing but a look at
-/// the programs that this user may look at says whether somebody writes.
+/// On a file of this user's it is a read lease (fcntl(2), "Leases"). The kernel grants no lease while a program has the
+/// file open for writing, and a program that opens it afterwards waits until the lease is given back. Without a lease,
+/// only a look at the programs that this user may inspect shows a writer.
 struct WriterExclusion {
     private let descriptor: Int32
     private let path: String
-    /// Otherwise ``WritersInProc`` is asked.
+    /// Whether there is a lease. Without one ``WritersInProc`` is asked.
     private let hasLease: Bool
 
-    /// - Parameter file: The exclusion ends when it is closed.
-    /// - Throws: `.changedMeanwhile` if somebody has it open for writing.
+    /// Begins the exclusion.
+    ///
+    /// - Parameter file: The file. The exclusion ends when it is closed.
+    /// - Throws: `.changedMeanwhile` if a program has it open for writing.
     init(of file: borrowing OpenFile) throws(DataProtectionError) {
         descriptor = file.descriptor
         path = file.path
@@ -24,8 +26,9 @@ struct WriterExclusion {
             try requireNoWriter()
             return
         }
-        // The signal that tells of somebody who waits would end the program. This one is ignored unless a program handles
-        // it, and without an owner it is not sent either; but the owner can be taken away only once there is a lease.
+        // The kernel sends a signal when a program waits for the lease, and the default signal would end this program.
+        // SIGURG is ignored unless a program handles it. Without an owner no signal is sent either, but the owner can
+        // be removed only once there is a lease.
         _ = fcntl(descriptor, Self.setSignal, SIGURG)
         hasLease = fcntl(descriptor, Self.setLease, F_RDLCK) == 0
         let failure = errno
@@ -35,20 +38,21 @@ struct WriterExclusion {
         try requireNoWriter()
     }
 
-    /// For the last moment before the file is replaced.
+    /// Makes sure that no program writes, at the last moment before the file is replaced.
     ///
-    /// - Throws: `.changedMeanwhile` if somebody has opened the file for writing, or waits until they may.
+    /// - Throws: `.changedMeanwhile` if a program has opened the file for writing, or waits until it may.
     func check() throws(DataProtectionError) {
         if !hasLease { try requireNoWriter() }
         try checkLease()
     }
 
-    /// For long work to ask now and then, so that nobody waits for its end. Where there is no lease, nobody waits.
+    /// Looks whether a program waits for the file. Long work calls it now and then, so that the other program does not
+    /// wait for its end. Without a lease no program waits.
     ///
-    /// - Throws: `.changedMeanwhile` if somebody waits until they may open the file for writing.
+    /// - Throws: `.changedMeanwhile` if a program waits until it may open the file for writing.
     func checkLease() throws(DataProtectionError) {
         guard hasLease else { return }
-        // While somebody waits this is what the lease is to become.
+        // While a program waits, this is the kind of lease that the present one has to become.
         guard fcntl(descriptor, Self.getLease) == F_RDLCK else { throw Self.written(path) }
     }
 
@@ -63,10 +67,14 @@ struct WriterExclusion {
                 + "changed")
     }
 
-    // F_SETSIG, F_SETLEASE and F_GETLEASE of fcntl(2), which Glibc declares for C programs that ask for them.
+    // The values of F_SETSIG, F_SETLEASE and F_GETLEASE (fcntl(2)), which Glibc declares only for C programs that ask
+    // for them.
     private static let (setSignal, setLease, getLease): (Int32, Int32, Int32) = (10, 1024, 1025)
 
-    /// Not on file systems of a network, which refuse a lease for reasons of their own: NFS, SMB, Ceph, AFS, 9P (statfs(2)).
+    /// Whether the file system knows leases.
+    ///
+    /// File systems of a network refuse a lease for reasons of their own: NFS, SMB, Ceph, AFS, 9P. The numbers are
+    /// those of statfs(2).
     private static func knowsLeases(_ descriptor: Int32) -> Bool {
         var type: Int64 = 0
         let ofNetwork: Set<Int64> = [
@@ -76,9 +84,9 @@ struct WriterExclusion {
     }
 }
 
-/// Programs that have a file open for writing, as far as this user may look at them: proc(5).
+/// The programs that have a file open for writing, as far as this user may inspect them: proc(5).
 enum WritersInProc {
-    /// Whether there is one, by a descriptor or by a shared mapping.
+    /// Whether a program writes, through a descriptor or a shared mapping.
     static func exist(of descriptor: Int32) -> Bool {
         var file = stat()
         guard fstat(descriptor, &file) == 0 else { return false }
@@ -98,7 +106,9 @@ enum WritersInProc {
         }
     }
 
-    /// The device is left aside: some file systems have another one here than for stat(2).
+    /// Whether a process has a shared, writable mapping of the file.
+    ///
+    /// The device is not compared: some file systems have another number here than in stat(2).
     private static func hasMapping(_ process: String, _ file: stat) -> Bool {
         lines(of: process + "/maps").contains { line in
             let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
@@ -107,13 +117,13 @@ enum WritersInProc {
         }
     }
 
-    /// Nothing of what may not be looked at, or is gone.
+    /// The names in a directory. A directory that may not be read, or is gone, has none.
     private static func names(in directory: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     }
 
     private static func lines(of path: String) -> [Substring] {
-        // These files say of themselves that they are empty.
+        // These files report a size of 0.
         guard let bytes = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path)).readToEnd() else { return [] }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
     }

@@ -6,7 +6,13 @@ internal import KeychainSystem
 extension FoundationFiles {
     // MARK: Files
 
-    /// `FileManager.contents(atPath:)`: nil for whatever went wrong, the lock included.
+    /// The function behind `FileManager.contents(atPath:)`.
+    ///
+    /// - Parameters:
+    ///   - manager: The file manager that was called.
+    ///   - path: The file. A link is followed.
+    /// - Returns: `nil` for every failure. A locked file cannot be told from a missing one here, so a program that must
+    ///   know calls `Data(contentsOf:)`.
     public static func contents(_ manager: FileManager, atPath path: String) -> Data? {
         try? read(NamedFile(path: path)) {
             guard let data = manager.contents(atPath: path) else { throw CocoaError(.fileReadUnknown) }
@@ -14,7 +20,17 @@ extension FoundationFiles {
         }
     }
 
-    /// `FileManager.createFile(atPath:contents:attributes:)`: the class is there before the content is.
+    /// The function behind `FileManager.createFile(atPath:contents:attributes:)`.
+    ///
+    /// The new file has its class before it has content, so the content is never on the disk in clear.
+    ///
+    /// - Parameters:
+    ///   - manager: The file manager that was called.
+    ///   - path: The file.
+    ///   - contents: The content. `nil` means an empty file.
+    ///   - attributes: Attributes of Foundation's. `.protectionKey` names a class. An attribute that cannot be set is
+    ///     ignored for a protected file.
+    /// - Returns: false for every failure, including a class that is not known and a keychain that is locked.
     public static func createFile(
         _ manager: FileManager, atPath path: String, contents: Data?, attributes: [FileAttributeKey: Any]?
     ) -> Bool {
@@ -24,7 +40,7 @@ extension FoundationFiles {
                 return manager.createFile(atPath: path, contents: contents, attributes: others)
             }
             try ProtectedFiles().write(contents ?? Data(), to: file.url, protection: protection)
-            // Foundation is content with a file that did not get all of them.
+            // Foundation accepts a file that did not get all of its attributes.
             if let others { try? manager.setAttributes(others, ofItemAtPath: path) }
             return true
         } catch {
@@ -34,7 +50,17 @@ extension FoundationFiles {
 
     // MARK: Attributes
 
-    /// `FileManager.setAttributes(_:ofItemAtPath:)`. The class comes first: if it cannot be set, nothing is changed.
+    /// The function behind `FileManager.setAttributes(_:ofItemAtPath:)`.
+    ///
+    /// `.protectionKey` encrypts a plain file, gives a protected file another class, and says which class new files in
+    /// a directory get. The class is set first, so nothing is changed if it cannot be set.
+    ///
+    /// - Parameters:
+    ///   - manager: The file manager that was called.
+    ///   - attributes: Attributes of Foundation's, with or without `.protectionKey`.
+    ///   - path: The file or directory.
+    /// - Throws: `fileWriteUnknown` (512) for a class that is not known; `fileWriteNoPermission` (513) if the key is
+    ///   locked away; otherwise Foundation's errors.
     public static func setAttributes(
         _ manager: FileManager, _ attributes: [FileAttributeKey: Any], ofItemAtPath path: String
     ) throws {
@@ -45,13 +71,21 @@ extension FoundationFiles {
         }
     }
 
-    /// `FileManager.attributesOfItem(atPath:)`, with the class, and for a protected file the size of its content. Both are
-    /// as the header says, which is checked only when the file is opened; so they can be had while it is locked.
+    /// The function behind `FileManager.attributesOfItem(atPath:)`.
+    ///
+    /// `.protectionKey` is the class of a file, or the class that a directory gives. `.size` of a protected file is the
+    /// length of its content. Both are the claims of the header, which opening the file verifies, so they are there
+    /// while the keychain is locked. A symbolic link is described itself.
+    ///
+    /// - Parameters:
+    ///   - manager: The file manager that was called.
+    ///   - path: The file or directory.
+    /// - Throws: Foundation's errors.
     public static func attributesOfItem(
         _ manager: FileManager, atPath path: String
     ) throws -> [FileAttributeKey: Any] {
         var attributes = try manager.attributesOfItem(atPath: path)
-        // A link is described itself.
+        // A symbolic link is described itself.
         guard let file = NamedFile(path: path), attributes[.type] as? FileAttributeType != .typeSymbolicLink else {
             return attributes
         }
@@ -60,7 +94,7 @@ extension FoundationFiles {
             let protection = try? ProtectedFiles().inheritedProtection(path)
             attributes[.protectionKey] = protection.map(FileProtectionType.init)
         case .protected:
-            // Of a damaged file there is no more to say than Foundation does.
+            // A damaged file has the attributes that Foundation gives.
             guard let header = try? OpenFile(reading: path).header().claimed else { break }
             attributes[.protectionKey] = FileProtectionType(FileProtection(header.fileClass))
             attributes[.size] = NSNumber(value: header.length)
@@ -71,7 +105,18 @@ extension FoundationFiles {
 
     // MARK: Directories
 
-    /// `FileManager.createDirectory(at:withIntermediateDirectories:attributes:)`.
+    /// The function behind `FileManager.createDirectory(at:withIntermediateDirectories:attributes:)`.
+    ///
+    /// New directories get the class that `.protectionKey` names, and otherwise the class of the directory they are in.
+    /// An existing directory without a class gets the one that is named. If the class cannot be set, the new
+    /// directories are removed again.
+    ///
+    /// - Parameters:
+    ///   - manager: The file manager that was called.
+    ///   - url: The directory.
+    ///   - withIntermediateDirectories: Whether missing directories above it are made too.
+    ///   - attributes: Attributes of Foundation's, with or without `.protectionKey`.
+    /// - Throws: `fileWriteUnknown` (512) for a class that is not known; otherwise Foundation's errors.
     public static func createDirectory(
         _ manager: FileManager, at url: URL, withIntermediateDirectories: Bool, attributes: [FileAttributeKey: Any]?
     ) throws {
@@ -81,7 +126,16 @@ extension FoundationFiles {
         }
     }
 
-    /// `FileManager.createDirectory(atPath:withIntermediateDirectories:attributes:)`.
+    /// The function behind `FileManager.createDirectory(atPath:withIntermediateDirectories:attributes:)`.
+    ///
+    /// It does what the function with a URL does.
+    ///
+    /// - Parameters:
+    ///   - manager: The file manager that was called.
+    ///   - path: The directory.
+    ///   - withIntermediateDirectories: Whether missing directories above it are made too.
+    ///   - attributes: Attributes of Foundation's, with or without `.protectionKey`.
+    /// - Throws: `fileWriteUnknown` (512) for a class that is not known; otherwise Foundation's errors.
     public static func createDirectory(
         _ manager: FileManager, atPath path: String, withIntermediateDirectories: Bool,
         attributes: [FileAttributeKey: Any]?
@@ -92,7 +146,7 @@ extension FoundationFiles {
         }
     }
 
-    /// Every new directory gets the class that was asked for, else that of the directory it is in.
+    /// Makes directories. Each new one gets the class that was asked for, and otherwise that of the directory it is in.
     private static func createDirectory(
         _ directory: NamedFile?, _ name: String, _ isDeep: Bool, _ attributes: [FileAttributeKey: Any]?,
         plainly: ([FileAttributeKey: Any]?) throws -> Void
@@ -109,7 +163,7 @@ extension FoundationFiles {
                 for path in new { try giveProtection(asked, toNew: path) }
                 try giveProtection(asked, toOld: directory, unless: !new.isEmpty)
             } catch {
-                // No directory stays whose files would be plain against what was asked.
+                // A directory must not stay if its files would be plain against the caller's wish.
                 for path in new.reversed() { rmdir(path) }
                 throw error
             }
@@ -122,8 +176,9 @@ extension FoundationFiles {
         try setProtection(protection, of: NamedFile(path: path), path)
     }
 
-    /// One that was there without a class, from before the program protected anything: Apple's Foundation leaves it as it
-    /// is, but there its files have a class in any case.
+    /// Gives a class to a directory that was there without one, from before the program protected anything.
+    ///
+    /// Apple's Foundation leaves such a directory as it is, but there its files have a class in any case.
     private static func giveProtection(
         _ asked: FileProtection?, toOld directory: NamedFile, unless isNew: Bool
     ) throws(DataProtectionError) {
@@ -146,7 +201,7 @@ extension FoundationFiles {
 
     // MARK: Parts
 
-    /// The class, and the attributes that Foundation is to set; nil: none.
+    /// Separates the class from the attributes that Foundation is to set. `nil` means that there is none.
     private static func separated(
         _ attributes: [FileAttributeKey: Any]?, _ path: String
     ) throws(DataProtectionError) -> (FileProtection?, [FileAttributeKey: Any]?) {
@@ -156,7 +211,9 @@ extension FoundationFiles {
         return (try FileProtection(attribute: value, path), others.isEmpty ? nil : others)
     }
 
-    /// - Parameter name: For errors, if it is no file.
+    /// Gives a class to a file or directory.
+    ///
+    /// - Parameter name: The name for errors, if it names no file.
     static func setProtection(
         _ protection: FileProtection, of file: NamedFile?, _ name: String
     ) throws(DataProtectionError) {

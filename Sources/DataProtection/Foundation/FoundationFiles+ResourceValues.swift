@@ -3,20 +3,44 @@ public import Foundation
 extension FoundationFiles {
     // MARK: NSURL
 
-    /// `NSURL.setResourceValue(_:forKey:)`. A plain file is encrypted, a protected one is given another class.
+    /// The function behind `NSURL.setResourceValue(_:forKey:)`.
+    ///
+    /// `URLResourceKey.fileProtectionKey` encrypts a plain file, and gives a protected file another class.
+    ///
+    /// - Parameters:
+    ///   - value: The value; for that key a ``URLFileProtection``, or its raw value.
+    ///   - key: The key. All other keys are Foundation's.
+    ///   - url: The file or directory.
+    /// - Throws: `fileWriteUnknown` (512) for a class that is not known; `fileWriteNoPermission` (513) if the key is
+    ///   locked away.
     public static func setResourceValue(_ value: Any?, forKey key: URLResourceKey, of url: NSURL) throws {
         guard key == .fileProtectionKey else { return try url.setResourceValue(value, forKey: key) }
         try setProtection(value, of: url as URL)
     }
 
-    /// `NSURL.setResourceValues(_:)`. The class comes first: if it cannot be set, nothing is changed.
+    /// The function behind `NSURL.setResourceValues(_:)`.
+    ///
+    /// The class is set first, so nothing is changed if it cannot be set.
+    ///
+    /// - Parameters:
+    ///   - values: The values by their keys.
+    ///   - url: The file or directory.
+    /// - Throws: `fileWriteUnknown` (512) for a class that is not known; otherwise Foundation's errors.
     public static func setResourceValues(_ values: [URLResourceKey: Any], of url: NSURL) throws {
         var others = values
         if let value = others.removeValue(forKey: .fileProtectionKey) { try setProtection(value, of: url as URL) }
         try url.setResourceValues(others)
     }
 
-    /// `NSURL.getResourceValue(_:forKey:)`. Also while the file is locked; nil for a plain one.
+    /// The function behind `NSURL.getResourceValue(_:forKey:)`.
+    ///
+    /// The class is that of the header, so it is there while the file is locked.
+    ///
+    /// - Parameters:
+    ///   - value: Set to the class as a string, or to `nil` for a plain file.
+    ///   - key: The key. All keys but `.fileProtectionKey` are Foundation's.
+    ///   - url: The file or directory.
+    /// - Throws: `fileReadCorruptFile` (259) if the header cannot be read; otherwise Foundation's errors.
     public static func getResourceValue(
         _ value: inout AnyObject?, forKey key: URLResourceKey, of url: NSURL
     ) throws {
@@ -24,7 +48,12 @@ extension FoundationFiles {
         value = try protection(of: url as URL)
     }
 
-    /// `NSURL.resourceValues(forKeys:)`.
+    /// The function behind `NSURL.resourceValues(forKeys:)`.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys. `.fileProtectionKey` gives the class, and is absent from the result for a plain file.
+    ///   - url: The file or directory.
+    /// - Throws: `fileReadCorruptFile` (259) if the header cannot be read; otherwise Foundation's errors.
     public static func resourceValues(forKeys keys: [URLResourceKey], of url: NSURL) throws -> [URLResourceKey: Any] {
         var values = try url.resourceValues(forKeys: keys.filter { $0 != .fileProtectionKey })
         if keys.contains(.fileProtectionKey) { values[.fileProtectionKey] = try protection(of: url as URL) }
@@ -33,10 +62,17 @@ extension FoundationFiles {
 
     // MARK: URL
 
-    /// `URL.resourceValues(forKeys:)`. The class is found by `URLResourceValues.fileProtection`, not in `allValues`.
+    /// The function behind `URL.resourceValues(forKeys:)`.
+    ///
+    /// `URLResourceValues.fileProtection` has the class, which is not in `allValues`.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys, with or without `.fileProtectionKey`.
+    ///   - url: The file or directory.
+    /// - Throws: `fileReadCorruptFile` (259) if the header cannot be read; otherwise Foundation's errors.
     public static func resourceValues(forKeys keys: Set<URLResourceKey>, of url: URL) throws -> URLResourceValues {
         guard keys.contains(.fileProtectionKey) else { return try url.resourceValues(forKeys: keys) }
-        // What would make that property nil is reported here.
+        // A failure that would make that property nil is reported here.
         _ = try protection(of: url)
         return try url.resourceValues(forKeys: keys.union([.pathKey]))
     }

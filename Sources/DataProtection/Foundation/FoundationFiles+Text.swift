@@ -3,7 +3,17 @@ public import Foundation
 extension FoundationFiles {
     // MARK: String
 
-    /// `StringProtocol.write(to:atomically:encoding:)`.
+    /// The function behind `StringProtocol.write(to:atomically:encoding:)`.
+    ///
+    /// It names no class, so a protected file keeps its class, and a new file gets the class of its directory.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - url: The file. A link is followed.
+    ///   - atomically: An option of Foundation's. A protected file is written whole or not at all in any case.
+    ///   - encoding: The encoding of the file.
+    /// - Throws: `fileWriteInapplicableStringEncoding` (517) if the encoding lacks a character; `fileWriteNoPermission`
+    ///   (513) if the key is locked away; otherwise Foundation's errors.
     public static func write(
         _ text: some StringProtocol, to url: URL, atomically: Bool, encoding: String.Encoding
     ) throws {
@@ -12,7 +22,14 @@ extension FoundationFiles {
         }
     }
 
-    /// `StringProtocol.write(toFile:atomically:encoding:)`.
+    /// The function behind `StringProtocol.write(toFile:atomically:encoding:)`.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - path: The file. A link is followed, and a leading `~` is a part of the name.
+    ///   - atomically: An option of Foundation's. A protected file is written whole or not at all in any case.
+    ///   - encoding: The encoding of the file.
+    /// - Throws: The errors of ``write(_:to:atomically:encoding:)``.
     public static func write(
         _ text: some StringProtocol, toFile path: some StringProtocol, atomically: Bool, encoding: String.Encoding
     ) throws {
@@ -21,17 +38,35 @@ extension FoundationFiles {
         }
     }
 
-    /// `String.init(contentsOf:encoding:)`.
+    /// The function behind `String.init(contentsOf:encoding:)`.
+    ///
+    /// - Parameters:
+    ///   - url: The file. A link is followed.
+    ///   - encoding: The encoding of the file.
+    /// - Throws: `fileReadInapplicableStringEncoding` (261) for bytes that are no such text; `fileReadNoPermission`
+    ///   (257) while the file is locked; otherwise Foundation's errors.
     public static func string(contentsOf url: URL, encoding: String.Encoding) throws -> String {
         try string(in: NamedFile(url), encoding) { try String(contentsOf: url, encoding: encoding) }
     }
 
-    /// `String.init(contentsOfFile:encoding:)`.
+    /// The function behind `String.init(contentsOfFile:encoding:)`.
+    ///
+    /// - Parameters:
+    ///   - path: The file. A link is followed, and a leading `~` is a part of the name.
+    ///   - encoding: The encoding of the file.
+    /// - Throws: The errors of ``string(contentsOf:encoding:)``.
     public static func string(contentsOfFile path: String, encoding: String.Encoding) throws -> String {
         try string(in: NamedFile(path: path), encoding) { try String(contentsOfFile: path, encoding: encoding) }
     }
 
-    /// `String.init(contentsOf:usedEncoding:)`, and `String.init(contentsOf:)`, which does not tell the encoding.
+    /// The function behind `String.init(contentsOf:usedEncoding:)`, and behind `String.init(contentsOf:)`.
+    ///
+    /// A protected file is read as UTF-32 or UTF-16 if it begins with such a byte order mark, and as UTF-8 otherwise.
+    ///
+    /// - Parameters:
+    ///   - url: The file. A link is followed.
+    ///   - usedEncoding: Set to the encoding that was found.
+    /// - Throws: The errors of ``string(contentsOf:encoding:)``.
     public static func string(contentsOf url: URL, usedEncoding: inout String.Encoding) throws -> String {
         guard let content = try protectedContent(of: NamedFile(url)) else {
             return try String(contentsOf: url, usedEncoding: &usedEncoding)
@@ -40,7 +75,12 @@ extension FoundationFiles {
         return try string(content, usedEncoding)
     }
 
-    /// `String.init(contentsOfFile:usedEncoding:)`, and `String.init(contentsOfFile:)`.
+    /// The function behind `String.init(contentsOfFile:usedEncoding:)`, and behind `String.init(contentsOfFile:)`.
+    ///
+    /// - Parameters:
+    ///   - path: The file. A link is followed, and a leading `~` is a part of the name.
+    ///   - usedEncoding: Set to the encoding that was found, as for a URL.
+    /// - Throws: The errors of ``string(contentsOf:encoding:)``.
     public static func string(contentsOfFile path: String, usedEncoding: inout String.Encoding) throws -> String {
         guard let content = try protectedContent(of: NamedFile(path: path)) else {
             return try String(contentsOfFile: path, usedEncoding: &usedEncoding)
@@ -81,7 +121,7 @@ extension FoundationFiles {
         return text
     }
 
-    /// As the mark at the beginning says; without one it is taken for UTF-8, as by Foundation.
+    /// The encoding that the byte order mark names. Without a mark it is UTF-8, as in Foundation.
     private static func encoding(of content: Data) -> String.Encoding {
         let marks: [([UInt8], String.Encoding)] = [
             ([0xFF, 0xFE, 0, 0], .utf32), ([0, 0, 0xFE, 0xFF], .utf32),

@@ -3,12 +3,12 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainSystem
 
-/// What one of Foundation's functions was told to read or write, which need not exist.
+/// The file that one of Foundation's functions was told to read or write. It need not exist.
 struct NamedFile {
     let path: String
     let url: URL
 
-    /// nil: no file is named. What that means is left to Foundation.
+    /// Fails if the URL names no file. The meaning of that is left to Foundation.
     init?(_ url: URL) {
         guard url.isFileURL, let path = try? FilePath.of(url) else { return nil }
         self.path = path
@@ -18,14 +18,14 @@ struct NamedFile {
     init?(path: String) {
         guard !path.isEmpty, !path.utf8.contains(0) else { return nil }
         self.path = path
-        // A URL would take a leading "~" for the home; functions that are given a path do not.
+        // A URL would take a leading "~" for the home directory. Functions that are given a path do not.
         url = URL(fileURLWithPath: FilePath.isAbsolute(path) ? path : "./" + path, isDirectory: false)
     }
 
-    /// What is there.
+    /// The kind of the file that is there.
     enum State {
         case nothing
-        /// No regular file: looking into a pipe would take from it.
+        /// A pipe, socket or device. Looking into a pipe would take bytes from it.
         case special
         case directory
         case plain
@@ -42,19 +42,19 @@ struct NamedFile {
         case S_IFREG: break
         default: return .special
         }
-        // Nothing that the kernel makes up as it is read, where looking might take something away.
+        // A file that the kernel makes up when it is read is left alone: looking might take something away.
         guard status.st_size > 0 else { return .plain }
         do {
             return try OpenFile(reading: path).isProtected() ? .protected : .plain
         } catch {
-            // Such as files of sysfs that can only be written: they take no room, and a header does.
+            // Some files of sysfs can only be written. They take no room on a disk, and a header does.
             return status.st_blocks > 0 && status.st_size >= FileFormat.headerByteCount ? .unreadable : .plain
         }
     }
 
     var isProtected: Bool { state == .protected }
 
-    /// The class that the file or directory has; nil: none.
+    /// The class that the file or directory has. `nil` means none.
     func protection() throws(DataProtectionError) -> FileProtection? {
         switch state {
         case .special, .plain: nil
@@ -63,9 +63,9 @@ struct NamedFile {
         }
     }
 
-    /// The class that writing gives it; nil: it becomes or stays a plain file.
+    /// The class that writing gives the file. `nil` means that it becomes or stays a plain file.
     ///
-    /// - Parameter asked: nil: nothing was said. Then a protected file keeps its class, however it is written: it never
+    /// - Parameter asked: The class that the caller named. Without one a protected file keeps its class, and never
     ///   turns into a plain one in silence.
     func protection(asWritten asked: FileProtection?) throws(DataProtectionError) -> FileProtection? {
         if let asked { return asked }
@@ -83,19 +83,19 @@ struct NamedFile {
         do throws(DataProtectionError) {
             return try ProtectedFiles().protection(asWritten: nil, at: try FilePath.target(of: path))
         } catch {
-            // Foundation says in its own way what is wrong with a path that leads nowhere.
+            // Foundation has its own errors for a path that leads nowhere.
             if let errno = error.errno, [ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG].contains(errno) { return nil }
             throw error
         }
     }
 
-    /// The content of a protected file; nil: it is none.
+    /// The content of a protected file. `nil` means that it is not a protected file.
     func content() throws(DataProtectionError) -> Data? {
         guard isProtected else { return nil }
         do throws(DataProtectionError) {
             return try ProtectedFiles().read(from: url)
         } catch {
-            // It was replaced by a plain one meanwhile.
+            // The file was replaced by a plain one in the meantime.
             if error.code == .notProtected { return nil }
             throw error
         }

@@ -1,46 +1,70 @@
 public import Foundation
 
-/// A class of protection as resource values name it. Apple's Foundation has this type, the one on Linux lacks it.
+/// A class of protection as resource values name it. Apple's Foundation has this type, and the one on Linux lacks it.
+///
+/// ```swift
+/// let values = try url.resourceValues(forKeys: [.fileProtectionKey])  // in a target under the plugin
+/// print(values.fileProtection == .complete)
+/// ```
+///
+/// The names and raw values are those of Apple's constants. ``FileProtection`` tells what each class means.
 public struct URLFileProtection: RawRepresentable, Sendable, Hashable {
+    /// Apple's name of the class, for instance `NSURLFileProtectionComplete`.
     public let rawValue: String
+    /// Makes a value of any name. Setting a class with an unknown name throws `fileWriteUnknown` (512).
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// Class D: see `FileProtection.none`.
     public static let none = URLFileProtection(.none)
+    /// Class A: see `FileProtection.complete`.
     public static let complete = URLFileProtection(.complete)
+    /// Class B: see `FileProtection.completeUnlessOpen`.
     public static let completeUnlessOpen = URLFileProtection(.completeUnlessOpen)
+    /// Class C: see `FileProtection.completeUntilFirstUserAuthentication`.
     public static let completeUntilFirstUserAuthentication = URLFileProtection(.completeUntilFirstUserAuthentication)
 }
 
-/// Resource values are strings, which `as? URLFileProtection` must turn into this type as on Apple's platforms.
+/// The bridge to `NSString`.
+///
+/// Resource values are strings, and `as? URLFileProtection` turns them into this type, as on Apple's platforms.
 extension URLFileProtection: _ObjectiveCBridgeable {
+    /// The raw value as an object. Casts call it, and programs need not.
     public func _bridgeToObjectiveC() -> NSString { rawValue as NSString }
 
+    /// Makes a value of a string for a cast with `as!`. Every string is accepted.
     public static func _forceBridgeFromObjectiveC(_ source: NSString, result: inout URLFileProtection?) {
         result = _unconditionallyBridgeFromObjectiveC(source)
     }
 
+    /// Makes a value of a string for a cast with `as?`. Every string is accepted, so the result is always true.
     public static func _conditionallyBridgeFromObjectiveC(_ source: NSString, result: inout URLFileProtection?) -> Bool
     {
         result = _unconditionallyBridgeFromObjectiveC(source)
         return true
     }
 
+    /// Makes a value of a string for an implicit cast. `nil` becomes the empty name, which is no class.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSString?) -> URLFileProtection {
         URLFileProtection(rawValue: source as String? ?? "")
     }
 }
 
 extension URLResourceKey {
-    /// The class of a file, a ``URLFileProtection``. A target needs the plugin `AppleCompatibility` for it to have any
-    /// effect: Foundation on Linux accepts keys that it does not know, and does nothing.
+    /// The key for the class of a file, a ``URLFileProtection``.
+    ///
+    /// A target needs the plugin `AppleCompatibility` for the key to have an effect: Foundation on Linux accepts keys
+    /// that it does not know, and does nothing.
     public static let fileProtectionKey = URLResourceKey(rawValue: "NSURLFileProtectionKey")
 }
 
 extension URLResourceValues {
-    /// The class of the file, if `URLResourceKey.fileProtectionKey` was asked for, as it is now; nil for a
-    /// plain file, and without the plugin `AppleCompatibility`.
+    /// The class of the file as it is now, after a request for `URLResourceKey.fileProtectionKey`.
+    ///
+    /// The property looks at the file again at each read. It is `nil` for a plain file, for a file whose header cannot
+    /// be read, and for values without the file's path: a target needs the plugin `AppleCompatibility`, whose requests
+    /// add that path.
     public var fileProtection: URLFileProtection? {
-        // Nobody but Foundation can store a value here, but it does remember the path.
+        // Only Foundation can store a value here, but the type does remember the path.
         guard let path, let file = NamedFile(path: path), let protection = try? file.protection() else { return nil }
         return URLFileProtection(protection)
     }
@@ -57,7 +81,7 @@ extension FileProtectionType {
 }
 
 extension FileProtection {
-    /// What Apple's constants have in common.
+    /// The part that the names of Apple's constants share.
     fileprivate var appleName: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 
     private init?(_ value: Any, prefix: String) {
@@ -71,14 +95,18 @@ extension FileProtection {
         self = found
     }
 
-    /// - Parameter value: Of `FileAttributeKey.protectionKey`.
-    /// - Throws: `.invalidOption` for anything that names no class of ours, such as that of an inactive user.
+    /// Makes a class of a file attribute.
+    ///
+    /// - Parameter value: The value of `FileAttributeKey.protectionKey`.
+    /// - Throws: `.invalidOption` for a value that names no class of ours, such as Apple's class for an inactive user.
     init(attribute value: Any, _ path: String) throws(DataProtectionError) {
         guard let found = FileProtection(value, prefix: "NSFileProtection") else { throw Self.unknown(value, path) }
         self = found
     }
 
-    /// - Parameter value: Of `URLResourceKey.fileProtectionKey`.
+    /// Makes a class of a resource value.
+    ///
+    /// - Parameter value: The value of `URLResourceKey.fileProtectionKey`.
     init(resourceValue value: Any?, _ path: String) throws(DataProtectionError) {
         guard let value, let found = FileProtection(value, prefix: "NSURLFileProtection") else {
             throw Self.unknown(value ?? "nil", path)
@@ -86,9 +114,9 @@ extension FileProtection {
         self = found
     }
 
-    /// The class that options for writing ask for; nil: they say nothing.
+    /// The class that options for writing ask for. `nil` means that they ask for none.
     ///
-    /// The constants are numbers in the upper four bits, not flags: `contains` finds one in another.
+    /// The constants are numbers in the upper four bits and not flags, so `contains` would find one in another.
     static func asked(by options: Data.WritingOptions, _ path: String) throws(DataProtectionError) -> FileProtection? {
         let number = options.rawValue & 0xF000_0000
         switch number {

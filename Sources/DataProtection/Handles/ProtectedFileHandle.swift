@@ -5,7 +5,7 @@ internal import KeychainModel
 internal import KeychainSystem
 internal import Synchronization
 
-/// A protected file that is open: parts of it are read and changed, while the lock of the keychain comes and goes.
+/// A protected file that is open: parts of it are read and changed, while the keychain is locked and unlocked.
 ///
 /// ```swift
 /// let handle = try files.open(url, for: .writing)
@@ -14,39 +14,42 @@ internal import Synchronization
 /// try handle.close()
 /// ```
 ///
-/// **The lock.** How a file that is open behaves follows from its class, as on Apple's systems:
+/// **The lock.** The class of the file says how an open file behaves, as on Apple's systems:
 ///
 /// | class | while the keychain is locked |
 /// |---|---|
-/// | ``FileProtection/complete`` | every call is refused (`.locked`), and works again after the unlock without opening the file anew. A call that had begun may go on for ten seconds. What was written before is on the disk |
-/// | ``FileProtection/completeUnlessOpen`` | goes on until it is closed |
-/// | the others | go on |
+/// | ``FileProtection/complete`` | every call throws `.locked` until the unlock; then the handle works again |
+/// | ``FileProtection/completeUnlessOpen`` | the handle works until it is closed |
+/// | the others | the handle works |
 ///
-/// With a daemon, class A is refused at the latest twenty milliseconds after the lock.
+/// In class A, a call that had begun before the lock may go on for ten seconds, and bytes that were written before it
+/// are on the disk. With a daemon, a call may still succeed up to twenty milliseconds after the lock.
 ///
-/// **Other handles and programs.** What a call has written is seen by every call that begins afterwards, in any program.
-/// A call that reads gives what some write has left, never a mixture; one that writes at most 4 MiB is seen whole or not
-/// at all. Two writers never lose each other's bytes, also within one chunk. Whoever is killed while writing leaves what
-/// was before, and nobody waits for it.
+/// **Other handles and programs.** Every call sees what earlier calls have written, in any program. A call that reads
+/// gives the state that some write has left, never a mixture of two. A call that writes at most 4 MiB is seen whole or
+/// not at all. Two writers never lose each other's bytes, even within one chunk. A program that is killed while it
+/// writes leaves the former state, and other programs do not have to wait for it.
 ///
-/// **A power cut.** After it, the file has everything that was there at the last `sync()`, and then as some later write
-/// has left it: never a mixture, never an error. `close()` makes durable, too; letting a handle go away does not.
+/// **A power cut.** The file has everything that was there at the last `sync()`, and is as that call or a later write
+/// has left it. It is never a mixture, and opening it is no error. `close()` makes durable too; dropping the handle
+/// does not.
 ///
-/// All calls may be made from several threads at once; they block. For tasks there are the same with `async`.
+/// **Threads.** All calls may be made from several threads at once. They block their thread, and six of them have an
+/// `async` form. A forked child cannot use its parent's handle (`.keysUnavailable`).
 ///
-/// Space: as long as nothing is made durable, what is overwritten stays on the disk besides what is new; afterwards its
-/// place is used again. A file that is changed in place takes up to a quarter more than its content.
+/// **Space.** Until the next `sync()`, bytes that were overwritten stay on the disk beside the new ones. Afterwards
+/// their place is used again. A file that is changed in place takes up to a quarter more than its content.
 ///
-/// It does *not* protect against a program that changes the file as if it were a plain one, which is detected, nor
-/// content that was given out.
+/// **Limits of the protection.** The handle does *not* protect content that it gave out. A program that changes the
+/// file as if it were a plain one damages it, which is detected.
 public final class ProtectedFileHandle: Sendable {
-    /// How much is written at once, in bytes.
+    /// The number of bytes that are written at once.
     static let batch = 4 << 20
 
     let file: SealedFile
     private let openFiles: OpenFiles
     let appends: Bool
-    /// Of ``offset``; belongs to the calls that use it.
+    /// The position of ``offset()``. The calls that use it hold this mutex.
     let position = Mutex<UInt64>(0)
     /// The directory in which the name of a new file is not on the disk yet.
     private let madeIn: Mutex<String?>
@@ -61,19 +64,25 @@ public final class ProtectedFileHandle: Sendable {
 
     deinit { openFiles.remove(ObjectIdentifier(file)) }
 
-    /// As it was opened; the file may have another name by now.
+    /// The path that the file was opened with, after links. The file may have another name by now.
     public var path: String { file.path }
 
     // MARK: Asking
 
-    /// How long the content is, in bytes.
+    /// The length of the content in bytes.
     ///
-    /// - Throws: `.locked` as every call.
+    /// Each read of this property looks at the file's header, so it sees changes by other programs.
+    ///
+    /// - Throws: `.locked` while the keychain is locked and the class forbids it; `.system` with `EBADF` after
+    ///   `close()`.
     public var length: UInt64 {
         get throws(DataProtectionError) { try file.current().0.header.length }
     }
 
-    /// The class of the file, which another program may change while it is open.
+    /// The class of the file, which another program may change while the file is open.
+    ///
+    /// - Throws: `.locked` while the keychain is locked and the class forbids it; `.system` with `EBADF` after
+    ///   `close()`.
     public var protection: FileProtection {
         get throws(DataProtectionError) { FileProtection(try file.current().0.header.fileClass) }
     }
@@ -83,18 +92,33 @@ public final class ProtectedFileHandle: Sendable {
 
     // MARK: Reading
 
-    /// Reads from a place until the target is full or the content ends.
+    /// Reads from a place until the target is full or the content ends. All bytes are of one version of the file.
     ///
-    /// - Returns: how many bytes there were; 0 at the end and behind it.
+    /// - Parameters:
+    ///   - offset: The place in bytes from the beginning of the content.
+    ///   - target: The memory that is filled. If the call throws, its content is undefined and may be a part of the
+    ///     file.
+    /// - Returns: The number of bytes that were read. It is 0 at the end of the content and behind it.
+    /// - Throws: `.locked`, `.tampered`, `.truncated`, `.wrongKey` or `.keysUnavailable`; `.system` with `EBADF` after
+    ///   `close()`.
     public func read(
         at offset: UInt64, into target: UnsafeMutableRawBufferPointer
     ) throws(DataProtectionError) -> Int {
         try file.read(at: offset, into: target)
     }
 
-    /// Reads up to as many bytes from a place; fewer where the content ends, none behind it.
+    /// Reads bytes from a place: fewer where the content ends, and none behind the end.
     ///
-    /// - Throws: `.system` with ENOMEM if there is not as much memory.
+    /// ```swift
+    /// let header = try handle.read(at: 0, count: 512)
+    /// ```
+    ///
+    /// All bytes are of one version of the file. Memory that the call has filled before it throws is erased.
+    ///
+    /// - Parameters:
+    ///   - offset: The place in bytes from the beginning of the content.
+    ///   - count: The largest number of bytes. A negative number ends the program.
+    /// - Throws: The errors of `read(at:into:)`; `.system` with `ENOMEM` if there is not enough memory.
     public func read(at offset: UInt64, count: Int) throws(DataProtectionError) -> Data {
         precondition(count >= 0, "a negative number of bytes")
         let length = try length
@@ -106,7 +130,7 @@ public final class ProtectedFileHandle: Sendable {
             let read = try file.read(at: offset, into: target)
             return Data(bytesNoCopy: bytes, count: read, deallocator: .free)
         } catch {
-            // Parts of it may have been opened.
+            // Some parts may have been decrypted already.
             ckeychain_erase(bytes, count)
             free(bytes)
             throw error
@@ -115,23 +139,49 @@ public final class ProtectedFileHandle: Sendable {
 
     // MARK: Writing
 
-    /// Writes at a place, which may be behind the end: what is between is zeros then, and takes no space.
+    /// Writes bytes at a place, which may be behind the end of the content.
     ///
-    /// - Throws: `.system` with ENOSPC if the disk is full; of more than 4 MiB the first part may be written then.
+    /// ```swift
+    /// try handle.write(record, at: UInt64(number * 256))
+    /// try handle.sync()  // from here on it survives a power cut
+    /// ```
+    ///
+    /// A gap between the end and the place reads as zeros and takes no space. The bytes are seen by every later call in
+    /// any program, and are on the disk after `sync()`. A change of a few bytes writes six or seven pages of 4 KiB, so
+    /// small writes are best gathered into larger ones.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes. Up to 4 MiB are written whole or not at all, more than that in several parts.
+    ///   - offset: The place in bytes from the beginning of the content.
+    /// - Throws: `.locked`. `.system` with `ENOSPC` if the disk is full, with `EBADF` if the file is open for reading
+    ///   or closed, and with `EFBIG` beyond 2⁶⁰ bytes. Earlier parts of more than 4 MiB may be written then, otherwise
+    ///   nothing is.
     public func write(_ data: Data, at offset: UInt64) throws(DataProtectionError) {
         try data.withBytes { (bytes) throws(DataProtectionError) in try write(bytes, at: offset) }
     }
 
-    /// The same with bytes in memory.
+    /// Writes bytes in memory at a place.
+    ///
+    /// It spares the copy into a `Data`. Otherwise it does what `write(_:at:)` with a `Data` does.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes. Up to 4 MiB are written whole or not at all.
+    ///   - offset: The place in bytes from the beginning of the content.
+    /// - Throws: The errors of `write(_:at:)` with a `Data`.
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(DataProtectionError) {
         try inBatches(bytes, from: offset) { (part, place, access) throws(DataProtectionError) in
             _ = try file.write(part, at: place, access)
         }
     }
 
-    /// Adds to the end, wherever that is at this moment: what several programs add at once comes one after the other.
+    /// Adds bytes to the end, wherever that is at this moment.
     ///
-    /// - Returns: where it is. What is longer than 4 MiB may have another program's between its parts.
+    /// Records of up to 4 MiB that several programs append at once come one after the other, each whole. A longer one
+    /// may have the record of another program between its parts.
+    ///
+    /// - Parameter data: The bytes.
+    /// - Returns: The place of the first byte, counted from the beginning of the content.
+    /// - Throws: The errors of `write(_:at:)`.
     @discardableResult
     public func append(_ data: Data) throws(DataProtectionError) -> UInt64 {
         try data.withBytes { (bytes) throws(DataProtectionError) in
@@ -145,7 +195,9 @@ public final class ProtectedFileHandle: Sendable {
         }
     }
 
-    /// - Parameter write: Is given one part after the other, and where it belongs.
+    /// Writes in parts.
+    ///
+    /// - Parameter write: Called with one part after the other and the place where it belongs.
     private func inBatches(
         _ bytes: UnsafeRawBufferPointer, from offset: UInt64,
         _ write: (UnsafeRawBufferPointer, UInt64, SealedFile.Access) throws(DataProtectionError) -> Void
@@ -162,7 +214,8 @@ public final class ProtectedFileHandle: Sendable {
         while start < bytes.count {
             let (place, overflow) = offset.addingReportingOverflow(UInt64(start))
             guard !overflow else { throw .system("write", path, errno: EFBIG) }
-            // What fits is written at once; otherwise up to the end of a chunk, so that the next part begins with one.
+            // Bytes that fit are written at once. Otherwise a part ends with a chunk, so that the next part begins with
+            // one.
             let left = bytes.count - start
             let count = left <= Self.batch ? left : Self.batch - Int(place % UInt64(Self.batch))
             let part = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + count)])
@@ -171,19 +224,32 @@ public final class ProtectedFileHandle: Sendable {
         }
     }
 
-    /// Makes the content as long as this. What is cut off is gone; what is added is zeros, and takes no space.
+    /// Makes the content shorter or longer.
+    ///
+    /// Bytes beyond the new length are lost. Bytes that are added are zeros and take no space. Former content stays on
+    /// the disk, encrypted, until its place is used again.
+    ///
+    /// - Parameter length: The new length in bytes, at most 2⁶⁰.
+    /// - Throws: The errors of `write(_:at:)`. The length is the former one then.
     public func truncate(to length: UInt64) throws(DataProtectionError) { try file.truncate(to: length) }
 
-    /// Makes a part of the content zeros, which take no space where they fill whole chunks. The length stays.
+    /// Makes a part of the content zeros. The length stays.
     ///
-    /// Space is given back to the disk by the next `sync()`.
+    /// Whole chunks of zeros take no space, and the next `sync()` gives their space back to the disk.
+    ///
+    /// - Parameter range: The bytes, counted from the beginning. Bytes beyond the end are ignored.
+    /// - Throws: The errors of `write(_:at:)`. The content is the former one then.
     public func punch(_ range: Range<UInt64>) throws(DataProtectionError) { try file.punch(range) }
 
-    /// Returns when the disk has everything that was written before this, by whatever handle or program.
+    /// Waits until the disk has everything that was written before, by any handle and any program.
     ///
-    /// - Throws: `.system` if the disk refuses. The handle refuses from then on to say that anything is on the disk;
-    ///   after a power cut the file may be as it was at the sync before. EBADF if the file is open for reading alone and
-    ///   has something that was not made durable.
+    /// It costs as much as the disk takes, while a write costs some tens of microseconds. A program does best to sync
+    /// once for all writes that belong together.
+    ///
+    /// - Throws: `.system` if the disk refuses. From then on this handle never reports success again: write the content
+    ///   to another file. After a power cut the file may be as it was at the sync before. `.system` with `EBADF` if the
+    ///   file is open for reading and some write was not made durable. `.locked` if a write has to be made durable
+    ///   while the class forbids it.
     public func sync() throws(DataProtectionError) {
         try file.sync()
         guard let directory = madeIn.withLock({ $0 }) else { return }
@@ -191,25 +257,36 @@ public final class ProtectedFileHandle: Sendable {
         madeIn.withLock { $0 = nil }
     }
 
-    /// Gives the file another class: its key is wrapped anew, whatever its size. Waits for calls that write, in every
-    /// program, and makes durable what was written.
+    /// Gives the file another class by wrapping its key, which takes no longer for a large file.
+    ///
+    /// The call waits for calls that write, in every program, and makes durable what was written. All handles of the
+    /// file, in every program, have the new class at once.
+    ///
+    /// - Parameter protection: The new class.
+    /// - Throws: `.locked` if the file's key, or the key for the new class, is locked away; `.system` with `EBADF` if
+    ///   the file is open for reading or closed.
     public func setProtection(_ protection: FileProtection) throws(DataProtectionError) {
         try file.setClass(protection.fileClass) { () throws(DataProtectionError) in }
     }
 
     // MARK: Closing
 
-    /// Makes durable what was written, and closes the file. Every later call fails (EBADF), closing again does not.
+    /// Makes durable what was written, and closes the file.
     ///
-    /// - Throws: what `sync()` throws. The file is closed all the same, and what was written is there for as long as
-    ///   the system does not crash.
+    /// A later call throws `.system` with `EBADF`. Closing a second time does nothing. The key of the file leaves this
+    /// process, unless another handle has it open.
+    ///
+    /// - Throws: The errors of `sync()`. The file is closed in any case. Its last writes are there until the system
+    ///   crashes.
     public func close() throws(DataProtectionError) {
         if file.isClosed { return }
         defer { closeWithoutWaiting() }
         if file.mayWrite { try sync() }
     }
 
-    /// Closes the file without waiting for the disk, as letting the handle go away does.
+    /// Closes the file without waiting for the disk, as dropping the handle does.
+    ///
+    /// The last writes are seen by other programs, and are lost only if the system crashes before the disk has them.
     public func closeWithoutWaiting() {
         file.close()
         openFiles.remove(ObjectIdentifier(file))

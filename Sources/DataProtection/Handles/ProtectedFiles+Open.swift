@@ -5,26 +5,36 @@ internal import KeychainModel
 internal import KeychainSystem
 
 extension ProtectedFiles {
-    /// What a file is opened for.
+    /// The purpose for which a file is opened.
     public enum Access: Sendable, Hashable, CaseIterable {
+        /// The handle reads. Calls that change the file throw `.system` with `EBADF`.
         case reading
-        /// Reading, too: to change a part of a chunk of 16 KiB, what is around it has to be read.
+        /// The handle reads and writes.
+        ///
+        /// A change of a part of a chunk, which has 16 KiB, has to read the bytes around it. So the class must allow
+        /// reading too.
         case writing
     }
 
-    /// How a file is opened.
+    /// Options for opening a file. All of them need ``Access/writing``.
     public struct OpenOptions: OptionSet, Sendable {
+        /// The bits of the options. A bit that is not defined makes the call throw `.invalidOption`.
         public let rawValue: Int
+        /// Makes options of any bits, also of those that are not defined.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Makes the file if there is none. It is on the disk, with its name, after the first `sync()` of
-        /// the handle.
+        /// Makes the file if there is none.
+        ///
+        /// A new file appears whole under its name. It survives a power cut after the first `sync()` of the handle.
         public static let create = OpenOptions(rawValue: 1)
-        /// With ``create``: an error (EEXIST) if there is one. Of several programs that do this at once, one succeeds.
+        /// Throws `.system` with `EEXIST` if there is a file. It goes with ``create`` alone.
+        ///
+        /// If several programs make a file at once with this option, one of them succeeds.
         public static let exclusive = OpenOptions(rawValue: 2)
-        /// Takes away what is in the file.
+        /// Removes the content of the file when it is opened. The file keeps its class and its key.
         public static let truncate = OpenOptions(rawValue: 4)
-        /// Each ``ProtectedFileHandle/write(contentsOf:)`` goes to the end, wherever that is by then.
+        /// Makes each ``ProtectedFileHandle/write(contentsOf:)`` go to the end of the file, wherever that is at this
+        /// moment.
         public static let append = OpenOptions(rawValue: 8)
 
         fileprivate static let known: OpenOptions = [.create, .exclusive, .truncate, .append]
@@ -38,14 +48,20 @@ extension ProtectedFiles {
     /// try log.sync()                    // from here on it survives a power cut
     /// ```
     ///
+    /// A new file of the class ``FileProtection/completeUnlessOpen`` can be made while the keychain is locked. It can
+    /// be read and written with this handle until that is closed, and does not open again before the unlock.
+    ///
     /// - Parameters:
-    ///   - url: A link is followed.
-    ///   - access: Nothing but ``Access/reading`` unless said.
-    ///   - options: None: the file must be there.
-    ///   - protection: Of a file that is made; nil: what is usual there, as in ``write(_:to:protection:options:)``.
-    /// - Throws: `.notProtected` for a plain file, also for an empty one: ``protect(_:as:progress:)`` encrypts it.
-    ///   `.locked` if the file's class does not open now, or no file of the class can be made. Class B can be made while
-    ///   locked, and what is made so can be read and written until it is closed.
+    ///   - url: The file. A link is followed.
+    ///   - access: The purpose. A handle for reading is the default.
+    ///   - options: Options for writing. Without options the file must be there.
+    ///   - protection: The class of a file that is made. `nil` has the meaning that it has in
+    ///     ``ProtectedFiles/write(_:to:protection:options:)``. A file that is there keeps its class.
+    /// - Returns: An open file. Dropping the handle closes it without waiting for the disk.
+    /// - Throws: `.notProtected` for a plain file, including an empty one: ``protect(_:as:progress:)`` encrypts it.
+    ///   `.locked` if files of the class do not open now, or cannot be made. `.invalidOption` for options that need
+    ///   writing or ``OpenOptions/create``. `.system` with `ENOENT` if there is no file, and with `EACCES` if the mode
+    ///   forbids it. No file was made then.
     public func open(
         _ url: URL, for access: Access = .reading, options: OpenOptions = [], protection: FileProtection? = nil
     ) throws(DataProtectionError) -> ProtectedFileHandle {
@@ -64,7 +80,7 @@ extension ProtectedFiles {
     private func openOrMake(
         _ path: String, _ access: Access, _ options: OpenOptions, _ protection: FileProtection?
     ) throws(DataProtectionError) -> ProtectedFileHandle {
-        // Somebody may make or remove it between two steps.
+        // Another program may make or remove the file between two steps.
         for _ in 0..<8 {
             if !options.contains(.exclusive) {
                 do throws(DataProtectionError) {
@@ -91,7 +107,7 @@ extension ProtectedFiles {
             SealedFile.Descriptor(try file.duplicate(), mayWrite: access == .writing, mustClose: true), path,
             environment(open.gate))
         let handle = ProtectedFileHandle(sealed, open, appends: options.contains(.append), madeIn: nil)
-        // Whether it opens, and is a protected file at all.
+        // This finds out whether the file opens, and is a protected one.
         _ = try sealed.current()
         return handle
     }
@@ -100,7 +116,7 @@ extension ProtectedFiles {
         _ path: String, _ options: OpenOptions, _ protection: FileProtection?
     ) throws(DataProtectionError) -> ProtectedFileHandle {
         let fileClass = try usualProtection(protection, at: path).fileClass
-        // Before anything is made: a refusal leaves nothing behind.
+        // The key comes first, so that a refusal leaves nothing behind.
         let made = try keys.ask(.make(fileClass, fileID: UUID()), path)
         let new = try Replacement(of: path, mode: 0o666, files)
         let open = openFiles()
@@ -112,25 +128,25 @@ extension ProtectedFiles {
         let sealed = SealedFile(descriptor, path, environment, key: key)
         let handle = ProtectedFileHandle(
             sealed, open, appends: options.contains(.append), madeIn: FilePath.directory(of: path))
-        // Locked since the key was made: nothing is left behind either.
+        // The keychain may have been locked since the key was made. Nothing is left behind in that case either.
         _ = try sealed.current()
-        // A name can reach the disk before what it names, and a file without a header is one that does not open.
+        // A name can reach the disk before the file that it names. A file without a header would not open.
         guard files.syncData(new.descriptor) == 0 else { throw .system("write", path) }
         try new.publish(replaces: false, isDurable: false)
-        // Nobody has to tell it from what killed programs leave any more. Where such a lock is one of bytes, it would
-        // keep others from writing.
+        // The lock marks files that are still being written, and this one is finished. On file systems where such a
+        // lock is one of bytes, it would keep other programs from writing.
         flock(descriptor.number, LOCK_UN)
         return handle
     }
 }
 
 extension OpenFile {
-    /// Another number for the same open file.
+    /// Another descriptor of this open file.
     fileprivate func duplicate() throws(DataProtectionError) -> Int32 { try FilePath.duplicate(descriptor, path) }
 }
 
 extension Replacement {
-    /// Another number for the same open file, which nobody has to tell from leftovers any more.
+    /// Another descriptor of this open file, which need not be told from leftovers any more.
     fileprivate func duplicate() throws(DataProtectionError) -> Int32 { try FilePath.duplicate(descriptor, path) }
 }
 
@@ -143,7 +159,7 @@ extension FilePath {
 }
 
 extension SealedFile {
-    /// The header of a file without content, that will be changed in place.
+    /// Writes the header of a file without content that will be changed in place.
     fileprivate static func writeFirstPage(
         of wrapped: WrappedFileKey, _ key: OpenFileKey, _ chunkBits: UInt8, to file: Int32, _ path: String,
         _ files: any FileSystem

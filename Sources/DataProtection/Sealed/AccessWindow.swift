@@ -1,11 +1,12 @@
 internal import KeychainModel
 
-/// For how long the key of one file may be used by one call.
+/// The time for which one call may use the key of one file.
 ///
-/// Classes C and D stay open, and so does a class B file that is open. A class A file that is being read or written when
-/// the keychain is locked has the grace of every call in progress; afterwards it is refused, as on Apple's systems.
+/// Files of the classes C and D stay open, and so does an open file of class B. A file of class A that is being read or
+/// written when the keychain is locked has the grace of every call in progress. Afterwards it is refused, as on Apple's
+/// systems.
 struct AccessWindow: ~Copyable {
-    /// Looking costs a call to the keychain.
+    /// The time between two looks at the lock. Each look costs a call to the keychain.
     private static let interval = Duration.milliseconds(500)
 
     private let keys: FileKeys
@@ -14,7 +15,9 @@ struct AccessWindow: ~Copyable {
     private var lastLook: ContinuousClock.Instant
     private var lockedSince: ContinuousClock.Instant?
 
-    /// - Parameter now: Another time in tests alone.
+    /// Begins the time of a call.
+    ///
+    /// - Parameter now: The clock, which only tests replace.
     init(_ fileClass: FileClass, _ keys: FileKeys, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.keys = keys
         self.now = now
@@ -22,7 +25,7 @@ struct AccessWindow: ~Copyable {
         lastLook = now()
     }
 
-    /// To be called between the parts of a long operation.
+    /// Looks at the lock, between the parts of a long operation.
     mutating func check(_ path: String) throws(DataProtectionError) {
         guard isWatched else { return }
         let now = now()
@@ -33,7 +36,8 @@ struct AccessWindow: ~Copyable {
             lockedSince = nil
             return
         }
-        // Its own clock too: a lock that comes after an unlock has a grace of its own, and this call began before both.
+        // The call counts its own ten seconds too. A lock that comes after an unlock has a grace of its own, and this
+        // call began before both.
         let since = lockedSince ?? now
         lockedSince = since
         if reach == .gone || now - since > LockStatus.graceLength {

@@ -1,12 +1,12 @@
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// Puts what a check has found into words.
+/// Turns the results of a check into findings with a text.
 struct CheckReport {
     private typealias Kind = ProtectedFileCheck.Finding.Kind
 
     private let copies: HeaderCopies
-    /// About the whole file.
+    /// The findings about the whole file.
     private var findings: [ProtectedFileCheck.Finding] = []
     private var hasContradiction = false
 

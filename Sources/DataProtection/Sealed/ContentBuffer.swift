@@ -1,14 +1,16 @@
 internal import KeychainSystem
 internal import Synchronization
 
-/// Memory for content on its way, erased on release.
-final class ContentBuffer: @unchecked Sendable {  // its owner shares it with nobody
+/// Memory for content in transit. It is erased when it is released.
+final class ContentBuffer: @unchecked Sendable {  // its owner does not share it
     let bytes: UnsafeMutableRawBufferPointer
     private let mustReturn: Bool
-    /// false: it has nothing that has to be erased.
+    /// Whether the memory has to be erased.
     var isSecret = true
 
-    /// - Parameter count: A whole number of pages does not share one with anything else.
+    /// Allocates memory.
+    ///
+    /// - Parameter count: The number of bytes. A whole number of pages shares no page with anything else.
     convenience init(count: Int) {
         self.init(.allocate(byteCount: count, alignment: 4096), mustReturn: false)
     }
@@ -26,20 +28,21 @@ final class ContentBuffer: @unchecked Sendable {  // its owner shares it with no
 }
 
 extension ContentBuffer {
-    /// Memory that was used before, if there is some of this size: for what is done often, and takes less time than the
-    /// system needs to provide pages.
+    /// Memory that was used before, if there is some of this size, for work that is done often.
     ///
-    /// - Parameter count: At least; it is rounded up, so that there are few sizes.
+    /// It takes less time than getting pages from the system.
+    ///
+    /// - Parameter count: The smallest number of bytes. It is rounded up, so that there are few sizes.
     static func spare(count: Int) -> ContentBuffer {
         let count = max(4096, 1 << (Int.bitWidth - (count - 1).leadingZeroBitCount))
         return ContentBuffer(
             Spares.shared.take(count) ?? .allocate(byteCount: count, alignment: 4096), mustReturn: true)
     }
 
-    /// Memory without content in clear.
+    /// Memory without content in clear, kept for the next use.
     private final class Spares: Sendable {
         static let shared = Spares()
-        /// Of one size.
+        /// The largest number of pieces of one size.
         private static let most = 4
 
         private struct Piece: @unchecked Sendable {  // unused memory
@@ -51,7 +54,9 @@ extension ContentBuffer {
             pieces.withLock { $0[count]?.popLast()?.bytes }
         }
 
-        /// - Returns: false if there are enough.
+        /// Takes a piece back.
+        ///
+        /// - Returns: false if there are enough of this size.
         func give(_ bytes: UnsafeMutableRawBufferPointer) -> Bool {
             let piece = Piece(bytes: bytes)
             return pieces.withLock { pieces in

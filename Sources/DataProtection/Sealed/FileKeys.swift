@@ -3,14 +3,16 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import SwiftKeychain
 
-/// Turns headers into file keys, by asking the keychain.
+/// The keys of files. The keychain is asked to unwrap the keys that are in headers.
 struct FileKeys: Sendable {
     let connection: Connection
 
-    /// - Parameter path: Of the file, for errors.
+    /// Asks the keychain for a file's key.
+    ///
+    /// - Parameter path: The path of the file, for errors.
     func ask(_ request: FileKeyRequest, _ path: String) throws(DataProtectionError) -> FileKey {
         do throws(KeychainError) {
-            // Only for a new file is a keychain made.
+            // A keychain that does not exist yet is made for a new file only.
             if !request.isForNewFile, let place = try connection.placeOfMissingStore() {
                 throw KeychainError(
                     .noSuchKeychain,
@@ -25,14 +27,15 @@ struct FileKeys: Sendable {
         }
     }
 
-    /// Whether the keys of every class are within reach, as those of a keychain are that is still to be made. An error
-    /// counts as no.
+    /// Whether the keys of every class are within reach. An error counts as no.
+    ///
+    /// A keychain that is still to be made has its keys within reach.
     func isUnlocked() -> Bool {
         if (try? connection.placeOfMissingStore()) != nil { return true }
         return (try? connection.lockStatus().state) == .unlocked
     }
 
-    /// What a lock leaves to calls that had begun before it. An error counts as a lock without grace.
+    /// The access that a call still has which began before a lock. An error counts as a lock without grace.
     enum Reach { case unlocked, withinGrace, gone }
 
     func reach() -> Reach {
@@ -66,7 +69,7 @@ extension DataProtectionError {
 }
 
 extension KeyMaterial {
-    /// The key that an engine gave out, in memory that is kept out of dumps.
+    /// Takes a key that an engine gave out into memory that is kept out of dumps.
     convenience init(_ key: SecretBytes, _ path: String) throws(DataProtectionError) {
         do throws(KeychainError) {
             try self.init { target throws(KeychainError) in

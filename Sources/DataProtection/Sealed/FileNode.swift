@@ -1,17 +1,17 @@
 internal import KeychainCrypto
 internal import Synchronization
 
-/// Where a node, or a chunk (level 0), is in the tree of a file.
+/// The place of a node, or of a chunk (level 0), in the tree of a file.
 struct NodePlace: Hashable, Sendable {
     let level: UInt8
     let index: UInt64
 
-    /// Of the node above it.
+    /// The place of the node above.
     var parent: NodePlace { NodePlace(level: level + 1, index: index / UInt64(FileFormat.fanOut)) }
-    /// Which entry of the node above it is for this one.
+    /// The index of the entry for this place in the node above.
     var indexInParent: Int { Int(index % UInt64(FileFormat.fanOut)) }
 
-    /// The lowest node above a chunk.
+    /// The place of the lowest node above a chunk.
     static func above(chunk: UInt64) -> NodePlace {
         NodePlace(level: 1, index: chunk / UInt64(FileFormat.fanOut))
     }
@@ -19,13 +19,15 @@ struct NodePlace: Hashable, Sendable {
 
 /// The entries of one node.
 struct FileNode: Sendable {
-    /// As they are stored; zeros behind the last one.
+    /// The entries in their stored form, with zeros behind the last one.
     private var bytes: [UInt8]
 
-    /// Holes.
+    /// Makes a node of holes.
     init() { bytes = [UInt8](repeating: 0, count: FileFormat.nodeByteCount) }
 
-    /// - Parameter bytes: A multiple of 64 of them, at most 4,096.
+    /// Decodes a node.
+    ///
+    /// - Parameter bytes: The stored bytes: a multiple of 64, at most 4,096.
     init(decoding bytes: UnsafeRawBufferPointer) throws(FileFormatError) {
         self.init()
         var last: FileEntry?
@@ -36,12 +38,12 @@ struct FileNode: Sendable {
         self.bytes.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
     }
 
-    /// nil: a hole.
+    /// The entry at an index. `nil` stands for a hole.
     subscript(index: Int) -> FileEntry? {
         get {
             bytes.withUnsafeBytes { bytes in
                 let start = index * FileEntry.byteCount
-                // All were decoded before, or encoded here.
+                // Every entry was decoded before, or was encoded here.
                 return try? FileEntry.decode(
                     UnsafeRawBufferPointer(rebasing: bytes[start..<(start + FileEntry.byteCount)]))
             }
@@ -59,11 +61,11 @@ struct FileNode: Sendable {
         }
     }
 
-    /// As many as are stored: up to the last entry that is no hole.
+    /// Runs `body` with the bytes that are stored, which end with the last entry that is no hole.
     func withStoredBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         var result: Result<R, E>?
         bytes.withUnsafeBytes { bytes in
-            // A hole is zeros, and nothing else is.
+            // A hole is zeros, and no entry is.
             let words = bytes.bindMemory(to: UInt64.self)
             let wordsInEntry = FileEntry.byteCount / MemoryLayout<UInt64>.size
             let count = words.lastIndex { $0 != 0 }.map { $0 / wordsInEntry + 1 } ?? 0
@@ -74,13 +76,13 @@ struct FileNode: Sendable {
     }
 }
 
-/// Nodes of one file that were verified, whatever header they are below.
+/// Verified nodes of one file. A node may belong to any header of the file.
 final class NodeCache: Sendable {
-    /// Of 2 GiB of content with chunks of 16 KiB, in 8 MiB.
+    /// The largest number of nodes. They cover 2 GiB of content with chunks of 16 KiB, and take 8 MiB of memory.
     private static let most = 2048
 
     private struct Known {
-        /// What the node above has for it, its tag included: with the same entry it is the same node.
+        /// The entry in the node above, with the tag of this node. An equal entry stands for an equal node.
         let entry: FileEntry
         let node: FileNode
     }

@@ -1,29 +1,36 @@
 internal import Foundation
 internal import KeychainCrypto
 
-/// What a protected file is at one moment: the header that counts, and what a write has to leave alone.
+/// A protected file at one moment: the header that counts, and the bytes that a write must leave alone.
+///
+/// docs/file-format.md, "Changing a file in place", explains the *base*: the last header whose content is on the disk
+/// for certain. A crash of the system goes back to it.
 final class FileVersion: Sendable {
-    /// Both slots, as they were on the disk.
+    /// The bytes of both slots as they were on the disk.
     let slots: Data
-    /// Verified.
+    /// The header that counts. It is verified.
     let header: FileHeader
-    /// Where it is.
+    /// The slot of the header.
     let slot: Int
-    /// The one to go back to after a crash of the system; nil: there is none that counts.
+    /// The header to go back to after a crash of the system. `nil` means that there is none that counts.
     let base: FileHeader?
-    /// Of all headers in the slots.
+    /// The highest sequence number in the slots.
     let highestSequence: UInt64
-    /// What has to be done before anything is written.
+    /// The work that has to be done before anything is written.
     let unfinished: Unfinished?
 
     enum Unfinished {
-        /// The disk has all that the header refers to, but perhaps not the header (``FileHeaderPair/mayBeHalfWritten``).
+        /// The disk has the content of the header, and perhaps not the header itself
+        /// (``FileHeaderPair/mayBeHalfWritten``).
         case header
-        /// The other slot has a newer header that does not count, as not all of it opens. It might when the file grows.
+        /// The other slot has a newer header that does not count, since not all of its content opens. It might open
+        /// when the file grows.
         case retreat
     }
 
-    /// - Parameter base: nil if the header is the base itself.
+    /// Makes a version.
+    ///
+    /// - Parameter base: The base. `nil` means that the header is the base itself.
     init(
         slots: Data, header: FileHeader, slot: Int, base: FileHeader?, highestSequence: UInt64,
         unfinished: Unfinished? = nil
@@ -36,10 +43,10 @@ final class FileVersion: Sendable {
         self.highestSequence = highestSequence
     }
 
-    /// Where the next header goes: the base stays.
+    /// The slot of the next header. The base keeps its slot.
     var nextSlot: Int { header.isDurable ? 1 - slot : slot }
 
-    /// The same with another header.
+    /// A copy of this version with another header.
     func replacing(_ slot: Int, by header: FileHeader, _ bytes: Data) -> FileVersion {
         var slots = slots
         let start = slot * FileFormat.slotByteCount
@@ -48,19 +55,19 @@ final class FileVersion: Sendable {
             slots: slots, header: header, slot: slot, base: base, highestSequence: header.sequence)
     }
 
-    /// The same when it is sure that the disk has it.
+    /// A copy of this version for the moment when the disk has it for certain.
     var whole: FileVersion {
         FileVersion(slots: slots, header: header, slot: slot, base: base, highestSequence: highestSequence)
     }
 
-    /// The bytes of both slots from the first page of a file.
+    /// The bytes of both slots, from the first page of a file.
     static func slots(in page: UnsafeRawBufferPointer) -> Data {
         FileFormat.slotOffsets.reduce(into: Data(capacity: 2 * FileFormat.slotByteCount)) { slots, offset in
             slots.append(contentsOf: page[offset..<(offset + FileFormat.slotByteCount)])
         }
     }
 
-    /// Whether the first page of the file still has the same slots.
+    /// Whether the first page of the file still has these slots.
     func isIn(_ page: UnsafeRawBufferPointer) -> Bool {
         slots.withUnsafeBytes { slots in
             FileFormat.slotOffsets.enumerated().allSatisfy { number, offset in
@@ -73,21 +80,22 @@ final class FileVersion: Sendable {
 }
 
 extension FileHeaderPair {
-    /// Whether a program may have died after it wrote a durable header to the slot in which the base was not, and before
-    /// that was forced to the disk. Until then it is the other slot, which says the same of the content, that counts
-    /// after a crash.
+    /// Whether a program may have died between writing a durable header and forcing it to the disk.
+    ///
+    /// The header went to the slot in which the base was not. Until it is on the disk, the other slot counts after a
+    /// crash. It has the content of this one.
     var mayBeHalfWritten: Bool {
         guard let former, newest.claimed.isDurable else { return false }
         return former.claimed.root == newest.claimed.root && former.claimed.length == newest.claimed.length
     }
 }
 
-/// The key of one file, and what follows from it.
+/// The key of one file, and the keys that are derived from it.
 final class OpenFileKey: Sendable {
     let fileID: UUID
     let fileKey: KeyMaterial
     let cipher: FileCipher
-    /// How this start of the system marks what it has not forced to the disk.
+    /// The mark of this start of the system in headers whose content was not forced to the disk.
     let bootMark: FileHeader.BootMark
     let nodes = NodeCache()
 

@@ -1,4 +1,4 @@
-/// Something that a check has come upon.
+/// One flaw that a check has found.
 struct Flaw: Sendable {
     let kind: ProtectedFileCheck.Finding.Kind
     var content: Range<UInt64>?
@@ -15,7 +15,7 @@ struct Flaw: Sendable {
     }
 }
 
-/// Flaws in the order of the content. Those that follow each other and are the same are one.
+/// Flaws in the order of the content. Neighbours that are alike are joined.
 struct FlawList {
     private(set) var all: [Flaw] = []
 

@@ -3,12 +3,12 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// A header that its key has vouched for.
+/// A header whose tag was verified with the file's key.
 struct VerifiedHeader {
     let header: FileHeader
     let fileKey: KeyMaterial
 
-    /// Whether what it refers to may be on no disk, since another start of the system than the present one wrote it.
+    /// Whether the header's content may be missing on the disk, since an earlier start of the system wrote it.
     func isOfAnotherStart(_ bootID: UUID?) -> Bool {
         guard !header.isDurable else { return false }
         guard let bootID else { return true }
@@ -16,21 +16,23 @@ struct VerifiedHeader {
     }
 }
 
-/// The two copies of a file's header, each looked at by itself.
+/// The two copies of a file's header, each examined on its own.
 struct HeaderCopies {
     enum Copy {
         case verified(VerifiedHeader)
-        /// Not written whole, or damaged since.
+        /// The copy was not written whole, or was damaged since.
         case broken
-        /// Whole, and not made by somebody who had the key; or of no use in another way.
+        /// The copy is whole, and was not made with the file's key, or is useless for another reason.
         case refused(String)
         case newerFormat(UInt16)
     }
 
     let copies: [Copy]
 
-    /// - Parameter page: The first page, or as much as there is of it.
-    /// - Throws: `.notProtected`, `.newerFormat`, or why the keychain does not give the file's key.
+    /// Examines both copies.
+    ///
+    /// - Parameter page: The first page, or the part of it that the file has.
+    /// - Throws: `.notProtected`, `.newerFormat`, or the reason for which the keychain does not give the file's key.
     init(_ page: Data, _ path: String, _ keys: FileKeys) throws(DataProtectionError) {
         guard page.withUnsafeBytes(FileFormat.isProtected) else {
             throw DataProtectionError(FileFormatError.notProtected, path)
@@ -49,7 +51,8 @@ struct HeaderCopies {
                 do throws(DataProtectionError) {
                     copies.append(.verified(try Self.verify(claim, path, keys)))
                 } catch {
-                    // The newest one says which key counts; with the other one's alone nobody would know what is missing.
+                    // The newest copy says which key counts. A check with the key of the older copy alone could not
+                    // tell what is missing.
                     let isNewest = parsed.allSatisfy { other in
                         guard case .success(let other) = other else { return true }
                         return other.claimed.sequence <= claim.claimed.sequence
@@ -72,7 +75,7 @@ struct HeaderCopies {
         if let version = versions.max() { throw DataProtectionError(.newerFormat(version), path) }
     }
 
-    /// What one copy would be, were it the only one.
+    /// Parses one copy as if it were the only one.
     private static func parse(_ number: Int, of page: Data) -> Result<UnverifiedFileHeader, FileFormatError> {
         var alone = page
         let other = FileFormat.slotOffsets[1 - number]
@@ -80,7 +83,7 @@ struct HeaderCopies {
         return Result { () throws(FileFormatError) in try FileHeader.inFirstPage(alone).newest }
     }
 
-    /// Whether its checksum fits, whatever else is wrong with it.
+    /// Whether the checksum of a copy fits, even if the copy is wrong in another way.
     private static func isWhole(_ number: Int, of page: Data) -> Bool {
         var alone = page
         let other = FileFormat.slotOffsets[1 - number]
@@ -100,13 +103,13 @@ struct HeaderCopies {
         }
     }
 
-    /// Those that can be believed, the newest first.
+    /// The copies that can be trusted, the newest first.
     var verified: [VerifiedHeader] {
         copies.compactMap { if case .verified(let header) = $0 { header } else { nil } }
             .sorted { $0.header.sequence > $1.header.sequence }
     }
 
-    /// The copy that can be written anew from the other one.
+    /// The number of the copy that can be written from the other one.
     var repairable: Int? {
         guard !verified.isEmpty else { return nil }
         return copies.firstIndex { if case .broken = $0 { true } else { false } }

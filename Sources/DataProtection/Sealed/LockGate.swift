@@ -2,14 +2,15 @@ internal import KeychainModel
 internal import SwiftKeychain
 internal import Synchronization
 
-/// Whether files of class A may be used now, asked before each use of one that is open.
+/// The question whether files of class A may be used now. It is asked before each use of an open file.
 ///
-/// An embedded keychain is looked at each time, which takes less than a microsecond: how its lock was changed is told by a
-/// number. A daemon is asked after twenty milliseconds again.
+/// An embedded keychain tells by a number whether its lock has changed, so looking takes less than a microsecond. A
+/// daemon is asked again after twenty milliseconds.
 final class LockGate: Sendable {
-    /// How long an answer holds where nothing tells of a change.
+    /// The time for which an answer holds if there is no number that tells of a change.
     static let patience = Duration.milliseconds(20)
-    /// How long it holds where a number does: keys that nobody has used for long leave without it.
+    /// The time for which an answer holds if there is such a number. Keys leave without a change of it after an idle
+    /// limit.
     private static let longPatience = Duration.milliseconds(500)
 
     private struct Answer {
@@ -18,7 +19,7 @@ final class LockGate: Sendable {
     }
     private let keys: FileKeys
     private let now: @Sendable () -> ContinuousClock.Instant
-    /// The last yes.
+    /// The last answer that was a yes.
     private let known = Mutex<Answer?>(nil)
 
     init(_ keys: FileKeys, now: @escaping @Sendable () -> ContinuousClock.Instant) {
@@ -32,7 +33,7 @@ final class LockGate: Sendable {
         let patience = epoch == nil ? Self.patience : Self.longPatience
         if let answer = known.withLock({ $0 }), answer.epoch == epoch, time - answer.time < patience { return true }
         let isOpen = keys.isUnlocked()
-        // The epoch from before: a lock that came meanwhile is seen with the next use.
+        // The number was read before the question. A lock that came in between is seen at the next use.
         known.withLock { $0 = isOpen ? Answer(epoch: epoch, time: time) : nil }
         return isOpen
     }

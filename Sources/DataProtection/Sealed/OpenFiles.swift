@@ -3,8 +3,9 @@ internal import KeychainModel
 internal import SwiftKeychain
 internal import Synchronization
 
-/// The protected files that are open under one keychain: when that is locked, the keys of class A leave this process,
-/// whether somebody uses the files or not.
+/// The protected files that are open under one keychain.
+///
+/// When the keychain is locked, the keys of class A leave this process, even if no call uses the files.
 final class OpenFiles: Sendable {
     private struct Weak {
         weak var file: SealedFile?
@@ -12,7 +13,7 @@ final class OpenFiles: Sendable {
     private struct State {
         var files: [ObjectIdentifier: Weak] = [:]
         var feed: LockFeed?
-        /// The feed ends in a moment if no file is opened until then.
+        /// Whether the feed ends in a moment, unless a file is opened before.
         var isEnding = false
     }
     private let keys: FileKeys
@@ -35,12 +36,14 @@ final class OpenFiles: Sendable {
     }
     private static let all = Mutex<[ObjectIdentifier: WeakSelf]>([:])
 
-    /// - Parameter now: Another time in tests alone.
+    /// The open files of one keychain.
+    ///
+    /// - Parameter now: The clock, which only tests replace.
     static func of(_ keys: FileKeys, now: @escaping @Sendable () -> ContinuousClock.Instant) -> OpenFiles {
         all.withLock { all in
             let connection = keys.connection
             let id = ObjectIdentifier(connection)
-            // An object that came later in the same place is another one's.
+            // A later object can have the address of an earlier one.
             if let known = all[id]?.files, known.connection === connection { return known }
             all = all.filter { $0.value.files != nil }
             let made = OpenFiles(keys, now: now)
@@ -51,7 +54,7 @@ final class OpenFiles: Sendable {
 
     // MARK: Files
 
-    /// To be called before the file's key is asked for: a lock that comes in between takes it, too.
+    /// Adds a file. It must be called before the file's key is asked for, so that a lock in between takes the key too.
     func add(_ file: SealedFile) {
         state.withLock { state in
             state.files[ObjectIdentifier(file)] = Weak(file: file)
@@ -63,7 +66,7 @@ final class OpenFiles: Sendable {
         }
     }
 
-    /// To be called by a file that is closed. It may be one that is going away.
+    /// Removes a file that is closed. The file may be deallocating.
     func remove(_ file: ObjectIdentifier) {
         let mustEnd = state.withLock { state in
             state.files[file] = nil
@@ -71,7 +74,7 @@ final class OpenFiles: Sendable {
             state.isEnding = true
             return true
         }
-        // Not at once: a feed takes a thread, and whoever opens one file after the other needs it again.
+        // The feed ends later: it takes a thread, and a program that opens one file after the other needs it again.
         if mustEnd {
             Task {
                 try? await Task.sleep(for: Self.patience)
@@ -93,7 +96,7 @@ final class OpenFiles: Sendable {
 
     private func takeKeys() {
         let end = ContinuousClock.now + LockStatus.graceLength
-        // Those first that wait for nothing, then those whose content is made durable before.
+        // Idle files lose their keys first. Then come files whose content has to be made durable before.
         var left = state.withLock { $0.files.values.compactMap(\.file) }.filter { !$0.dropKey(.ifIdle) }
         left = left.filter { !$0.dropKey(.unlessUsed) }
         while !left.isEmpty {

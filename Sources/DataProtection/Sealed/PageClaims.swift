@@ -1,14 +1,16 @@
 internal import KeychainCrypto
 
-/// Which pages of a file something has its place on, in one bit for each, as far as there is anything.
+/// The pages of a file that are taken by some part of it, in one bit for each page.
 struct PageClaims {
     private static let bitsPerBlock = UInt64(1 << 15)
 
     private var blocks: [UInt64: [UInt64]] = [:]
-    /// How many pages are taken.
+    /// The number of pages that are taken.
     private(set) var count: UInt64 = 0
 
-    /// - Returns: false if one of these pages was taken before.
+    /// Takes the pages of an entry.
+    ///
+    /// - Returns: false if one of the pages was taken before.
     mutating func take(_ entry: FileEntry) -> Bool {
         var isFree = true
         for page in entry.page..<(entry.page + UInt64(entry.length).pageCount) {

@@ -1,43 +1,45 @@
 internal import KeychainCrypto
 
-/// Which pages of a file that is changed in place can be written.
+/// The pages of a file changed in place that can be written.
 ///
-/// Pages that nobody knows to be free are taken to be in use: the file then grows, until its nodes are read once.
+/// A page that is not known to be free counts as in use. The file then grows until its nodes are read once.
 struct PageMap {
-    /// Where something begins, and how many pages it has.
+    /// A run of pages: its first page and its length.
     struct Run: Equatable {
         var page: UInt64
         var count: Int
     }
 
-    /// The first page behind everything that is in use.
+    /// The first page behind all pages in use.
     private(set) var end: UInt64
-    /// Whether every free page below the end is known, or in ``waiting``.
+    /// Whether every free page below the end is known, or is in ``waiting``.
     private(set) var isComplete: Bool
     private var free: PageSet
-    /// How many there are.
+    /// The number of free pages.
     private(set) var freeCount: Int
-    /// In use by the base alone: free when there is the next one.
+    /// The pages that only the base uses. They become free with the next base.
     private(set) var waiting: [Run] = []
-    /// Where the next search begins: what is written one after the other lies one behind the other.
+    /// The place where the next search begins. So bytes that are written one after the other lie one behind the other.
     private var next: UInt64 = 1
     private var lastFailure: Failure?
 
     /// A search that found no place.
     private struct Failure {
-        /// For as many pages in a row.
+        /// The number of pages in a row that were wanted.
         let count: Int
-        /// As many have become free since.
+        /// The number of pages that have become free since.
         var freed = 0
     }
 
-    /// As many may be free before somebody looks for them: 1 MiB.
+    /// The number of free pages up to which no search for them is worthwhile. It is 1 MiB.
     static let fewPages = 256
 
-    /// Of no file.
+    /// The map of no file.
     static let nothing = PageMap(end: 1)
 
-    /// - Parameter end: Nothing is known of the pages before it.
+    /// Makes a map that knows only the end.
+    ///
+    /// - Parameter end: The first page behind all pages in use. Pages before it count as in use.
     init(end: UInt64) {
         self.end = end
         isComplete = end == 1
@@ -45,9 +47,11 @@ struct PageMap {
         freeCount = 0
     }
 
+    /// Makes a complete map.
+    ///
     /// - Parameters:
-    ///   - used: Pages that are in use, by the header in use or by the base.
-    ///   - waiting: Those of them that the base alone uses.
+    ///   - used: The pages that the present header or the base uses.
+    ///   - waiting: The pages of `used` that only the base uses.
     init(used: PageSet, waiting: [Run]) {
         end = used.end
         isComplete = true
@@ -56,12 +60,12 @@ struct PageMap {
         freeCount = free.count
     }
 
-    /// A place for as many pages in a row.
+    /// Finds a place for pages in a row, behind the end if there is none before it.
     mutating func take(_ count: Int) -> UInt64 { takeFree(count) ?? extend(by: count) }
 
-    /// The same, if so many are free in a row.
+    /// Finds a place among the free pages. `nil` means that no run is long enough.
     mutating func takeFree(_ count: Int) -> UInt64? {
-        // To look through all of it takes longer than to write elsewhere.
+        // Searching the whole map takes longer than writing elsewhere.
         if freeCount < count { return nil }
         let worthSearching = max(Self.fewestWorthSearching, freeCount / 256)
         if let lastFailure, count >= lastFailure.count, lastFailure.freed < worthSearching { return nil }
@@ -77,10 +81,10 @@ struct PageMap {
         return page
     }
 
-    /// 256 KiB.
+    /// The number of freed pages from which on another search is worthwhile: 256 KiB.
     private static let fewestWorthSearching = 64
 
-    /// A place behind all that is in use.
+    /// Finds a place behind all pages in use.
     mutating func extend(by count: Int) -> UInt64 {
         defer { end += UInt64(count) }
         return end
@@ -95,7 +99,7 @@ struct PageMap {
         return nil
     }
 
-    /// Runs that are as long as that or longer.
+    /// The free runs of at least a length.
     func freeRuns(ofAtLeast count: Int) -> [Run] {
         var runs: [Run] = []
         var place: UInt64 = 1
@@ -106,9 +110,9 @@ struct PageMap {
         return runs
     }
 
-    /// Nothing uses these pages any more.
+    /// Marks pages as free.
     mutating func put(_ run: Run) {
-        // Whoever made the file says where they are.
+        // The numbers come from the file, so they are checked.
         let known = 1..<min(end, Self.mostPages)
         guard known.contains(run.page), UInt64(run.count) <= known.upperBound - run.page else { return }
         free.insert(run)
@@ -116,13 +120,14 @@ struct PageMap {
         lastFailure?.freed += run.count
     }
 
-    /// 1 TiB: what becomes free behind that is not remembered, and this takes 32 MiB at most.
+    /// The number of pages that are remembered: 1 TiB of a file. Pages behind them are not reused. The map takes at
+    /// most 32 MiB.
     static let mostPages: UInt64 = 1 << 28
 
-    /// The header in use does not need these pages any more, and the base does.
+    /// Marks pages that the present header does not use any more, and that the base still uses.
     mutating func putAside(_ run: Run) { waiting.append(run) }
 
-    /// There is a new base, and it is the header in use.
+    /// Frees the pages of the former base: the present header is the base now.
     mutating func forgetBase() {
         for run in waiting { put(run) }
         waiting = []
@@ -131,12 +136,12 @@ struct PageMap {
 
 /// A set of pages of one file.
 struct PageSet {
-    /// A bit for each page.
+    /// The bits of the set, one for each page.
     private var words: [UInt64] = []
-    /// The first page behind all that were ever in it.
+    /// The first page behind all pages that were ever in the set.
     private(set) var end: UInt64 = 1
 
-    /// Those from ``PageMap/mostPages`` on are not kept.
+    /// Adds a run. Pages from ``PageMap/mostPages`` on are not kept.
     mutating func insert(_ run: PageMap.Run) {
         end = max(end, run.page + UInt64(run.count))
         let last = min(run.page + UInt64(run.count), PageMap.mostPages)
@@ -149,7 +154,9 @@ struct PageSet {
 
     mutating func remove(_ run: PageMap.Run) { change(run) { $0 &= ~$1 } }
 
-    /// - Parameter change: Is given a word, and which of its bits to change.
+    /// Changes the bits of a run.
+    ///
+    /// - Parameter change: Called with a word and a mask of the bits to change.
     private mutating func change(_ run: PageMap.Run, _ change: (inout UInt64, UInt64) -> Void) {
         var page = run.page
         var left = UInt64(run.count)
@@ -168,9 +175,9 @@ struct PageSet {
 
     var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
-    /// The first pages in a row that are in it, from a place on.
+    /// Finds the first run of pages from a place on.
     ///
-    /// - Parameter most: More of them are not looked for.
+    /// - Parameter most: The length after which the run is cut off.
     func run(from place: UInt64, ofAtMost most: Int = .max) -> PageMap.Run? {
         var word = Int(place / 64)
         guard word < words.count else { return nil }
@@ -181,7 +188,7 @@ struct PageSet {
             bits = words[word]
         }
         let start = word * 64 + bits.trailingZeroBitCount
-        // Where the first of the others is.
+        // The first page that is not in the set ends the run.
         var others = ~words[word] & .max << UInt64(start % 64)
         while others == 0, (word + 1) * 64 - start < most, word + 1 < words.count {
             word += 1
@@ -191,7 +198,7 @@ struct PageSet {
         return PageMap.Run(page: UInt64(start), count: count)
     }
 
-    /// What is before the end and not in it. The first page, which is the header's, is in neither.
+    /// The pages before the end that are not in the set. The first page, which is the header's, is in neither.
     var gaps: PageSet {
         var gaps = PageSet()
         gaps.insert(PageMap.Run(page: 1, count: Int(end) - 1))
@@ -201,6 +208,6 @@ struct PageSet {
 }
 
 extension FileEntry {
-    /// The pages that it has.
+    /// The pages of the entry.
     var run: PageMap.Run { PageMap.Run(page: page, count: Int(length).pageCount) }
 }

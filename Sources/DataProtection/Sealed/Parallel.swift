@@ -4,15 +4,15 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import Synchronization
 
-/// The same work for many parts of a file, on all processors.
+/// Work on many parts of a file, on all processors.
 enum Parallel {
-    /// Asked for once: Foundation reads several files of the system each time.
+    /// The number of processors. It is read once, since Foundation reads several files of the system each time.
     private static let processorCount = ProcessInfo.processInfo.activeProcessorCount
 
     /// Calls `body` for 0 up to `count`, in any order, from several threads at once.
     ///
-    /// - Parameter makeState: What one thread uses for all its parts.
-    /// - Throws: the first failure; parts that were not begun by then are left out.
+    /// - Parameter makeState: Makes the state that one thread uses for all its parts.
+    /// - Throws: The first failure. Parts that have not begun by then are left out.
     static func forEach<State>(
         _ count: Int, state makeState: @Sendable () -> State,
         _ body: @Sendable (Int, State) throws(DataProtectionError) -> Void
@@ -38,22 +38,22 @@ enum Parallel {
     }
 }
 
-/// Does the second half of each part of some work by the parts' numbers, from 0 on, whatever threads do the first halves.
+/// Does the second half of each part of some work in the order of the parts' numbers, from 0 on.
 ///
-/// No thread waits for another one: whose turn it is not yet leaves its part to who is before it. After a failure nothing
-/// more is done.
+/// Any thread may do any first half. No thread waits for another one: a thread whose turn has not come leaves its part
+/// to the thread before it. After a failure no further second half is done.
 final class InOrder: Sendable {
     private struct State {
         var ready: Set<Int> = []
         var next = 0
-        /// One thread at a time does what is ready.
+        /// Whether a thread is doing the second halves. Only one does at a time.
         var isBusy = false
     }
     private let state = Mutex(State())
 
-    /// The first half of a part is done.
+    /// Tells that the first half of a part is done.
     ///
-    /// - Parameter finish: Does the second half of a part, this one's or another's.
+    /// - Parameter finish: Does the second half of a part, which may be another thread's part.
     func add(
         _ number: Int, _ finish: (Int) throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
@@ -63,7 +63,7 @@ final class InOrder: Sendable {
             return !state.isBusy
         }
         guard isMine else { return }
-        // After a failure it stays busy.
+        // The flag stays set after a failure.
         while let part = nextPart() { try finish(part) }
     }
 
@@ -85,8 +85,8 @@ struct Shared<Value>: @unchecked Sendable {  // it is only read
     init(_ value: Value) { self.value = value }
 }
 
-/// The entries that threads make, each in its own place.
-final class EntryList: @unchecked Sendable {  // no two threads have the same place
+/// The entries that threads make, each at an index of its own.
+final class EntryList: @unchecked Sendable {  // each thread has places of its own
     private let places: UnsafeMutableBufferPointer<FileEntry>
 
     init(_ count: Int) {

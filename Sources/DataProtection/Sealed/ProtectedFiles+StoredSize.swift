@@ -1,7 +1,7 @@
 internal import KeychainCrypto
 
 extension ProtectedFiles {
-    /// How many bytes a protected file has whose content has so many, if it is written whole.
+    /// The size on the disk of a protected file that is written whole.
     package static func storedSize(ofContent length: UInt64) -> UInt64 {
         let header = UInt64(FileFormat.headerByteCount)
         let length = min(length, FileFormat.mostContent)

@@ -5,23 +5,24 @@ internal import KeychainModel
 internal import KeychainSystem
 internal import Synchronization
 
-/// One protected file that is open, with what has been learned about it.
+/// One protected file that is open, with the facts that were learned about it.
 ///
-/// Whoever reads waits for nobody. Those who write take turns, in this process by a lock of this object, with others by
-/// one of the file. What others have written is seen with the next call: each looks at the header.
+/// Readers normally wait for no other call. Writers take turns: in this process by a lock of this object, and between
+/// processes by a lock of the file. Each call looks at the header, so it sees the changes that others have made.
+/// docs/file-format.md explains slots, the base and boot marks.
 final class SealedFile: Sendable {
     let path: String
     private let environment: Environment
     private let state: Mutex<State>
-    /// Held by the one thread that writes, or has the file locked in another way: such a lock belongs to the open file,
-    /// and would be another thread's, too.
+    /// The lock of writers in this process. A lock of the file belongs to the open file, so other threads would share
+    /// it.
     private let turn = NSLock()
-    /// A child that is forked later has the number of the file, and not its key.
+    /// The generation of the process. A forked child has the descriptor of the file and not its key.
     private let forkGeneration = ForkGeneration.current
-    /// Belongs to whose turn it is.
+    /// The known pages. They belong to the thread that holds ``turn``.
     nonisolated(unsafe) private var pages = KnownPages()
 
-    /// Where the file is, and what there is to work with.
+    /// The keychain and the system that the file works with.
     struct Environment: Sendable {
         let keys: FileKeys
         let gate: LockGate
@@ -31,24 +32,25 @@ final class SealedFile: Sendable {
     }
 
     private struct State {
-        /// nil: closed.
+        /// The open file. `nil` means that it is closed.
         var descriptor: Descriptor?
         var version: FileVersion?
         var key: OpenFileKey?
-        /// What sync(2) has said since: the content may not be what was written.
+        /// Whether forcing the file to the disk has failed. The disk may lack bytes that were written.
         var hasLost = false
-        /// So it was with what was found after a crash: behind it is no base to go back to.
+        /// Whether that happened with content that was found after a crash, which has no base to go back to.
         var hasLostFound = false
-        /// The disk was waited for by this object: whatever was done to the file before is there.
+        /// Whether this object has waited for the disk. All earlier writes to the file are there then.
         var hasForced = false
-        /// Calls in progress that come back for the key.
+        /// The number of calls in progress that need the key several times.
         var longCalls = 0
-        /// How often the key was taken away: a call that asked for it before does not bring it back.
+        /// The number of times the key was taken away. A call that asked for the key before that does not bring it
+        /// back.
         var losses = 0
     }
 
     private struct KnownPages {
-        /// Of the version with these slots.
+        /// The slots of the version that the map is for.
         var slots: Data?
         var map = PageMap.nothing
         mutating func takeMap() -> PageMap {
@@ -57,14 +59,15 @@ final class SealedFile: Sendable {
             return taken
         }
 
-        /// Content was cut off or made zeros since the last sync, or not all could be written: there may be space to give
-        /// back.
+        /// Whether there may be space to give back.
+        ///
+        /// Content was cut off or made zeros since the last sync, or not everything could be written.
         var hasReleased = false
-        /// The disk was full once: from then on the file takes no more of it than it has to.
+        /// Whether the disk was full once. The file takes no more space than it has to from then on.
         var wasDiskFull = false
     }
 
-    /// Closed when nobody uses it any more.
+    /// A descriptor that is closed when its last user is gone.
     final class Descriptor: Sendable {
         let number: Int32
         let mayWrite: Bool
@@ -79,16 +82,18 @@ final class SealedFile: Sendable {
         deinit { if mustClose { Glibc.close(number) } }
     }
 
-    /// How a class A file stands to the lock of the keychain during a call.
+    /// The part of a call, which decides how a lock of the keychain affects a file of class A.
     enum Access {
         /// The call begins.
         case beginning
-        /// It goes on, for ten seconds at most after a lock.
+        /// The call goes on. It may do so for ten seconds after a lock.
         case continuing
     }
 
+    /// Makes the object for an open file.
+    ///
     /// - Parameters:
-    ///   - key: If it is known already, as that of a file that was made just now.
+    ///   - key: The file's key if it is known already, as for a file that was just made.
     init(
         _ descriptor: Descriptor, _ path: String, _ environment: Environment, key: OpenFileKey? = nil
     ) {
@@ -126,7 +131,7 @@ final class SealedFile: Sendable {
     private func version(
         in file: Descriptor, isLocked: Bool
     ) throws(DataProtectionError) -> (version: FileVersion, key: OpenFileKey) {
-        // Up to the end of the second slot.
+        // The bytes reach to the end of the second slot.
         let count = FileFormat.slotOffsets[1] + FileFormat.slotByteCount
         var found: (FileVersion, OpenFileKey)?
         var result = Result<Int, DataProtectionError>.success(0)
@@ -156,14 +161,16 @@ final class SealedFile: Sendable {
         do throws(DataProtectionError) {
             if let found = try lookHastily(at: file) { return found }
         } catch {
-            // What another program writes at this moment may seem to be.
+            // A header that another program is writing at this moment may look damaged.
             guard error.code == .tampered || error.code == .truncated else { throw error }
         }
         return try withSharedLock(file) { () throws(DataProtectionError) in try lookLocked(at: file) }
     }
 
-    /// nil if it has to be looked at while nobody writes: a slot may be being written at this moment, and what has to be
-    /// looked through must stay as it is for that long.
+    /// Looks at the file without its lock.
+    ///
+    /// - Returns: `nil` if the look has to be repeated under the lock. A slot may be half written at this moment, or
+    ///   the content has to be looked through and must stay as it is for that time.
     private func lookHastily(
         at file: Descriptor
     ) throws(DataProtectionError) -> (version: FileVersion, key: OpenFileKey)? {
@@ -200,7 +207,7 @@ final class SealedFile: Sendable {
         return (page, try format { () throws(FileFormatError) in try FileHeader.inFirstPage(page) })
     }
 
-    /// Which of the two headers counts (docs/file-format.md, "After a crash of the system").
+    /// Decides which of the two headers counts (docs/file-format.md, "After a crash of the system").
     private func version(
         _ pair: FileHeaderPair, _ page: Data, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) -> FileVersion {
@@ -219,12 +226,13 @@ final class SealedFile: Sendable {
             try openEverything(version, key, file)
             return version
         } catch {
-            // A block that the disk does not read is no crash: what it has may be what was made durable last.
+            // A block that the disk cannot read is no sign of a crash. It may belong to the content that was made
+            // durable last.
             guard let base, let former = pair.former, error.code == .tampered || error.code == .truncated else {
                 throw error
             }
             try base.requireStoredSize(of: file.number, path)
-            // It was made durable, whether it came to saying so or not.
+            // The base was made durable, even if its header does not say so.
             var header = base
             header.bootMark = FileHeader.BootMark()
             return FileVersion(
@@ -233,7 +241,7 @@ final class SealedFile: Sendable {
         }
     }
 
-    /// Looks at all that the disk need not have, and takes nothing for granted that was seen before.
+    /// Opens everything that may be missing on the disk. Nodes that were seen before are read again.
     private func openEverything(
         _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) {
@@ -254,7 +262,7 @@ final class SealedFile: Sendable {
     }
 
     private func key(for wrapped: WrappedFileKey) throws(DataProtectionError) -> OpenFileKey {
-        // Changing the class leaves it as it is.
+        // A change of class does not change the file's key.
         if let key = state.withLock({ $0.key }), key.fileID == wrapped.fileID { return key }
         let key = try environment.keys.ask(.open(wrapped), path)
         return OpenFileKey(
@@ -275,20 +283,20 @@ final class SealedFile: Sendable {
 
     // MARK: Reading
 
-    /// Reads from a place until the target is full or the content ends, all of it from the same version.
+    /// Reads from a place until the target is full or the content ends, all of it from one version of the file.
     ///
-    /// - Returns: how many bytes there were.
+    /// - Returns: The number of bytes.
     func read(
         at offset: UInt64, into target: UnsafeMutableRawBufferPointer, _ access: Access = .beginning
     ) throws(DataProtectionError) -> Int {
         try reading(at: offset, into: target, access).count
     }
 
-    /// The same, with the length that the content had.
+    /// Reads, and returns the length that the content had too.
     private func reading(
         at offset: UInt64, into target: UnsafeMutableRawBufferPointer, _ access: Access
     ) throws(DataProtectionError) -> (count: Int, length: UInt64) {
-        // Whoever writes may use pages again that this reads; in the end it must be kept from that.
+        // A writer may use pages again that this call is reading. After a few attempts the writer has to wait.
         for _ in 0..<Self.hastyReads {
             let (version, key) = try current(access)
             do throws(DataProtectionError) {
@@ -309,7 +317,7 @@ final class SealedFile: Sendable {
 
     /// Reads the whole content.
     ///
-    /// - Returns: false if its length is another one now.
+    /// - Returns: false if the content has another length by now.
     func readAll(into target: UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> Bool {
         let (count, length) = try reading(at: 0, into: target, .continuing)
         return count == target.count && length == UInt64(count)
@@ -339,9 +347,9 @@ final class SealedFile: Sendable {
         return try body()
     }
 
-    /// Runs `body` while nobody else writes to the file.
+    /// Runs `body` while no other program or thread writes to the file.
     ///
-    /// - Parameter mustWait: Otherwise EAGAIN or EACCES if somebody does.
+    /// - Parameter mustWait: Whether to wait for other writers. Otherwise a writer is an error (EAGAIN or EACCES).
     private func withTurn<R>(
         mustWait: Bool = true, _ body: (Descriptor) throws(DataProtectionError) -> R
     ) throws(DataProtectionError) -> R {
@@ -362,7 +370,7 @@ final class SealedFile: Sendable {
 
     // MARK: Writing
 
-    /// Runs one change and makes it count.
+    /// Makes one change and puts it into effect.
     func change(
         _ access: Access = .beginning, _ body: (inout SealedFileChange) throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
@@ -374,7 +382,8 @@ final class SealedFile: Sendable {
             } catch {
                 guard error.errno == ENOSPC || error.errno == EDQUOT else { throw error }
                 pages.hasReleased = true
-                // What the base alone uses can be had by making another one, and what is free anywhere by looking for it.
+                // Pages that only the base uses become free with the next base. Other free pages are found by
+                // searching.
                 guard !markable.header.isDurable || !pages.wasDiskFull else { throw error }
                 pages.wasDiskFull = true
                 let refusal = error
@@ -387,20 +396,23 @@ final class SealedFile: Sendable {
         }
     }
 
-    /// Makes durable what was found after a crash of the system, before something is written over its header: the base
-    /// that it would leave is older than what was once made durable, and its pages may have been used again. So is what a
-    /// program has left that died while it replaced headers. And what does not count after a crash is written over first:
-    /// it might count again when the file has grown, if this program dies then.
+    /// Prepares the file for a write, after a crash of the system or of another program.
+    ///
+    /// - Content that was found after a crash of the system is made durable before its header is written over. The base
+    ///   that the write would leave is older than the last durable state, and its pages may have been used again.
+    /// - The header of a program that died while it replaced headers is forced to the disk.
+    /// - A header that does not count is written over. It might count again when the file has grown, if this program
+    ///   dies then.
     private func adopt(
         _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) -> FileVersion {
         let (hasLost, hasLostFound) = state.withLock { ($0.hasLost, $0.hasLostFound) }
         if hasLost {
-            // What the disk has refused already stays what it is, and what is written after it, too, if there is a base.
+            // The disk has refused earlier writes. A later write cannot make that worse as long as there is a base.
             guard !hasLostFound, version.base != nil, version.unfinished != .retreat else { throw lost() }
             return version
         }
-        // Nor may the only header there is be written over by one that the disk need not have.
+        // The only header must not be replaced by one whose content may be missing on the disk.
         guard version.header.isKnown(to: key.bootMark), version.base != nil, version.unfinished != .retreat else {
             return try settle(version, key, file)
         }
@@ -416,7 +428,8 @@ final class SealedFile: Sendable {
         _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) {
         try learnPages(of: version, key, file)
-        // Handed over, and not copied: if the change fails it is not known any more. On a full disk many will.
+        // The map is handed over and not copied, so a change that fails leaves no map. On a full disk many changes
+        // fail, and the map is kept.
         let known = pages.wasDiskFull ? pages : KnownPages()
         pages.slots = nil
         var change = SealedFileChange(
@@ -438,13 +451,13 @@ final class SealedFile: Sendable {
         state.withLock { $0.version = version }
     }
 
-    /// The same with a header that changes nothing of what is in use.
+    /// Keeps a version whose header changes only facts about itself, not the pages in use.
     private func keep(_ version: FileVersion, after former: FileVersion) {
         if pages.slots == former.slots { pages.slots = version.slots }
         state.withLock { $0.version = version }
     }
 
-    /// Says in the header, once in the life of a file, that it may have bytes behind its end from now on.
+    /// Marks the header, once in the life of a file: from now on the file may have bytes behind its end.
     private func markChanged(
         _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) -> FileVersion {
@@ -454,7 +467,8 @@ final class SealedFile: Sendable {
         return try forceOver(version, header, key, file)
     }
 
-    /// Forces to the disk a durable header that goes over the slot which is not in use, and says the same of the content.
+    /// Writes a durable header over the slot that is not in use, and forces it to the disk. Its content is that of the
+    /// present one.
     private func forceOver(
         _ version: FileVersion, _ header: FileHeader, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) -> FileVersion {
@@ -467,12 +481,12 @@ final class SealedFile: Sendable {
         return new
     }
 
-    /// Finds out which pages can be written, if too many are not known to be.
+    /// Finds out which pages are free, if too many are unknown.
     private func learnPages(
         of version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) {
         if pages.slots != version.slots {
-            // Another program has written, or this is the first time.
+            // Another program has written to the file, or this is the first time.
             let end = max(version.header.storedSize, version.base?.storedSize ?? 0).pageCount
             pages.map = PageMap(end: end)
             pages.slots = version.slots
@@ -526,12 +540,12 @@ final class SealedFile: Sendable {
         turn.withLock { pages.hasReleased = true }
     }
 
-    // MARK: Being sure of it
+    // MARK: Making durable
 
-    /// Returns when the disk has everything that was written before, by whatever program.
+    /// Waits until the disk has everything that was written before, by any program.
     ///
-    /// - Throws: `.system` with EBADF if something was not made durable, and the file is open for reading alone: the
-    ///   header cannot say so then, and what comes next would be written over what the disk was given.
+    /// - Throws: `.system` with EBADF if some write was not made durable and the file is open for reading. The header
+    ///   cannot be changed then, and the next write would go over the state that the disk was just given.
     func sync() throws(DataProtectionError) {
         let file = try descriptor()
         guard file.mayWrite else {
@@ -546,34 +560,37 @@ final class SealedFile: Sendable {
         }
     }
 
-    /// nil if nothing has to be made durable, which can be seen also while the keychain is locked.
+    /// The version that has to be made durable.
+    ///
+    /// - Returns: `nil` if there is no such version, which can be seen even while the keychain is locked.
     private func presentVersion(_ file: Descriptor) throws(DataProtectionError) -> (FileVersion, OpenFileKey)? {
         let pair = try headers(file).pair
         let claimed = pair.newest.claimed
         let (hasLost, hasForced) = state.withLock { ($0.hasLost, $0.hasForced) }
         guard claimed.isDurable && !hasLost else { return try current(isLocked: true) }
-        // A file that was written whole says so in any case, and may have been written without waiting for the disk; one
-        // that was copied says so of what it is a copy of.
+        // A file that was written whole is marked as durable in any case, and may have been written without waiting for
+        // the disk. A copy has the mark of its original.
         if !claimed.isChangedInPlace || pair.mayBeHalfWritten || !hasForced { try force(file) }
         return nil
     }
 
     private func force(_ file: Descriptor) throws(DataProtectionError) {
         guard environment.files.syncData(file.number) != 0 else { return state.withLock { $0.hasForced = true } }
-        // The system has given up what it could not write, and would say of the next attempt that it went well.
+        // The system drops a write that failed, and would report success at the next attempt.
         state.withLock { $0.hasLost = true }
         throw .system("be sure that the disk has what was written to", path)
     }
 
-    /// Forces everything to the disk, and makes the header in use the base.
+    /// Forces everything to the disk, and makes the present header the base.
     private func settle(
         _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) -> FileVersion {
         if state.withLock({ $0.hasLost }) { throw lost() }
         if version.unfinished == .retreat { return try forceOver(version, version.header, key, file) }
         if version.header.isDurable { return version }
-        // What an earlier attempt could not write the system takes for written. If that fails again the header keeps its
-        // mark, which is not that of this system: the next one to write begins here, too.
+        // The system takes an earlier write that failed for written, so everything is written again. If that fails too,
+        // the header keeps its mark, which is not that of this start of the system. The next writer begins here as
+        // well.
         let isFound = !version.header.isKnown(to: key.bootMark)
         if isFound { try writeAgain(version, key, file) }
         do throws(DataProtectionError) {
@@ -593,15 +610,15 @@ final class SealedFile: Sendable {
         return pages.hasReleased ? try release(new, key, file) : new
     }
 
-    /// Hands everything to the system once more that the base does not have.
+    /// Gives the system everything once more that the base does not have.
     private func writeAgain(
         _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) {
         do throws(DataProtectionError) {
-            // The system may have dropped since what the disk had refused.
+            // The system may have dropped bytes that the disk had refused.
             try openEverything(version, key, file)
         } catch {
-            // The next look finds out what counts now.
+            // The next call finds out which header counts now.
             state.withLock { $0.version = nil }
             throw error
         }
@@ -617,20 +634,21 @@ final class SealedFile: Sendable {
         }
     }
 
-    /// The mark of headers that this object writes.
+    /// The mark of the headers that this object writes.
     private func bootMark(_ key: OpenFileKey) -> FileHeader.BootMark {
         guard state.withLock({ $0.hasLost }) else { return key.bootMark }
-        // Of no start of the system.
+        // No start of the system has this number.
         let none = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         return FileHeader.bootMark(of: none, fileKey: key.fileKey, fileID: key.fileID)
     }
 
-    /// Tells every other program that the system does not have what the header refers to, as far as that can be written.
+    /// Tells every other program, as far as that can be written, that the content of the header may be missing on the
+    /// disk.
     private func markLost(_ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor) {
         var header = version.header
         header.bootMark = bootMark(key)
         header.sequence = version.highestSequence + 1
-        // A disk that does not take this either has nothing of what comes later.
+        // A disk that refuses this header has no later bytes either.
         let result = Result { () throws(DataProtectionError) in
             try SealedFileChange.write(
                 header, version.slot, of: version, key, to: file.number, path, environment.files)
@@ -643,9 +661,9 @@ final class SealedFile: Sendable {
             .system, path, "the disk has refused an earlier write, which may be lost: open the file anew", errno: EIO)
     }
 
-    /// Gives pages back to the disk that nothing uses: at the end, and long runs of them.
+    /// Gives unused pages back to the disk: those at the end, and long runs.
     ///
-    /// - Returns: the file as it is then.
+    /// - Returns: The file afterwards.
     private func release(
         _ version: FileVersion, _ key: OpenFileKey, _ file: Descriptor
     ) throws(DataProtectionError) -> FileVersion {
@@ -653,14 +671,14 @@ final class SealedFile: Sendable {
         let map = try readPages(of: version, key, file)
         let size = UInt64(FileFormat.pageSize)
         for run in map.freeRuns(ofAtLeast: Self.worthPunching) {
-            // Some file systems cannot, and nothing depends on it.
+            // Some file systems cannot do this, and it is not needed.
             _ = environment.files.punch(file.number, at: Int(run.page * size), count: run.count * Int(size))
         }
         var new = version
         if map.end * size < version.header.storedSize {
             var header = version.header
             header.storedSize = map.end * size
-            // First that nothing is needed behind it, and only when the disk knows, the end itself.
+            // The header is shortened first, and the file only when the disk has that header.
             new = try forceOver(version, header, key, file)
         }
         let (needed, present) = (new.header.storedSize, try FilePath.size(of: file.number, path))
@@ -671,14 +689,14 @@ final class SealedFile: Sendable {
         return new
     }
 
-    /// 256 KiB.
+    /// The number of pages in a run that is worth giving back: 256 KiB.
     private static let worthPunching = 64
 
     // MARK: The wrapped key
 
     /// Wraps the file's key for another class.
     ///
-    /// - Parameter isStillRight: Asked when nobody else can change it any more.
+    /// - Parameter isStillRight: Called when no other program can change the file any more.
     func setClass(
         _ fileClass: FileClass, isStillRight: () throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
@@ -687,12 +705,13 @@ final class SealedFile: Sendable {
         }
     }
 
-    /// Puts the file's key into the header in another wrapping. Nobody writes meanwhile, and all that was written is on
-    /// the disk before.
+    /// Puts the file's key into the header in another wrapping.
+    ///
+    /// No program writes meanwhile, and everything that was written is on the disk before.
     ///
     /// - Parameters:
-    ///   - isStillRight: Asked when nobody else can change it any more.
-    ///   - wrap: Is given the header in use.
+    ///   - isStillRight: Called when no other program can change the file any more.
+    ///   - wrap: Called with the present header.
     func rewrap(
         _ access: Access = .beginning, isStillRight: () throws(DataProtectionError) -> Void,
         _ wrap: (FileHeader) throws(DataProtectionError) -> WrappedFileKey
@@ -705,7 +724,8 @@ final class SealedFile: Sendable {
             header.key = try wrap(version.header)
             header.sequence = version.highestSequence + 1
             var new = version
-            // The one in use last, so that one is whole at any moment; and both, so that no other wrapping stays.
+            // The slot in use comes last, so that one slot is intact at any moment. Both are written, so that no other
+            // wrapping stays.
             for slot in [1 - version.slot, version.slot] {
                 new = try SealedFileChange.write(
                     header, slot, of: new, key, to: file.number, path, environment.files)
@@ -717,28 +737,32 @@ final class SealedFile: Sendable {
 
     // MARK: The end
 
-    /// Runs a call that goes on for a while: a lock of the keychain leaves it the key for as long as the grace.
+    /// Runs a call that needs the key several times. A lock of the keychain leaves it the key for the time of the
+    /// grace.
     func duringLongCall<R>(_ body: () throws(DataProtectionError) -> R) throws(DataProtectionError) -> R {
         state.withLock { $0.longCalls += 1 }
         defer { state.withLock { $0.longCalls -= 1 } }
         return try body()
     }
 
-    /// How a key is taken away.
+    /// The ways of taking a key away.
     enum KeyLoss {
-        /// Not from a file with calls in progress, or with content that is not on the disk.
+        /// The key stays with a file that has calls in progress, or content that is not on the disk.
         case ifIdle
-        /// Also from one with such content, which is made durable before, if no other program keeps the file locked.
+        /// The key stays with a file that has calls in progress.
+        ///
+        /// Content that is not on the disk is made durable first, unless another program keeps the file locked.
         case unlessUsed
+        /// The key is taken away in any case.
         case certain
     }
 
-    /// Takes the key away from a file of class A, because the keychain was locked. Waits for nobody.
+    /// Takes the key away from a file of class A because the keychain was locked. It waits for no other program.
     ///
-    /// - Returns: false if the file has it still.
+    /// - Returns: false if the file still has its key.
     func dropKey(_ loss: KeyLoss) -> Bool {
-        // As the header says, which nobody has vouched for: to look closer may mean to wait. Whoever can write the file
-        // can take more from it than a key.
+        // The header is not verified here, since verifying it may mean waiting. A program that can change the file can
+        // do more harm than this.
         let claimed = (try? descriptor()).flatMap { try? headers($0).pair.newest.claimed }
         let known = state.withLock { $0.version?.header.fileClass }
         guard claimed == nil || claimed?.fileClass == .complete || known == .complete else { return true }
@@ -755,8 +779,8 @@ final class SealedFile: Sendable {
                     _ = try settle(version, key, file)
                 }
             } catch {
-                // Another program writes at this moment, and this is tried again. If the disk refuses, sync() says so
-                // after the unlock: the header does not claim it.
+                // If another program writes at this moment, the call is repeated later. If the disk refuses, sync()
+                // reports it after the unlock, since the header does not claim to be durable.
                 if [EAGAIN, EACCES].contains(error.errno) { return false }
             }
         }
@@ -764,7 +788,7 @@ final class SealedFile: Sendable {
         return true
     }
 
-    /// Nothing can be done with it from now on. Calls in progress end as if it were open.
+    /// Closes the file. Calls in progress end as if it were open.
     func close() {
         state.withLock { state in
             state.descriptor = nil

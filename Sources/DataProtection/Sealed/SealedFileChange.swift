@@ -3,15 +3,15 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
 
-/// One change of a file in place: new chunks, the nodes above them, and the header that makes them count
-/// (docs/file-format.md, "Changing a file in place").
+/// One change of a file in place: new chunks, the nodes above them, and the header that puts them into effect.
 ///
-/// Nothing that the header in use or the base refers to is written, so a change that fails or is never committed has not
-/// happened. Belongs to one thread, which has the lock of those who write.
+/// docs/file-format.md describes it in "Changing a file in place". No page that the present header or the base refers
+/// to is written, so a change that fails or is never committed leaves the file as it was. The value belongs to one
+/// thread, which holds the lock of writers.
 struct SealedFileChange: ~Copyable {
-    /// The header as it will be.
+    /// The header that the file will have.
     private(set) var header: FileHeader
-    /// The file as it was before.
+    /// The file before the change.
     private let former: SealedFileReader
     private let baseWriteCount: UInt64
     private let bootMark: FileHeader.BootMark
@@ -21,27 +21,31 @@ struct SealedFileChange: ~Copyable {
     private let files: any FileSystem
     private let randomness: any Randomness
 
-    /// Nodes that are not as they were.
+    /// The nodes that have changed.
     private var nodes: [NodePlace: FileNode] = [:]
     private var pages: PageMap
     private let mayGrow: Bool
-    /// What the change does not need any more: as long as the former header counts, nothing is written there.
+    /// The entries that the change does not need any more. Their pages are not written as long as the former header
+    /// counts.
     private var left: [FileEntry] = []
-    /// Taken, and nothing is there yet.
+    /// Pages that are taken and not used yet.
     private var reserved = PageMap.Run(page: 1, count: 0)
-    /// What is to be written.
+    /// The bytes that are to be written.
     private var pieces: [Piece] = []
 
     private struct Piece {
         let page: UInt64
         let buffer: ContentBuffer
-        /// Of the buffer; whole pages.
+        /// A range of whole pages in the buffer.
         let range: Range<Int>
     }
 
+    /// Begins a change.
+    ///
     /// - Parameters:
-    ///   - pages: Nothing else takes any of them before the change is committed or given up.
-    ///   - mayGrow: The file may become somewhat larger than what it has, rather than be written in pieces.
+    ///   - pages: The free pages. No other code takes pages before the change is committed or given up.
+    ///   - mayGrow: Whether the file may become somewhat larger than its content needs, so that it is not written in
+    ///     pieces.
     init(
         _ file: Int32, _ path: String, _ version: FileVersion, _ key: OpenFileKey, _ pages: PageMap, mayGrow: Bool,
         bootMark: FileHeader.BootMark, files: any FileSystem, randomness: any Randomness
@@ -62,9 +66,9 @@ struct SealedFileChange: ~Copyable {
     private var tree: FileTree { header.tree }
     private var chunkSize: Int { Int(tree.chunkSize) }
 
-    // MARK: What is asked for
+    // MARK: The kinds of changes
 
-    /// Writes content, which may go beyond the length; between the two are zeros then.
+    /// Writes content. A gap between the former end and the place becomes zeros.
     mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(DataProtectionError) {
         if bytes.isEmpty { return }
         let end = offset + UInt64(bytes.count)
@@ -83,7 +87,7 @@ struct SealedFileChange: ~Copyable {
         if shorter.chunkCount > 0 {
             let chunk = shorter.chunkCount - 1
             let kept = shorter.content(ofChunk: chunk)
-            // More than that must never be stored: a file that grows again has zeros there.
+            // No more than that may stay stored: a file that grows again has zeros there.
             if let entry = try former.entry(ofChunk: chunk), UInt64(entry.length) > kept {
                 last = (chunk, try sealCut(chunk, to: Int(kept)))
             }
@@ -94,13 +98,13 @@ struct SealedFileChange: ~Copyable {
         if let last { try set(last.entry, ofChunk: last.chunk) }
     }
 
-    /// Makes content zeros. What has whole chunks of them takes no space any more.
+    /// Makes content zeros. Chunks that are all zeros take no space any more.
     mutating func punch(_ range: Range<UInt64>) throws(DataProtectionError) {
         let range = range.clamped(to: 0..<header.length)
         if range.isEmpty { return }
         let size = tree.chunkSize
         let first = (range.lowerBound + size - 1) / size
-        // The last chunk is whole where the content ends.
+        // A last chunk counts as whole if the range reaches the end of the content.
         let end = range.upperBound == header.length ? tree.chunkCount : range.upperBound / size
         guard first < end else { return try writeZeros(range) }
         try remove(first..<end)
@@ -108,7 +112,7 @@ struct SealedFileChange: ~Copyable {
         try writeZeros(min(end * size, range.upperBound)..<range.upperBound)
     }
 
-    /// Less than two chunks of them. Holes stay holes.
+    /// Writes zeros to less than two chunks. Holes stay holes.
     private mutating func writeZeros(_ range: Range<UInt64>) throws(DataProtectionError) {
         var start = range.lowerBound
         while start < range.upperBound {
@@ -127,16 +131,16 @@ struct SealedFileChange: ~Copyable {
 
     // MARK: Chunks
 
-    /// Seals chunks that have these bytes, and what they had before around them.
+    /// Encrypts chunks with new bytes in them, and with their former content around these.
     ///
-    /// - Returns: an entry for each.
+    /// - Returns: An entry for each chunk.
     private mutating func seal(
         _ chunks: Range<UInt64>, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(DataProtectionError) -> [FileEntry] {
         let parts = try chunks.map { (chunk) throws(DataProtectionError) in try part(chunk, bytes, at: offset) }
         let nodeCount = tree.countOfNodes(above: chunks)
         reserve(parts.reduce(nodeCount) { $0 + $1.count.pageCount })
-        // The nodes come behind, so that what lies side by side in the file can be written at once.
+        // The nodes come behind the chunks, so that neighbours in the file can be written at once.
         let staging = ContentBuffer.spare(count: chunks.count * chunkSize + nodeCount * FileFormat.nodeByteCount)
         room = Room(
             buffer: staging,
@@ -153,7 +157,7 @@ struct SealedFileChange: ~Copyable {
         try Parallel.forEach(groups, state: {}) { (group, _) throws(DataProtectionError) in
             for number in numbers(group) { made[number] = try tasks.value[number].seal(cipher, path) }
             if groups == 1 { return }
-            // Nothing refers to them yet: while one group is written the next is sealed.
+            // No header refers to these chunks yet, so one group is written while the next is encrypted.
             try inOrder.add(group) { (group) throws(DataProtectionError) in
                 try Self.write(numbers(group).map { tasks.value[$0].piece }, to: file, path, files)
             }
@@ -163,18 +167,18 @@ struct SealedFileChange: ~Copyable {
         return made.entries
     }
 
-    /// Fewer than this many are sealed in less time than another thread needs to begin.
+    /// The number of chunks of one thread's part. Fewer are encrypted in less time than a thread needs to begin.
     private static let chunksAtOnce = 16
 
-    /// What a write puts into one chunk.
+    /// The part of a write that falls into one chunk.
     private struct ChunkPart {
         let chunk: UInt64
-        /// Where it begins in the chunk.
+        /// The place in the chunk at which the new bytes begin.
         let start: Int
         let new: UnsafeRawBufferPointer
-        /// How much is stored of the chunk now; zeros follow.
+        /// The number of bytes of the chunk that are stored now. Zeros follow them.
         let stored: Int
-        /// How much is stored of it then.
+        /// The number of bytes of the chunk that will be stored.
         var count: Int { max(stored, start + new.count) }
     }
 
@@ -190,11 +194,11 @@ struct SealedFileChange: ~Copyable {
             stored: try Int(entry(ofChunk: chunk)?.length ?? 0))
     }
 
-    /// One chunk that is to be sealed.
+    /// One chunk that is to be encrypted.
     private struct ChunkTask {
         let index: UInt64
         var entry: FileEntry
-        /// In the buffer; or elsewhere, if all of it is new.
+        /// The content. It is in the buffer, or in the caller's memory if the whole chunk is new.
         let plaintext: UnsafeRawBufferPointer
         let ciphertext: UnsafeMutableRawBufferPointer
         let piece: Piece
@@ -210,7 +214,7 @@ struct SealedFileChange: ~Copyable {
         }
     }
 
-    /// Gives a chunk a place, and puts what it had before around what is new.
+    /// Gives a chunk its pages, and puts its former content around the new bytes.
     private mutating func place(
         _ part: ChunkPart, _ number: Int, in staging: ContentBuffer
     ) throws(DataProtectionError) -> ChunkTask {
@@ -232,7 +236,7 @@ struct SealedFileChange: ~Copyable {
             ciphertext: content, piece: Piece(page: entry.page, buffer: staging, range: range))
     }
 
-    /// What a chunk had before this change.
+    /// Reads the former content of a chunk.
     private func readOld(
         _ chunk: UInt64, into target: UnsafeMutableRawBufferPointer
     ) throws(DataProtectionError) {
@@ -241,7 +245,7 @@ struct SealedFileChange: ~Copyable {
         try former.read(start..<(start + UInt64(target.count)), into: target)
     }
 
-    /// The beginning of a chunk.
+    /// Encrypts the beginning of a chunk.
     private mutating func sealCut(_ chunk: UInt64, to count: Int) throws(DataProtectionError) -> FileEntry {
         let staging = ContentBuffer.spare(count: chunkSize)
         let content = UnsafeMutableRawBufferPointer(rebasing: staging.bytes[..<count])
@@ -258,7 +262,7 @@ struct SealedFileChange: ~Copyable {
         return entry
     }
 
-    /// A place, a number and a nonce for something of this length.
+    /// Makes an entry with pages, a write count and a nonce.
     private mutating func newEntry(_ count: Int) throws(DataProtectionError) -> FileEntry {
         header.writeCount += 1
         header.usedPages += UInt64(count.pageCount)
@@ -267,7 +271,7 @@ struct SealedFileChange: ~Copyable {
             nonce: try nonce())
     }
 
-    /// Takes a place for all that comes next, if there is one, so that it can be written at once.
+    /// Reserves pages in a row for the next parts, if there are so many, so that they can be written at once.
     private mutating func reserve(_ count: Int) {
         pages.put(reserved)
         reserved.count = 0
@@ -282,10 +286,10 @@ struct SealedFileChange: ~Copyable {
         return reserved.page
     }
 
-    /// As many as a small write needs: one for a chunk, and one for each node above it.
+    /// The number of nonces that a small write needs: one for a chunk, and one for each node above it.
     private var noncesAtOnce: Int { Int(tree.depth) + 1 }
 
-    /// Asked for a few at a time, and never kept beyond the change: a forked process would have the same ones.
+    /// Nonces for the next parts. They are never kept beyond the change, since a forked process would use them too.
     private var nonces: [InlineBytes<12>] = []
 
     private mutating func nonce() throws(DataProtectionError) -> InlineBytes<12> {
@@ -306,7 +310,7 @@ struct SealedFileChange: ~Copyable {
         return try former.node(place)
     }
 
-    /// Of a chunk that the change has not touched.
+    /// The entry of a chunk that the change has not touched.
     private func entry(ofChunk index: UInt64) throws(DataProtectionError) -> FileEntry? {
         let number = NodePlace(level: 0, index: index).indexInParent
         let entry = tree.depth == 0 ? header.root : try node(.above(chunk: index))?[number]
@@ -333,7 +337,7 @@ struct SealedFileChange: ~Copyable {
         left.append(entry)
     }
 
-    /// More content at the end, all of it holes: what was the tree is the first part of the new one.
+    /// Adds holes at the end. The former tree becomes the first part of the new one.
     private mutating func lengthen(to length: UInt64) {
         let depth = tree.depth
         header.length = length
@@ -344,11 +348,11 @@ struct SealedFileChange: ~Copyable {
         header.root = nil
     }
 
-    /// Makes holes of chunks.
+    /// Makes chunks holes.
     private mutating func remove(_ chunks: Range<UInt64>) throws(DataProtectionError) {
         if chunks.isEmpty { return }
         if tree.depth == 0 { return try set(nil, ofChunk: 0) }
-        // Nothing is behind the last chunk, and a node that loses all it has is to go as a whole.
+        // No chunk follows the last one, and a node whose chunks are all removed has to go as a whole.
         let end = chunks.upperBound == tree.chunkCount ? .max : chunks.upperBound
         try remove(chunks.lowerBound..<end, below: NodePlace(level: tree.depth, index: 0))
     }
@@ -388,9 +392,9 @@ struct SealedFileChange: ~Copyable {
 
     // MARK: Committing
 
-    /// Writes everything, and in the end the header, from which on it counts.
+    /// Writes everything. The header comes last and puts the change into effect.
     ///
-    /// - Returns: the file as it is now, and which of its pages can be written.
+    /// - Returns: The file after the change, and its free pages.
     consuming func commit(_ version: FileVersion) throws(DataProtectionError) -> (FileVersion, PageMap) {
         try sealNodes()
         pages.put(reserved)
@@ -400,7 +404,7 @@ struct SealedFileChange: ~Copyable {
         header.bootMark = bootMark
         let new = try Self.write(header, version.nextSlot, of: version, key, to: file, path, files)
         for (place, node) in nodes {
-            // What is above a changed node has changed, too.
+            // A node above a changed node has changed too.
             let entry = place.level == tree.depth ? header.root : nodes[place.parent]?[place.indexInParent]
             if let entry { key.nodes.keep(node, at: place, for: entry) }
         }
@@ -410,15 +414,15 @@ struct SealedFileChange: ~Copyable {
         return (new, pages)
     }
 
-    /// The file must have the size that its header says, also where nothing was written at its end.
+    /// Gives the file the size that its header says, even if the last bytes were not written.
     private mutating func provideStoredSize() throws(DataProtectionError) {
         header.storedSize = pages.end * UInt64(FileFormat.pageSize)
-        // Never shorter: the base may need more than the header in use.
+        // The file is never cut off here: the base may need more than the present header.
         guard header.storedSize > (try FilePath.size(of: file, path)) else { return }
         guard files.truncate(file, to: Int(header.storedSize)) == 0 else { throw .system("write", path) }
     }
 
-    /// Puts a header over a slot.
+    /// Writes a header over a slot.
     static func write(
         _ header: FileHeader, _ slot: Int, of version: FileVersion, _ key: OpenFileKey, to file: Int32, _ path: String,
         _ files: any FileSystem
@@ -432,7 +436,7 @@ struct SealedFileChange: ~Copyable {
         return version.replacing(slot, by: header, bytes)
     }
 
-    /// From the lowest level up: each has the tags of those below.
+    /// Encrypts the changed nodes from the lowest level up, since each has the tags of the nodes below it.
     private mutating func sealNodes() throws(DataProtectionError) {
         let depth = tree.depth
         if depth == 0 { return }
@@ -453,7 +457,7 @@ struct SealedFileChange: ~Copyable {
         }
     }
 
-    /// Memory that is taken piece by piece.
+    /// Memory that is handed out piece by piece.
     private struct Room {
         let buffer: ContentBuffer
         var used: Int
@@ -473,7 +477,9 @@ struct SealedFileChange: ~Copyable {
         return (present.buffer, range)
     }
 
-    /// - Returns: nil for one that has nothing but holes.
+    /// Encrypts a node.
+    ///
+    /// - Returns: `nil` for a node that has only holes.
     private mutating func seal(
         _ node: FileNode, _ place: NodePlace
     ) throws(DataProtectionError) -> FileEntry? {
@@ -495,7 +501,7 @@ struct SealedFileChange: ~Copyable {
         return entry
     }
 
-    /// What lies side by side, in memory and in the file, is written at once.
+    /// Writes all pieces. Neighbours, in memory and in the file, are written at once.
     private static func write(
         _ pieces: [Piece], to file: Int32, _ path: String, _ files: any FileSystem
     ) throws(DataProtectionError) {

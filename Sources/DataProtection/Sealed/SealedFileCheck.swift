@@ -3,9 +3,10 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// Opens everything that one header of a file refers to, and notes what does not.
+/// Opens everything that one header of a file refers to, and notes the parts that do not open.
 ///
-/// Nothing that is below a node that does not open can be had: where it lies, its nonce and its tag are in that node alone.
+/// Below a node that does not open, all is lost: only that node says where its children lie and has their nonces and
+/// tags.
 final class SealedFileCheck {
     let header: FileHeader
     private let part: SealedFilePart
@@ -13,19 +14,21 @@ final class SealedFileCheck {
 
     private(set) var flaws = FlawList()
     private var claims = PageClaims()
-    /// How many pages what has opened takes.
+    /// The number of pages of the parts that have opened.
     var usedPages: UInt64 { claims.count }
-    /// The highest write count of an entry whose chunk or node does not open; 0: all do.
+    /// The highest write count among the entries whose chunk or node does not open. It is 0 if all open.
     private(set) var newestLost: UInt64 = 0
 
-    /// Called now and then with the bytes of content that are dealt with.
+    /// A function that is called now and then with the number of content bytes that are done.
     typealias Pause = (UInt64) throws(DataProtectionError) -> Void
 
+    /// Checks a file.
+    ///
     /// - Parameters:
-    ///   - file: Open for reading.
-    ///   - size: That it really has.
-    ///   - header: Verified with the file key.
-    ///   - sink: nil: only looks, on all processors.
+    ///   - file: The file, open for reading.
+    ///   - size: The size that the file really has.
+    ///   - header: A header that was verified with the file key.
+    ///   - sink: The receiver of the content. Without one the check uses all processors.
     static func run(
         _ file: Int32, _ path: String, size: UInt64, header: FileHeader, fileKey: KeyMaterial, _ sink: ContentSink?,
         pause: Pause
@@ -44,7 +47,7 @@ final class SealedFileCheck {
         tree = header.tree
     }
 
-    /// How many bytes of content can be had.
+    /// The number of content bytes that can be read.
     var readable: UInt64 { header.length - flaws.lostByteCount }
 
     // MARK: Down the tree
@@ -82,10 +85,10 @@ final class SealedFileCheck {
         }
     }
 
-    /// How many groups are looked at before whoever waits is told.
+    /// The number of groups that are checked between two reports of progress.
     private static let groupsAtOnce = 16
 
-    /// What lies below nodes of the lowest level, on all processors.
+    /// Checks the groups below nodes of the lowest level, on all processors.
     private func checkGroups(
         _ groups: [(place: NodePlace, entry: FileEntry?)], _ pause: Pause
     ) throws(DataProtectionError) {
@@ -117,7 +120,7 @@ final class SealedFileCheck {
         }
     }
 
-    // MARK: What was found
+    // MARK: Findings
 
     private func merge(_ found: CheckedPart) {
         for flaw in found.flaws { flaws.add(flaw) }
@@ -129,8 +132,8 @@ final class SealedFileCheck {
     }
 }
 
-/// What threads found, each in its own place.
-private final class CheckedParts: @unchecked Sendable {  // no two threads have the same place
+/// The results of threads, each at an index of its own.
+private final class CheckedParts: @unchecked Sendable {  // each thread has places of its own
     private let places: UnsafeMutableBufferPointer<CheckedPart>
 
     init(_ count: Int) {

@@ -3,15 +3,15 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// Is given the content of a file in its order, in a salvage.
+/// A function that gets the content of a file in its order, for a salvage.
 typealias ContentSink = (UnsafeRawBufferPointer) throws(DataProtectionError) -> Void
 
-/// What a check found in one part of a file.
+/// The result of checking one part of a file.
 struct CheckedPart: Sendable {
     var flaws: [Flaw] = []
-    /// The entries of what has opened, and what content they are for.
+    /// The entries of the chunks and nodes that have opened, with the content they are for.
     var opened: [(entry: FileEntry, content: Range<UInt64>)] = []
-    /// The highest write count of an entry whose chunk or node does not open.
+    /// The highest write count among the entries whose chunk or node does not open.
     var newestLost: UInt64 = 0
 }
 
@@ -24,7 +24,9 @@ struct SealedFilePart: Sendable {
     private let cipher: FileCipher
     private let tree: FileTree
 
-    /// - Parameter size: That the file really has.
+    /// Prepares the checks of a file.
+    ///
+    /// - Parameter size: The size that the file really has.
     init(_ file: Int32, _ path: String, size: UInt64, header: FileHeader, fileKey: KeyMaterial) {
         self.file = file
         self.path = path
@@ -34,7 +36,7 @@ struct SealedFilePart: Sendable {
         tree = header.tree
     }
 
-    /// For a chunk or a node.
+    /// Makes a buffer for one chunk or one node.
     func makeBuffer() -> ContentBuffer { ContentBuffer(count: max(Int(tree.chunkSize), FileFormat.nodeByteCount)) }
 
     // MARK: Parts
@@ -42,9 +44,9 @@ struct SealedFilePart: Sendable {
     /// Checks a chunk, or a node of the lowest level with its chunks.
     ///
     /// - Parameters:
-    ///   - entry: nil: a hole.
-    ///   - buffer: From ``makeBuffer()``.
-    ///   - sink: Given all content in its order, zeros where it does not open.
+    ///   - entry: The entry. `nil` stands for a hole.
+    ///   - buffer: A buffer from ``makeBuffer()``.
+    ///   - sink: The receiver of all content in its order, with zeros for the parts that do not open.
     func check(
         _ entry: FileEntry?, _ place: NodePlace, in buffer: ContentBuffer, _ sink: ContentSink?
     ) throws(DataProtectionError) -> CheckedPart {
@@ -56,7 +58,7 @@ struct SealedFilePart: Sendable {
         let node = try entry.map { entry throws(DataProtectionError) in
             try openNode(entry, place, in: buffer, &found)
         }
-        // Without a node, or with one that does not open, all below is zeros.
+        // All content below a missing or broken node is zeros.
         for child in tree.children(of: place) {
             try checkChunk(node??[child], child, in: buffer, &found, sink)
         }
@@ -76,7 +78,9 @@ struct SealedFilePart: Sendable {
         try sink(UnsafeRawBufferPointer(bytes))
     }
 
-    /// - Returns: nil if it does not open, which is noted.
+    /// Opens a node.
+    ///
+    /// - Returns: `nil` if it does not open, which is noted.
     func openNode(
         _ entry: FileEntry, _ place: NodePlace, in buffer: ContentBuffer, _ found: inout CheckedPart
     ) throws(DataProtectionError) -> CheckedNode? {
@@ -101,6 +105,8 @@ struct SealedFilePart: Sendable {
 
     // MARK: One chunk or node
 
+    /// Opens a chunk or a node.
+    ///
     /// - Returns: false if it does not open, which is noted.
     private func open(
         _ entry: FileEntry, _ place: NodePlace, _ content: Range<UInt64>, in buffer: UnsafeMutableRawBufferPointer,
@@ -120,7 +126,8 @@ struct SealedFilePart: Sendable {
         let (count, failure) = try read(bytes, from: entry.offset)
         if failure != 0 {
             let reason = "the disk does not read \(place.level == 0 ? "them" : "the table that says where they lie")"
-            // No sign of a crash, after which another header would count: who opens the file is refused, too.
+            // A block that the disk cannot read is no sign of a crash, so it is no reason to use the other header.
+            // Readers refuse it too.
             found.flaws.append(
                 Flaw(kind, content, losesContent: true, "\(reason): \(String(cString: strerror(failure)))"))
             return false
@@ -147,14 +154,16 @@ struct SealedFilePart: Sendable {
         _ found: inout CheckedPart, _ entry: FileEntry? = nil
     ) {
         found.flaws.append(Flaw(kind, content, losesContent: true, reason))
-        // One that cannot be told counts as new.
+        // A lost part of unknown age counts as new.
         found.newestLost = max(found.newestLost, entry?.writeCount ?? .max)
     }
 
-    /// What a failing disk says of a block that it does not read.
+    /// The errors with which a failing disk refuses to read a block.
     private static let failures = [EIO, ENODATA, EBADMSG, EILSEQ, EUCLEAN, EREMOTEIO]
 
-    /// - Returns: how many bytes there were, and why the disk does not give them, or 0.
+    /// Reads from the file.
+    ///
+    /// - Returns: The number of bytes, and the error with which the disk refused, or 0.
     private func read(
         _ target: UnsafeMutableRawBufferPointer, from offset: UInt64
     ) throws(DataProtectionError) -> (count: Int, failure: Int32) {
@@ -178,7 +187,9 @@ struct CheckedNode {
 
     private let slots: [Slot]
 
-    /// - Parameter bytes: A multiple of 64 of them.
+    /// Decodes a node.
+    ///
+    /// - Parameter bytes: The stored bytes, a multiple of 64.
     init(_ bytes: UnsafeRawBufferPointer) {
         slots = stride(from: 0, to: bytes.count, by: FileEntry.byteCount).map { start in
             do throws(FileFormatError) {
@@ -190,20 +201,20 @@ struct CheckedNode {
         }
     }
 
-    /// Whether readers accept it: it ends in an entry, and every entry is one.
+    /// Whether readers accept the node: all its entries are well formed, and the last one is no hole.
     var isWellFormed: Bool {
         if case .hole? = slots.last { return false }
         return !slots.contains { if case .malformed = $0 { true } else { false } }
     }
 
-    /// The number of the last one that is no hole.
+    /// The number of the last entry that is no hole, or −1.
     var lastEntry: Int { slots.lastIndex { if case .hole = $0 { false } else { true } } ?? -1 }
 
     func isMalformed(_ number: Int) -> Bool {
         if number < slots.count, case .malformed = slots[number] { true } else { false }
     }
 
-    /// nil: a hole, or malformed.
+    /// The entry for a place. `nil` stands for a hole and for a malformed entry.
     subscript(place: NodePlace) -> FileEntry? {
         let number = Int(place.index % UInt64(FileFormat.fanOut))
         guard number < slots.count, case .entry(let entry) = slots[number] else { return nil }

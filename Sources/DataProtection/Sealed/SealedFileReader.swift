@@ -4,9 +4,10 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
 
-/// Reads the content of a protected file, any part of it, from several threads at once.
+/// Reads any part of the content of a protected file, from several threads at once.
 ///
-/// Every byte given out was authenticated together with all nodes above it. Nodes are read when they are needed first.
+/// Every byte that is given out was authenticated together with all nodes above it. Nodes are read when they are first
+/// needed.
 final class SealedFileReader: Sendable {
     let header: FileHeader
     private let file: Int32
@@ -15,10 +16,12 @@ final class SealedFileReader: Sendable {
     private let tree: FileTree
     private let nodes: NodeCache
 
+    /// Prepares reading.
+    ///
     /// - Parameters:
-    ///   - file: Open for reading for as long as this exists.
-    ///   - header: Verified with the file key.
-    ///   - nodes: Of this file.
+    ///   - file: The file, which stays open for reading for as long as this exists.
+    ///   - header: A header that was verified with the file key.
+    ///   - nodes: The verified nodes of this file.
     init(_ file: Int32, _ path: String, header: FileHeader, cipher: FileCipher, nodes: NodeCache = NodeCache()) {
         self.file = file
         self.path = path
@@ -54,13 +57,14 @@ final class SealedFileReader: Sendable {
         }
     }
 
-    /// How many groups are asked for before they are read, so that disk and processors work at the same time.
+    /// The number of groups that are requested before they are read, so that disk and processors work in parallel.
     private static let groupsAhead: UInt64 = 16
 
-    /// Tells the kernel what will be read soon. Where groups lie is only guessed: right for a file that was written whole,
-    /// and of no consequence otherwise.
+    /// Tells the kernel which bytes will be read soon.
+    ///
+    /// The places of groups are a guess. It is right for a file that was written whole, and harmless otherwise.
     private func prefetch(behind number: Int, of count: Int, from group: UInt64) {
-        // Several at a time: each call takes about as long as it takes to submit what it asks for.
+        // Several groups are requested at a time, since each call takes about as long as submitting the requests takes.
         let step = Self.groupsAhead / 2
         guard UInt64(number) % step == 0 else { return }
         let size = header.storedSize / max(1, tree.count(atLevel: 1))
@@ -72,11 +76,11 @@ final class SealedFileReader: Sendable {
             POSIX_FADV_WILLNEED)
     }
 
-    private struct Target: @unchecked Sendable {  // no two threads write the same part of it
+    private struct Target: @unchecked Sendable {  // each thread writes a part of its own
         let bytes: UnsafeMutableRawBufferPointer
     }
 
-    /// For chunks of which only a part is wanted.
+    /// A buffer for a chunk of which only a part is wanted.
     private final class SpareChunk {
         private let count: Int
         private(set) lazy var buffer = ContentBuffer.spare(count: count)
@@ -107,7 +111,7 @@ final class SealedFileReader: Sendable {
         }
     }
 
-    /// The entry of each chunk of a group; nil for holes.
+    /// The entries of the chunks of a group. `nil` stands for a hole.
     private func groupEntries(_ group: UInt64) throws(DataProtectionError) -> FileNode {
         guard tree.depth > 0 else {
             var only = FileNode()
@@ -121,7 +125,7 @@ final class SealedFileReader: Sendable {
         entries[Int(chunk % UInt64(FileFormat.fanOut))]
     }
 
-    /// How many chunks from this one on are wanted whole, stored whole, and lie one behind the other.
+    /// The number of chunks, from this one on, that are wanted whole, are stored whole, and lie one behind the other.
     private func wholeChunks(
         from chunk: UInt64, _ range: Range<UInt64>, _ entries: FileNode
     ) throws(DataProtectionError) -> UInt64 {
@@ -144,7 +148,7 @@ final class SealedFileReader: Sendable {
         return count
     }
 
-    /// Reads chunks to where they are wanted and opens them there.
+    /// Reads chunks into the caller's memory and decrypts them there.
     private func readWhole(
         _ first: UInt64, _ count: UInt64, _ entries: FileNode, into target: UnsafeMutableRawBufferPointer
     ) throws(DataProtectionError) {
@@ -157,7 +161,7 @@ final class SealedFileReader: Sendable {
     ) throws(DataProtectionError) {
         var index = chunks.lowerBound
         while index < chunks.upperBound {
-            // Nearly always all of them: a content key serves two thousand million writes.
+            // One content key nearly always serves all of them: it is good for two thousand million writes.
             let opened = cipher.withContentKey(for: entry(of: index, entries)!.writeCount) { cipher -> UInt64? in
                 var number = index
                 while number < chunks.upperBound, let entry = entry(of: number, entries),
@@ -177,7 +181,7 @@ final class SealedFileReader: Sendable {
         }
     }
 
-    /// A chunk of which a part is wanted, or stored, or a hole.
+    /// Reads a chunk of which a part is wanted, or a part is stored, or which is a hole.
     private func readPart(
         of chunk: UInt64, _ range: Range<UInt64>, _ entries: FileNode, into target: UnsafeMutableRawBufferPointer,
         _ spare: SpareChunk
@@ -191,14 +195,16 @@ final class SealedFileReader: Sendable {
             try check(entry, level: 0, index: chunk)
             stored = try openChunk(entry, chunk, in: spare.buffer)
         }
-        // What is not stored of a chunk is zeros.
+        // The part of a chunk that is not stored is zeros.
         let from = min(Int(wanted.lowerBound - start), stored.count)
         let copied = stored[from..<min(Int(wanted.upperBound - start), stored.count)]
         part.copyMemory(from: UnsafeRawBufferPointer(rebasing: copied))
         UnsafeMutableRawBufferPointer(rebasing: part[copied.count...]).initializeMemory(as: UInt8.self, repeating: 0)
     }
 
-    /// - Returns: what is stored of it, in the buffer.
+    /// Decrypts one chunk.
+    ///
+    /// - Returns: The stored bytes of the chunk, in the buffer.
     private func openChunk(
         _ entry: FileEntry, _ index: UInt64, in buffer: ContentBuffer
     ) throws(DataProtectionError) -> UnsafeRawBufferPointer {
@@ -211,7 +217,9 @@ final class SealedFileReader: Sendable {
 
     // MARK: Nodes
 
-    /// - Returns: nil for a hole, and for what the tree does not have.
+    /// The node at a place.
+    ///
+    /// - Returns: `nil` for a hole, and for a place that the tree does not have.
     func node(_ place: NodePlace) throws(DataProtectionError) -> FileNode? {
         guard let entry = try entry(ofNode: place) else { return nil }
         if let node = nodes.node(at: place, for: entry) { return node }
@@ -220,14 +228,18 @@ final class SealedFileReader: Sendable {
         return node
     }
 
-    /// - Returns: nil for a hole, and for what the tree does not have.
+    /// The entry of a node, or of a chunk at level 0.
+    ///
+    /// - Returns: `nil` for a hole, and for a place that the tree does not have.
     func entry(ofNode place: NodePlace) throws(DataProtectionError) -> FileEntry? {
         if place.level == tree.depth { return place.index == 0 ? header.root : nil }
         guard place.level < tree.depth else { return nil }
         return try node(place.parent)?[place.indexInParent]
     }
 
-    /// - Returns: nil for a hole, and for what is beyond the length.
+    /// The entry of a chunk.
+    ///
+    /// - Returns: `nil` for a hole, and for a chunk beyond the length.
     func entry(ofChunk index: UInt64) throws(DataProtectionError) -> FileEntry? {
         guard index < tree.chunkCount else { return nil }
         return try entry(ofNode: NodePlace(level: 0, index: index))
@@ -252,7 +264,7 @@ final class SealedFileReader: Sendable {
 
     // MARK: Parts
 
-    /// Whether an entry can be one of this file.
+    /// Makes sure that an entry can be one of this file.
     func check(_ entry: FileEntry, level: UInt8, index: UInt64) throws(DataProtectionError) {
         try withFormatErrors { () throws(FileFormatError) in
             try tree.check(
@@ -270,10 +282,10 @@ final class SealedFileReader: Sendable {
         DataProtectionError(.tampered, path, "\(reason) by something that did not have its key, or is damaged")
     }
 
-    /// Reads exactly as many bytes.
+    /// Reads as many bytes as the target holds.
     private func fill(_ target: UnsafeMutableRawBufferPointer, from offset: UInt64) throws(DataProtectionError) {
         let count = try target.fill(from: file, at: offset, path)
-        // The size was right when the file was opened.
+        // The size was checked when the file was opened.
         guard count == target.count else {
             throw DataProtectionError(.truncated, path, "the file was cut short while it was being read")
         }
@@ -285,7 +297,7 @@ final class SealedFileReader: Sendable {
 extension SealedFileReader {
     /// Calls `body` for each chunk and node. Nodes are opened on the way, chunks are not.
     ///
-    /// - Parameter writeCount: Of another header: what was written until then is left out.
+    /// - Parameter writeCount: The write count of another header. Parts that were written up to then are left out.
     func forEachEntry(
         since writeCount: UInt64 = 0, _ body: (FileEntry) throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
@@ -294,8 +306,8 @@ extension SealedFileReader {
 
     /// Opens every chunk and node that was written after another header.
     ///
-    /// - Parameter writeCount: That header's.
-    /// - Throws: `.tampered` or `.truncated` if any of them is not what it has to be.
+    /// - Parameter writeCount: The write count of that header.
+    /// - Throws: `.tampered` or `.truncated` if one of them does not open.
     func openEverything(since writeCount: UInt64) throws(DataProtectionError) {
         let buffer = ContentBuffer.spare(count: Int(header.tree.chunkSize))
         try walk(since: writeCount) { (entry, place) throws(DataProtectionError) in
@@ -314,7 +326,7 @@ extension SealedFileReader {
         _ entry: FileEntry?, _ place: NodePlace, since writeCount: UInt64,
         _ body: (FileEntry, NodePlace) throws(DataProtectionError) -> Void
     ) throws(DataProtectionError) {
-        // What is below was written before what is above.
+        // A node is written after everything below it.
         guard let entry, entry.writeCount > writeCount else { return }
         try check(entry, level: place.level, index: place.index)
         try body(entry, place)
@@ -340,7 +352,9 @@ extension DataProtectionError {
 }
 
 extension FileHeader {
-    /// - Throws: `.truncated` or `.tampered` if an open file does not have the size that its verified header says.
+    /// Makes sure that an open file has the size that its verified header says.
+    ///
+    /// - Throws: `.truncated` or `.tampered` if it does not.
     func requireStoredSize(of file: Int32, _ path: String) throws(DataProtectionError) {
         let size = try FilePath.size(of: file, path)
         if size < storedSize {

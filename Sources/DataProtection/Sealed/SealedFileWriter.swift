@@ -5,9 +5,9 @@ internal import KeychainSystem
 
 /// Writes a protected file from its beginning to its end (docs/file-format.md, "Writing a whole file").
 ///
-/// Content is sealed in groups of 64 chunks, each with the node above them, on all processors; a group's place follows
-/// from its number.
-final class SealedFileWriter: @unchecked Sendable {  // what its threads share does not vary
+/// Content is encrypted in groups of 64 chunks on all processors, each group with the node above it. The place of a
+/// group follows from its number.
+final class SealedFileWriter: @unchecked Sendable {  // its threads share only constants
     private let file: Int32
     private let path: String
     private let files: any FileSystem
@@ -22,16 +22,18 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
     private var writeCount: UInt64 = 0
     private var length: UInt64 = 0
     private var storedSize = UInt64(FileFormat.headerByteCount)
-    /// Places follow each other without gaps.
+    /// The number of pages in use. There are no gaps between the parts.
     private var usedPages: UInt64 { storedSize.pageCount - 1 }
-    /// For each level, from that of the chunks on, the entries that have no node above them yet.
+    /// The entries that have no node above them yet, by their level, which begins with that of the chunks.
     private var waiting: [[FileEntry]] = []
-    /// Content that has come and is not sealed; nil: none has.
+    /// Content that has come and is not encrypted yet. `nil` means that there is none.
     private var pending: (buffer: ContentBuffer, count: Int)?
 
+    /// Prepares writing.
+    ///
     /// - Parameters:
-    ///   - file: Open for writing, empty.
-    ///   - path: What errors name.
+    ///   - file: The file, open for writing and empty.
+    ///   - path: The path for errors.
     init(
         _ file: Int32, _ path: String, key: FileKey, chunkBits: UInt8 = FileFormat.usualChunkBits,
         files: any FileSystem, randomness: any Randomness
@@ -48,13 +50,13 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
 
     private var chunkSize: Int { 1 << Int(chunkBits) }
     private var groupSize: Int { chunkSize * FileFormat.fanOut }
-    /// How much is collected before it is sealed: as many groups as keep the processors busy.
+    /// The number of bytes that are collected before they are encrypted: enough groups to keep the processors busy.
     private var pendingCapacity: Int { groupSize * max(1, min(4, (4 << 20) / groupSize)) }
     private var pagesPerChunk: UInt64 { UInt64(chunkSize / FileFormat.pageSize) }
 
     // MARK: Content
 
-    /// Adds content. May be called again.
+    /// Adds content. It may be called several times.
     func append(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -68,10 +70,10 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
         }
     }
 
-    /// Adds content that `fill` puts where it is told to.
+    /// Adds content that `fill` puts into the memory it is given.
     ///
-    /// - Parameter fill: Returns how much there was, 0 at the end.
-    /// - Returns: the same.
+    /// - Parameter fill: Returns the number of bytes, and 0 at the end.
+    /// - Returns: The number that `fill` returned.
     func append(
         filling fill: (UnsafeMutableRawBufferPointer) throws(DataProtectionError) -> Int
     ) throws(DataProtectionError) -> Int {
@@ -80,14 +82,16 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
         }
     }
 
-    /// - Parameter add: Returns how many bytes it has put behind the first ones.
+    /// Collects content.
+    ///
+    /// - Parameter add: Returns the number of bytes that it has put behind the first ones.
     private func withPending(
         _ add: (_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) throws(DataProtectionError) -> Int
     ) throws(DataProtectionError) -> Int {
         var (buffer, count) = pending ?? (ContentBuffer(count: pendingCapacity), 0)
-        // Only when more comes: the last group may be one without a node.
+        // A full buffer is encrypted only when more content comes: the last group may be one without a node.
         if count == buffer.bytes.count {
-            // Kept until a byte has come that goes behind it.
+            // The full buffer is kept until a byte has come that goes behind it.
             let next = ContentBuffer(count: pendingCapacity)
             let added = try add(next.bytes, 0)
             guard added > 0 else { return 0 }
@@ -103,7 +107,8 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
 
     /// Writes the last content, the nodes and the header.
     ///
-    /// - Parameter bytes: Behind all that was added before. A file that is written at once comes here whole.
+    /// - Parameter bytes: The content behind everything that was added before. A file that is written at once comes
+    ///   here whole.
     func finish(_ bytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0))
         throws(DataProtectionError)
     {
@@ -128,7 +133,7 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
         try write(headerPage(header), at: 0)
     }
 
-    /// A file of one chunk or none, in one write.
+    /// Writes a file of at most one chunk in one write.
     private func finishSmall(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
         length = UInt64(bytes.count)
         guard !bytes.isEmpty else { return try write(headerPage(header(root: nil)), at: 0) }
@@ -151,7 +156,7 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
 
     // MARK: Groups
 
-    /// What one group is given before it is sealed.
+    /// The content of one group, with the numbers that it is given before it is encrypted.
     private struct Group {
         let content: UnsafeRawBufferPointer
         let index: UInt64
@@ -160,7 +165,7 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
         let nonces: [InlineBytes<12>]
     }
 
-    /// Seals groups, all but the last of which are full.
+    /// Encrypts groups. All of them but the last are full.
     private func seal(_ bytes: UnsafeRawBufferPointer) throws(DataProtectionError) {
         guard !bytes.isEmpty else { return }
         let count = (bytes.count + groupSize - 1) / groupSize
@@ -180,7 +185,7 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
         for entry in made.entries { try add(entry, level: 1) }
     }
 
-    /// Places a group behind what there is.
+    /// Gives a group the next place in the file.
     private func nextGroup(_ content: UnsafeRawBufferPointer) throws(DataProtectionError) -> Group {
         let chunkCount = (content.count + chunkSize - 1) / chunkSize
         let first = firstWriteCount(UInt64(chunkCount + 1))
@@ -190,7 +195,7 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
         nextPage += UInt64(chunkCount) * pagesPerChunk + 1
         writeCount = first + UInt64(chunkCount)
         length += UInt64(content.count)
-        // The last chunk may be short, and the node follows it on the next page.
+        // The last chunk may be short. The node follows on the next page.
         let lastCount = content.count - (chunkCount - 1) * chunkSize
         let lastPages = (lastCount + FileFormat.pageSize - 1) / FileFormat.pageSize
         nextPage -= pagesPerChunk - UInt64(lastPages)
@@ -198,7 +203,7 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
         return group
     }
 
-    /// The next numbers, all of which belong to one content key.
+    /// The next numbers in a row that belong to one content key.
     private func firstWriteCount(_ count: UInt64) -> UInt64 {
         let first = writeCount + 1
         let last = first + count - 1
@@ -206,7 +211,7 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
             ? first : (last >> FileFormat.epochBits) << FileFormat.epochBits
     }
 
-    /// Seals the chunks of a group and the node above them, and writes them in one go.
+    /// Encrypts the chunks of a group and the node above them, and writes them at once.
     private func seal(
         _ group: Group, in buffer: UnsafeMutableRawBufferPointer
     ) throws(DataProtectionError) -> FileEntry {
@@ -217,7 +222,7 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
         let nodePage = UInt64(chunkCount - 1) * pagesPerChunk + UInt64(lastPages)
         let nodeOffset = Int(nodePage) * FileFormat.pageSize
         let nodeCount = chunkCount * FileEntry.byteCount
-        // What lies between the last chunk and the node.
+        // The bytes between the last chunk and the node are zeros.
         let gap = ((chunkCount - 1) * chunkSize + lastCount)..<nodeOffset
         UnsafeMutableRawBufferPointer(rebasing: buffer[gap]).initializeMemory(as: UInt8.self, repeating: 0)
         let node = UnsafeMutableRawBufferPointer(rebasing: buffer[nodeOffset..<(nodeOffset + nodeCount)])
@@ -253,14 +258,15 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
 
     // MARK: Nodes
 
-    /// Adds an entry to those that wait for the node above them, which is sealed when one more comes than it holds.
+    /// Adds an entry to the entries that wait for the node above them. The node is encrypted when it is full and one
+    /// more comes.
     private func add(_ entry: FileEntry, level: Int) throws(DataProtectionError) {
         while waiting.count <= level { waiting.append([]) }
         if waiting[level].count == FileFormat.fanOut { try sealNode(above: level) }
         waiting[level].append(entry)
     }
 
-    /// How many nodes of each level there are.
+    /// The number of nodes at each level.
     private var nodeCounts: [Int: UInt64] = [:]
 
     private func sealNode(above level: Int) throws(DataProtectionError) {
@@ -290,7 +296,7 @@ final class SealedFileWriter: @unchecked Sendable {  // what its threads share d
         try add(entry, level: level + 1)
     }
 
-    /// Seals the nodes that are not full, and returns the entry of the only one of the highest level.
+    /// Encrypts the nodes that are not full, and returns the entry of the only node at the highest level.
     private func root() throws(DataProtectionError) -> FileEntry? {
         var level = 1
         while level < waiting.count {

@@ -6,24 +6,40 @@ public import Foundation
 // collection owns, but Linux Foundation hands strings, data and numbers out as new objects, which nobody
 // would own. Read with a subscript, or cast the collection with `as? [String: Any]`.
 
-/// How a dictionary treats its keys; accepted and without effect, since keys and values are always objects
-/// that are retained and compared with ``CFEqual(_:_:)``.
+/// The callbacks would say how a dictionary treats its keys, and are accepted without effect.
+///
+/// Keys and values are always objects, which the dictionary retains and compares by content.
 public struct CFDictionaryKeyCallBacks: Sendable {
+    /// The version of the structure is 0, and nothing reads it.
     public var version: CFIndex = 0
+    /// Makes callbacks, which are all alike.
     public init() {}
 }
 
-/// How a dictionary treats its values; see ``CFDictionaryKeyCallBacks``.
+/// The callbacks would say how a dictionary treats its values, and are accepted without effect.
+///
+/// Keys and values are always objects, which the dictionary retains and compares by content.
 public struct CFDictionaryValueCallBacks: Sendable {
+    /// The version of the structure is 0, and nothing reads it.
     public var version: CFIndex = 0
+    /// Makes callbacks, which are all alike.
     public init() {}
 }
 
+/// The callbacks for keys that are objects describe the way of every dictionary here.
 public let kCFTypeDictionaryKeyCallBacks = CFDictionaryKeyCallBacks()
+/// The callbacks for texts as keys have no effect of their own here.
 public let kCFCopyStringDictionaryKeyCallBacks = CFDictionaryKeyCallBacks()
+/// The callbacks for values that are objects describe the way of every dictionary here.
 public let kCFTypeDictionaryValueCallBacks = CFDictionaryValueCallBacks()
 
-/// Makes an empty dictionary whose keys and values are objects, whatever the callbacks say.
+/// Makes an empty dictionary whose keys and values are objects in any case.
+///
+/// - Parameters:
+///   - allocator: The allocator is accepted and not used.
+///   - capacity: The number of entries to make room for, which limits nothing.
+///   - keyCallBacks: The callbacks are accepted and not used.
+///   - valueCallBacks: The callbacks are accepted and not used.
 public func CFDictionaryCreateMutable(
     _ allocator: CFAllocator!, _ capacity: CFIndex,
     _ keyCallBacks: UnsafePointer<CFDictionaryKeyCallBacks>!,
@@ -32,6 +48,12 @@ public func CFDictionaryCreateMutable(
     NSMutableDictionary(capacity: capacity)
 }
 
+/// Copies a dictionary into one that can change; both hold one set of keys and values.
+///
+/// - Parameters:
+///   - allocator: The allocator is accepted and not used.
+///   - capacity: The number is accepted and not used.
+///   - theDict: The dictionary to copy, which stays as it is.
 public func CFDictionaryCreateMutableCopy(
     _ allocator: CFAllocator!, _ capacity: CFIndex, _ theDict: CFDictionary!
 ) -> CFMutableDictionary! {
@@ -61,18 +83,24 @@ public func CFDictionaryReplaceValue(
     CFDictionarySetValue(theDict, key, value)
 }
 
+/// Removes a key, given as a pointer to an object, together with its value.
+///
+/// A key that the dictionary does not hold is no error.
 public func CFDictionaryRemoveValue(_ theDict: CFMutableDictionary!, _ key: UnsafeRawPointer!) {
     theDict.removeObject(forKey: object(at: key))
 }
 
+/// Removes every entry and leaves an empty dictionary.
 public func CFDictionaryRemoveAllValues(_ theDict: CFMutableDictionary!) {
     theDict.removeAllObjects()
 }
 
+/// Tells whether the dictionary holds a key, given as a pointer to an object.
 public func CFDictionaryContainsKey(_ theDict: CFDictionary!, _ key: UnsafeRawPointer!) -> Bool {
     theDict.object(forKey: object(at: key)) != nil
 }
 
+/// Returns the number of entries.
 public func CFDictionaryGetCount(_ theDict: CFDictionary!) -> CFIndex {
     theDict.count
 }
