@@ -9,12 +9,18 @@ package struct RowBinding: Sendable {
     package var accessControl: AccessControl
     /// Counts the writes of the row, so that halves of two versions do not go together.
     package var version: Int64
+    /// Stands in clear beside what is sealed.
+    package var expires: ExpiryDate?
 
-    package init(storeID: UUID, rowID: UUID, itemClass: ItemClass, accessControl: AccessControl, version: Int64) {
+    package init(
+        storeID: UUID, rowID: UUID, itemClass: ItemClass, accessControl: AccessControl, version: Int64,
+        expires: ExpiryDate? = nil
+    ) {
         self.storeID = storeID
         self.rowID = rowID
         self.itemClass = itemClass
         self.accessControl = accessControl
         self.version = version
+        self.expires = expires
     }
 }

@@ -92,7 +92,10 @@ extension RowSealer {
         wrappedKey: UnsafeRawBufferPointer, box: UnsafeRawBufferPointer
     ) throws(KeychainError) -> (item: Item, secretTag: Data?) {
         try open(.metadata, wrappedKey: wrappedKey, box: box) { bytes throws(KeychainError) in
-            try Item.decode(metadata: bytes, of: binding.itemClass, binding.rowID, binding.accessControl)
+            var decoded = try Item.decode(
+                metadata: bytes, of: binding.itemClass, binding.rowID, binding.accessControl)
+            decoded.item.expires = binding.expires
+            return decoded
         }
     }
 
@@ -207,15 +210,20 @@ extension RowSealer {
         }
     }
 
-    /// Store id ‖ row id ‖ item class ‖ protection ‖ half ‖ row version (big-endian).
+    /// Store id ‖ row id ‖ item class ‖ protection ‖ half ‖ row version (big-endian), and ‖ date of expiry (big-endian) if
+    /// there is one.
     private func withAssociatedData<R>(of half: Half, _ body: (UnsafeRawBufferPointer) -> R) -> R {
-        withUnsafeTemporaryAllocation(byteCount: 16 + 16 + 3 + 8, alignment: 16) { bytes in
+        let count = 16 + 16 + 3 + 8 + (binding.expires == nil ? 0 : 8)
+        return withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { bytes in
             bytes.store(binding.storeID, at: 0)
             bytes.store(binding.rowID, at: 16)
             bytes[32] = binding.itemClass.number
             bytes[33] = binding.accessControl.protection.number
             bytes[34] = half.rawValue
             bytes.storeBytes(of: binding.version.bigEndian, toByteOffset: 35, as: Int64.self)
+            if let expires = binding.expires {
+                bytes.storeBytes(of: expires.milliseconds.bigEndian, toByteOffset: 43, as: UInt64.self)
+            }
             return body(UnsafeRawBufferPointer(bytes))
         }
     }

@@ -61,5 +61,16 @@ extension Engine: ChangeSource {
 
     package func lockIfDue() throws(KeychainError) -> Duration? { try keys.lockIfDue() }
 
+    package func removeExpiredIfDue() throws(KeychainError) -> Duration? {
+        guard case .expired(let sweep) = try handle(.removeExpired, from: Caller(groups: [])), let next = sweep.next
+        else {
+            return nil
+        }
+        let now = ExpiryDate(seconds: configuration.clock.now) ?? .earliest
+        let rest = Duration.milliseconds(next.milliseconds - min(now.milliseconds, next.milliseconds))
+        // The clock may be set meanwhile, and a wait does not notice.
+        return min(max(rest, .milliseconds(1)), .seconds(3_600))
+    }
+
     package func setWatched(_ isWatched: Bool) { keys.setWatched(isWatched) }
 }

@@ -6,7 +6,7 @@ extension Engine {
         StoreStatus(
             storePath: configuration.storeDirectory.path, storeID: store.storeID,
             schemaVersion: configuration.schema.version,
-            itemCounts: try store.read { try $0.itemCounts() }, bytesOnDisk: bytesOnDisk(),
+            itemCounts: try items().counts(), bytesOnDisk: bytesOnDisk(),
             deviceKey: configuration.deviceKeyProvider.origin,
             keyMemory: try keys.begin().snapshot.memoryKind, lock: try keys.status())
     }

@@ -127,6 +127,7 @@ package final class Engine: RequestHandler {
                 return .committed(try withItems(isLastAttempt, shown) { try $0.commit(request, from: caller) })
             case .check: return .checked(try withReadItems(isLastAttempt, shown) { try $0.check() })
             case .compact: try compact(for: caller)
+            case .removeExpired: return .expired(try removeExpired())
             case .status: return .status(try status())
             case .lockStatus: return .lockStatus(try keys.status())
             case .unlock(let passcode): return .lockStatus(try unlock(passcode))

@@ -8,4 +8,8 @@ package protocol LockableStore {
     ///
     /// - Throws: as ``lock(_:)``.
     func renewLease() throws(KeychainError)
+    /// Removes what has expired. To be called every now and then.
+    ///
+    /// - Throws: `.itemNotFound` if there is no store.
+    func removeExpired() throws(KeychainError)
 }

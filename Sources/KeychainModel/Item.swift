@@ -11,6 +11,8 @@ package struct Item: Sendable {
     /// Seconds since 2001-01-01 00:00 UTC.
     package var created: Double
     package var modified: Double
+    /// nil: never.
+    package var expires: ExpiryDate?
     /// nil if the item has none, or none was asked for.
     package var secret: SecretBytes?
     /// For an identity: the certificate's bytes.
@@ -19,7 +21,7 @@ package struct Item: Sendable {
     package init(
         itemClass: ItemClass, identifier: UUID, attributes: AttributeSet, accessGroup: String,
         synchronizable: Bool, accessControl: AccessControl, created: Double, modified: Double,
-        secret: SecretBytes? = nil, certificate: SecretBytes? = nil
+        expires: ExpiryDate? = nil, secret: SecretBytes? = nil, certificate: SecretBytes? = nil
     ) {
         self.itemClass = itemClass
         self.identifier = identifier
@@ -29,6 +31,7 @@ package struct Item: Sendable {
         self.accessControl = accessControl
         self.created = created
         self.modified = modified
+        self.expires = expires
         self.secret = secret
         self.certificate = certificate
     }

@@ -1,28 +1,45 @@
 public import Foundation
 
 extension KeychainError: LocalizedError {
-    /// The languages that the meanings of statuses are written in.
+    /// The languages of the texts for a person. The raw values are the codes of ISO 639: English `en`, Japanese `ja`,
+    /// Korean `ko`.
     public enum Language: String, Sendable, CaseIterable { case english = "en", japanese = "ja", korean = "ko" }
 
-    /// What the status means, in the language of the process's environment, and the message.
+    /// The text of `localizedDescription`: the meaning of the status in the user's language, and the message in
+    /// parentheses.
+    ///
+    /// The language is that of the process's environment when it first asks: `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and
+    /// `LANG`, by the rules of gettext.
     public var errorDescription: String? { "\(meaning(in: .current)) (\(message))" }
 
-    /// The message.
+    /// The message, in English.
     public var failureReason: String? { message }
 
-    /// What to do, in the language of the process's environment.
+    /// The remedy, in the language of the process's environment. It is one sentence for a person.
     public var recoverySuggestion: String? { advice(in: .current) }
 
-    /// What the status means.
+    /// The meaning of the status, for a program with a language of its own.
+    ///
+    /// ```swift
+    /// let title = error.meaning(in: .japanese)
+    /// ```
+    ///
+    /// - Parameter language: The language of the text.
+    /// - Returns: One sentence. It is general for a status that has no text of its own.
     public func meaning(in language: Language) -> String { explanation.meaning[language] }
 
-    /// What to do about it.
+    /// The remedy for the status, for a program with a language of its own.
+    ///
+    /// - Parameter language: The language of the text.
+    /// - Returns: One sentence. It is general for a status that has no text of its own.
     public func advice(in language: Language) -> String { explanation.advice[language] }
 }
 
 extension KeychainError.Language {
-    /// The first of these variables that is set says it: LANGUAGE, LC_ALL, LC_MESSAGES, LANG (gettext's rules). English where
-    /// it names none of ours.
+    /// The language of the process's environment.
+    ///
+    /// The first of these variables that is set decides: LANGUAGE, LC_ALL, LC_MESSAGES, LANG (gettext's rules). English
+    /// is used if it names no language of ours.
     static let current = KeychainError.Language(ProcessInfo.processInfo.environment)
 
     package init(_ environment: [String: String]) {

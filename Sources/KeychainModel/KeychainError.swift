@@ -1,21 +1,33 @@
-/// A failure of a keychain operation.
+/// The reason why a keychain operation failed, with a code for programs and texts for a person.
 ///
-/// ``code`` and ``status`` say what went wrong, and ``message`` what was asked, what the program holds and what to do next, in
-/// English: "access group X is not among this program's (Y, Z)". None of them ever holds a secret, and a message names only
-/// groups that were asked for or are held.
+/// ```swift
+/// do {
+///     try keychain.set("s3cret", for: "token")
+/// } catch where error.code == .interactionNotAllowed {
+///     // The keychain is locked. Try again after the unlock.
+/// } catch {
+///     print(error.message)
+///     print(error.recoverySuggestion ?? "")
+/// }
+/// ```
 ///
-/// `localizedDescription` has the meaning of the status in the user's language, which is Japanese, Korean or else English, and
-/// the message. `recoverySuggestion` has what to do.
+/// ``code`` and ``status`` tell the kind of failure. ``message`` tells in English what was asked, what the program
+/// holds and what to do next, such as "access group X is not among this program's (Y, Z)". `localizedDescription` has
+/// the meaning of the status in the user's language (Japanese, Korean, or else English) together with the message, and
+/// `recoverySuggestion` has the remedy.
+///
+/// No text ever holds a secret, and a message names only groups that were asked for or are held. A call that fails
+/// changes nothing, unless its documentation says otherwise.
 public struct KeychainError: Error, Sendable {
-    /// What went wrong, coarse enough to switch on.
+    /// The kind of failure. A program compares this, never ``message``, whose words may change.
     public package(set) var code: Code
-    /// What went wrong this time, for a person to read.
+    /// The particular failure, in English, for a person or a log.
     public package(set) var message: String
-    /// The error that led to this one, if it arose in this process.
+    /// The error that led to this one, if it arose in this process. With a daemon it is usually `nil`.
     public package(set) var cause: (any Error)?
-    /// What the code on the error's way can do about it; nil: nothing but tell it.
+    /// The hint for code on the error's way through the library. `nil` means that the error is only passed on.
     package var signal: Signal?
-    /// Where in the source the error was created.
+    /// The place in the source where the error was created.
     package var location: SourceLocation
 
     package init(
@@ -29,19 +41,21 @@ public struct KeychainError: Error, Sendable {
         self.location = SourceLocation(file: file, line: line)
     }
 
-    /// The first two reach callers. The others are between the parts of an engine.
+    /// The hints for code on an error's way. The first two reach callers; the others stay between the parts of an
+    /// engine.
     package enum Signal: Sendable, Hashable {
         /// The database itself is damaged, which a repair may mend.
         case damage
-        /// The store is not where it was opened. Nothing was done, and asking where it is now may help.
+        /// The store is not where it was opened. Nothing was done, and asking for its new place may help.
         case otherHost
-        /// The keys were renewed, or the lock has changed, since the operation began: it begins anew.
+        /// The keys were renewed, or the lock has changed, since the operation began. The operation begins again.
         case staleKeys
-        /// What is enrolled has to be known. Asking the reader takes a while: the operation begins anew after that.
+        /// The enrolled fingers or faces have to be known. Asking the reader takes a while, and the operation begins
+        /// again after it.
         case lookAtReader
         /// A person has to show something first.
         case needs(AuthenticationChallenge)
-        /// To be counted, as a wrong passcode is.
+        /// An application password was wrong, and is counted as a wrong passcode is.
         case wrongApplicationPassword
         /// The kernel takes no more keys of this user (keyrings(7)).
         case fullKeyring
@@ -52,7 +66,15 @@ public struct KeychainError: Error, Sendable {
         package var line: Int
     }
 
-    /// What went wrong, as Apple's keychain tells it. New ones may be added: a `switch` needs a `default`.
+    /// The kinds of failure, with Apple's numbers. New ones may be added, so a `switch` needs a `default`.
+    ///
+    /// ```swift
+    /// switch error.code {
+    /// case .interactionNotAllowed: waitForUnlock()
+    /// case .userCancelled: break
+    /// default: show(error)
+    /// }
+    /// ```
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Known: Int32 {
             case unimplemented = -4
@@ -77,45 +99,54 @@ public struct KeychainError: Error, Sendable {
             case missingEntitlement = -34018
         }
 
-        /// The `OSStatus`.
+        /// Apple's `OSStatus`, for instance −25300.
         public let status: Int32
 
         private init(_ known: Known) { status = known.rawValue }
 
-        /// Also for a status that only a newer daemon knows: an unknown failure keeps its status.
+        /// Makes a code of any number. A number that this version does not know keeps its value, such as one of a newer
+        /// daemon.
+        ///
+        /// - Parameter status: Apple's `OSStatus`.
         public init(status: Int32) { self.status = status }
 
+        /// The name of the code and its number, for a log.
         public var description: String {
             Known(rawValue: status).map { "\($0) (\(status))" } ?? "unknown status (\(status))"
         }
 
-        /// What was asked is not there yet (−4, `errSecUnimplemented`).
+        /// The operation does not exist in this version (−4, `errSecUnimplemented`). A file or store may also come from
+        /// a newer version.
         public static let unimplemented = Code(.unimplemented)
         /// A file could not be read or written (−36, `errSecIO`).
         public static let inputOutput = Code(.inputOutput)
-        /// The disk is full (−34, `errSecDiskFull`).
+        /// The disk is full (−34, `errSecDiskFull`). Reading and removing items still work.
         public static let diskFull = Code(.diskFull)
-        /// What was asked makes no sense (−50, `errSecParam`).
+        /// The request is not valid (−50, `errSecParam`). It is a mistake of the program, and `message` names it.
         public static let parameter = Code(.parameter)
         /// There is not enough memory (−108, `errSecAllocate`).
         public static let allocation = Code(.allocation)
         /// The person declined, or the task was cancelled (−128, `errSecUserCanceled`).
         public static let userCancelled = Code(.userCancelled)
-        /// What was asked only makes sense with a passcode, and none is set (−25260, `errSecPassphraseRequired`).
+        /// The operation needs a passcode, and none is set (−25260, `errSecPassphraseRequired`).
         public static let noPasscode = Code(.noPasscode)
         /// The keychain cannot be opened, or its daemon does not answer (−25291, `errSecNotAvailable`).
+        ///
+        /// It is also thrown when other programs change an item all the time. `keychainctl doctor` tells more.
         public static let notAvailable = Code(.notAvailable)
         /// The keychain cannot be written to (−25292, `errSecReadOnly`).
         public static let readOnly = Code(.readOnly)
-        /// What was shown is not right, or nobody could show it (−25293, `errSecAuthFailed`).
+        /// A passcode, password or finger is wrong, or none can be shown (−25293, `errSecAuthFailed`).
         public static let authenticationFailed = Code(.authenticationFailed)
-        /// What was asked about belongs to another keychain, or to keys that are no more (−25294, `errSecNoSuchKeychain`).
+        /// The file or item belongs to another keychain, or to keys that were destroyed (−25294,
+        /// `errSecNoSuchKeychain`).
         public static let noSuchKeychain = Code(.noSuchKeychain)
-        /// There is one already (−25299, `errSecDuplicateItem`).
+        /// There is one already (−25299, `errSecDuplicateItem`): an item with these unique attributes, or a passcode.
         public static let duplicateItem = Code(.duplicateItem)
-        /// Nothing is there (−25300, `errSecItemNotFound`). An item that is locked is never told so.
+        /// There is no such item (−25300, `errSecItemNotFound`). A locked item is never reported so.
         public static let itemNotFound = Code(.itemNotFound)
-        /// A secret, or an answer, is too large (−25302, `errSecDataTooLarge`).
+        /// A secret, or an answer, is too large (−25302, `errSecDataTooLarge`). An item has at most 64 MiB, and a
+        /// passcode 1,024 bytes.
         public static let dataTooLarge = Code(.dataTooLarge)
         /// The item class has no such attribute (−25303, `errSecNoSuchAttr`).
         public static let noSuchAttribute = Code(.noSuchAttribute)
@@ -123,20 +154,25 @@ public struct KeychainError: Error, Sendable {
         public static let noSuchClass = Code(.noSuchClass)
         /// The keychain is locked, or a person would have to be asked and may not be (−25308,
         /// `errSecInteractionNotAllowed`).
+        ///
+        /// The item is still there. The call succeeds after the unlock.
         public static let interactionNotAllowed = Code(.interactionNotAllowed)
-        /// What is stored cannot be read as what was asked for (−26275, `errSecDecode`).
+        /// The stored bytes cannot be read as the type that was asked for, or they are damaged (−26275,
+        /// `errSecDecode`).
         public static let decode = Code(.decode)
-        /// Something is wrong with the keychain itself (−26276, `errSecInternal`).
+        /// The keychain itself is at fault (−26276, `errSecInternal`). Please report it with the message.
         public static let internalFailure = Code(.internalFailure)
         /// The program does not hold the access group (−34018, `errSecMissingEntitlement`).
+        ///
+        /// Name the group in the entitlements or in `KeychainConfiguration.accessGroups`.
         public static let missingEntitlement = Code(.missingEntitlement)
     }
 }
 
 extension KeychainError: CustomStringConvertible {
-    /// The `OSStatus` of ``code``.
+    /// Apple's `OSStatus` of ``code``, as `SecItemAdd` and its relatives return it.
     public var status: Int32 { code.status }
 
-    /// The message and the status.
+    /// The message and the status in one line, for a log.
     public var description: String { "\(message) [\(status)]" }
 }

@@ -11,6 +11,8 @@ package enum Request: Sendable {
     case check
     /// Gives the space of what was deleted back to the disk, by writing the database anew. For the store's owner alone.
     case compact
+    /// Removes the bytes of the items that have expired.
+    case removeExpired
     case lockStatus
     /// Brings the keys that a passcode protects into reach, until they are locked away again.
     case unlock(SecretBytes)
@@ -42,6 +44,7 @@ package enum Reply: Sendable {
     case deleted(Int)
     /// false: something was not as it was seen, and nothing was changed.
     case committed(Bool)
+    case expired(ExpirySweep)
     case done
     case status(StoreStatus)
     case checked([StoreFinding])
@@ -66,6 +69,8 @@ package struct AddRequest: Sendable {
     package var synchronizable = false
     /// nil: the class's default protection and no constraint.
     package var accessControl: AccessControl?
+    /// nil: the item never expires; in the put of a transaction, an item that is there keeps its date.
+    package var expires: ItemExpiry?
     package var secret: SecretBytes?
 
     package init(_ itemClass: ItemClass) { self.itemClass = itemClass }
@@ -100,6 +105,7 @@ package struct ItemChanges: Sendable {
     package var accessControl: AccessControl?
     /// The moment of creation, which Apple's keychain lets an update rewrite.
     package var created: Double?
+    package var expires: ItemExpiry?
     package var secret: SecretBytes?
 
     package init() {}

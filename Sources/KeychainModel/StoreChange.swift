@@ -44,6 +44,11 @@ package protocol ChangeSource: RequestHandler {
     /// - Returns: when to look again at the latest; nil: not before the next change.
     func lockIfDue() throws(KeychainError) -> Duration?
 
+    /// Removes the items that have expired.
+    ///
+    /// - Returns: as ``lockIfDue()``.
+    func removeExpiredIfDue() throws(KeychainError) -> Duration?
+
     /// Something in this process begins or ceases to lock the store with the session: ``LockStatus/isWatched``.
     func setWatched(_ isWatched: Bool)
 }

@@ -34,12 +34,15 @@ package struct SeenItems: Sendable {
     package var query: ItemQuery
     /// In any order.
     package var versions: [ItemVersion]
+    /// Whether their secrets were read too. A search for secrets leaves out an item whose secret does not open.
+    package var hasSecrets: Bool
 
     package static let mostVersions = 10_000
 
-    package init(_ query: ItemQuery, versions: [ItemVersion]) {
+    package init(_ query: ItemQuery, versions: [ItemVersion], hasSecrets: Bool = true) {
         self.query = query
         self.versions = versions
+        self.hasSecrets = hasSecrets
     }
 }
 

@@ -23,7 +23,7 @@ struct LoosePage {
     ///
     /// Of a page whose structure is intact only what the structure leads to. Of any other one whatever looks like a
     /// record, where older ones may be among.
-    func forEachRecord(columns: Int, _ body: ([LooseValue]) throws -> Void) rethrows {
+    func forEachRecord(columns: ClosedRange<Int>, _ body: ([LooseValue]) throws -> Void) rethrows {
         for start in intactRecords ?? Array(bytes.indices) {
             if let record = record(at: start, columns: columns) { try body(record) }
         }
@@ -78,20 +78,20 @@ struct LoosePage {
     // MARK: Reading records
 
     /// nil if there is no record of that shape.
-    private func record(at start: Int, columns: Int) -> [LooseValue]? {
+    private func record(at start: Int, columns: ClosedRange<Int>) -> [LooseValue]? {
         guard let (headerSize, firstType) = varint(at: start), headerSize > 0, headerSize < 128,
             start + Int(headerSize) <= pages.usableSize
         else { return nil }
         var types: [Int64] = []
         var next = firstType
         while next < start + Int(headerSize) {
-            guard types.count < columns, let (type, after) = varint(at: next) else { return nil }
+            guard types.count < columns.upperBound, let (type, after) = varint(at: next) else { return nil }
             // The first column, before anything else costs time.
             if types.isEmpty && type != 0 { return nil }
             types.append(type)
             next = after
         }
-        guard types.count == columns, next == start + Int(headerSize) else { return nil }
+        guard columns.contains(types.count), next == start + Int(headerSize) else { return nil }
         return values(types, start, Int(headerSize))
     }
 

@@ -79,7 +79,7 @@ final class LoosePages: DamagedDatabase {
         for (index, number) in numbers.enumerated() {
             progress(index, numbers.count)
             for content in candidates(number) {
-                try LoosePage(number, content, of: self).forEachRecord(columns: SalvagedRow.columnCount) { record in
+                try LoosePage(number, content, of: self).forEachRecord(columns: SalvagedRow.columnCounts) { record in
                     if let row = SalvagedRow(record) { try body(row) }
                 }
             }

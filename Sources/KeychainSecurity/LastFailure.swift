@@ -1,8 +1,8 @@
 internal import Foundation
 internal import KeychainModel
 
-/// The last failed call of the current thread, for `SecCopyErrorMessageString`: an `OSStatus` alone cannot say
-/// which group or attribute was meant.
+/// The last failed call of a thread is kept for `SecCopyErrorMessageString`, since an `OSStatus` alone does not tell
+/// the group or attribute that was meant.
 enum LastFailure {
     private static let key = "swift-keychain.last-failure"
 

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import KeychainModel
 
-/// The form in which items are returned: a bare value if one thing was asked for, a dictionary if several were.
+/// The form in which items are returned is a bare value for one `kSecReturn…` flag, and a dictionary for several.
 struct ResultShape {
     private let returns: SecItemDictionary.Returns
 
     init(_ returns: SecItemDictionary.Returns) { self.returns = returns }
 
-    /// One item found. nil if nothing was asked for, or the only thing asked for is not there.
+    /// Returns one item that was found, or nil without a `kSecReturn…` flag or without the only thing that it asks for.
     func found(_ item: Item) -> AnyObject? {
         switch returns {
         case []: nil
@@ -19,10 +19,10 @@ struct ResultShape {
         }
     }
 
-    /// Items found under any other limit than one: an array of those that have what was asked for.
+    /// Returns an array for any limit but one, of those items that have something to return.
     func found(_ items: [Item]) -> AnyObject { items.compactMap(found) as NSArray }
 
-    /// The item added. Unlike a search, it answers with empty data for an item without a secret.
+    /// Returns the item that was added, with empty data if it has no secret, where a search would give nothing.
     func added(_ item: Item) -> AnyObject? {
         returns == .data ? item.secret?.object ?? NSData() : found(item)
     }
@@ -39,7 +39,8 @@ struct ResultShape {
     }
 }
 
-/// Collects objects and makes the dictionary in one go: filled entry by entry, Foundation's costs three times as much.
+/// Collects objects and makes the dictionary in one go, since filling Foundation's entry by entry costs three times as
+/// much.
 private struct ResultDictionary {
     private var keys: [NSObject] = []
     private var objects: [AnyObject] = []
@@ -54,8 +55,8 @@ private struct ResultDictionary {
         objects.append(object)
     }
 
-    /// Everything Apple's keychain returns, under the same keys, except what this one leaves out
-    /// (docs/compatibility.md): tombstone, multi-user and digest.
+    /// Adds all that Apple's keychain returns, under its keys, but for tombstone, multi-user and digest
+    /// (docs/compatibility.md).
     mutating func add(attributesOf item: Item) {
         for (attribute, value) in item.attributes.entries { add(ResultKeys.key(of: attribute), value.object) }
         add("agrp", item.accessGroup as NSString)
@@ -64,13 +65,14 @@ private struct ResultDictionary {
         add("sync", NSNumber(value: item.synchronizable ? 1 : 0))
         add("cdat", NSDate(timeIntervalSinceReferenceDate: item.created))
         add("mdat", NSDate(timeIntervalSinceReferenceDate: item.modified))
+        if let expires = item.expires { add("xdat", NSDate(timeIntervalSinceReferenceDate: expires.seconds)) }
         if let certificate = item.certificate { add("certdata", certificate.object) }
     }
 
     func finish() -> NSDictionary { NSDictionary(objects: objects, forKeys: keys, count: keys.count) }
 }
 
-/// The keys under which attributes are returned, made once: making them costs as much as the rest of a result.
+/// The keys of attributes in results are made once, since making them costs as much as the rest of a result.
 private enum ResultKeys {
     // Never changed, and an NSString made from a text is immutable.
     nonisolated(unsafe) private static let known: [Attribute: NSString] = {
@@ -82,7 +84,7 @@ private enum ResultKeys {
 }
 
 extension SecretBytes {
-    /// A copy for the program that asked. It is the program's own and no longer erased.
+    /// The bytes are copied for the program that asked, which owns the copy: it is not erased.
     fileprivate var object: NSData { withUnsafeBytes { NSData(bytes: $0.baseAddress, length: $0.count) } }
 }
 

@@ -5,20 +5,25 @@ public import Foundation
 internal import KeychainModel
 internal import SwiftKeychain
 
-/// Adds one item.
+/// Adds one item to the keychain.
+///
+/// `SecCopyErrorMessageString(_:_:)` says more about a failure. After a failure nothing has been stored.
 ///
 /// - Parameters:
-///   - attributes: The item's class, its attributes and, under `kSecValueData`, its secret. Without an access group
-///     the item goes to the caller's first one.
-///   - result: Set to what the `kSecReturn…` keys ask for. Untouched if there are none, or the call fails.
-/// - Returns: `errSecSuccess`; `errSecDuplicateItem` if an item with the same unique attributes exists; `errSecParam`,
-///   `errSecNoSuchAttr` or `errSecNoSuchClass` for a malformed dictionary; `errSecMissingEntitlement` for a group the
-///   program does not hold; `errSecInteractionNotAllowed` if the keychain is locked and the item, or one that it may be
-///   a duplicate of, needs it unlocked, or an application password is to be part of its key and nobody can be asked for
-///   it; `errSecAuthFailed` for what needs a passcode or an enrolled finger, as long as there is none;
-///   `errSecNotAvailable` if the store cannot be opened. After a failure nothing has been stored.
-///
-/// What was asked is named by `SecCopyErrorMessageString`.
+///   - attributes: The item's class, its attributes and, under `kSecValueData`, its secret. Without an access group the
+///     item goes to the first group of the program. Match keys are `errSecParam`.
+///   - result: The place receives what the `kSecReturn…` keys ask for. It stays untouched without such a key and after
+///     a failure. The place may be nil.
+/// - Returns: `errSecSuccess`, or one of these statuses:
+///   - `errSecDuplicateItem` stands for an item with equal unique attributes that exists already.
+///   - `errSecParam`, `errSecNoSuchAttr` and `errSecNoSuchClass` stand for a malformed dictionary.
+///   - `errSecMissingEntitlement` stands for an access group that the program does not hold.
+///   - `errSecInteractionNotAllowed` stands for a locked keychain, if the item or one that it may be a duplicate of
+///     needs it unlocked. The status also stands for an application password that cannot be asked for.
+///   - `errSecAuthFailed` stands for an item that needs a passcode or an enrolled finger while there is none.
+///   - `errSecUserCanceled` stands for a person who declines to give a password that becomes part of the item's key.
+///   - `errSecDataTooLarge` stands for an item of more than 64 MiB.
+///   - `errSecNotAvailable` stands for a keychain that does not open, or a full disk.
 @discardableResult
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     status { () throws(KeychainError) in
@@ -31,20 +36,24 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 
 /// Finds items, and returns what the `kSecReturn…` keys ask for.
 ///
+/// The call blocks its thread for as long as a person takes to authenticate. An item that asks for a person does so for
+/// its attributes too. Items of access groups that the program does not hold are not found.
+///
 /// - Parameters:
-///   - query: A class, the attributes that must be equal, and how many items are wanted: one, unless
-///     `kSecMatchLimit` says otherwise. With any other limit than one the result is an array, even of one element.
-///   - result: Set if the call succeeds.
-/// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecInteractionNotAllowed` if one of the items found is locked,
-///   or asks for authentication, nobody may or can be asked, and `kSecUseAuthenticationUISkip` does not leave those
-///   out; `errSecUserCanceled` if the person declines; `errSecAuthFailed` if what they show is not right, or nobody
-///   could show it; otherwise as ``SecItemAdd(_:_:)``.
-///
-/// For items that ask for authentication it blocks its thread for as long as the person takes, also if only attributes
-/// are wanted.
-///
-/// A secret is decrypted only if `kSecReturnData` asks for it. An item of another program's access group is not
-/// found; naming such a group is `errSecMissingEntitlement`.
+///   - query: A class, and attributes that must be equal. `kSecMatchLimit` says how many items are wanted, which is one
+///     by default. With any other limit the result is an array, even of one element.
+///   - result: The place receives what the `kSecReturn…` keys ask for. A failure leaves it untouched. The place may be
+///     nil.
+/// - Returns: `errSecSuccess`, or one of these statuses:
+///   - `errSecItemNotFound` means that no item matches. A locked item never has this status.
+///   - `errSecInteractionNotAllowed` means that one of the matching items is locked, which fails the whole call. The
+///     status also means that an item asks for a person, who may not or cannot be asked.
+///   - `errSecUserCanceled` means that the person declined.
+///   - `errSecAuthFailed` means that the person showed something wrong, or could not show anything.
+///   - `errSecUnimplemented` stands for a match key or a reference that is not offered yet.
+///   - `errSecMissingEntitlement` stands for an access group that the program does not hold.
+///   - `errSecParam`, `errSecNoSuchAttr` and `errSecNoSuchClass` stand for a malformed query.
+///   - `errSecNotAvailable` stands for a keychain that does not open.
 @discardableResult
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     status { () throws(KeychainError) in
@@ -59,13 +68,21 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
 
 /// Changes every item that a query finds, or none of them.
 ///
+/// The call asks a person where a search would. A new access group moves the items. A new accessibility or access
+/// control encrypts them anew.
+///
 /// - Parameters:
-///   - query: As in ``SecItemCopyMatching(_:_:)``, without match and return keys.
-///   - attributesToUpdate: New values of attributes, and under `kSecValueData` a new secret. A new access group moves
-///     the items; a new accessibility or access control encrypts them anew.
-/// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecDuplicateItem` if an item would become equal to another
-///   one; `errSecInteractionNotAllowed` if one of the items is locked or would be; for items that ask for
-///   authentication as ``SecItemCopyMatching(_:_:)``; `errSecNoSuchAttr` for a key that is no attribute of the class.
+///   - query: A query as for ``SecItemCopyMatching(_:_:)``, but without match keys and return keys.
+///   - attributesToUpdate: New values of attributes, and under `kSecValueData` a new secret. An empty dictionary
+///     changes the date of modification alone.
+/// - Returns: `errSecSuccess`, or one of these statuses:
+///   - `errSecItemNotFound` means that no item matches.
+///   - `errSecDuplicateItem` means that an item would become equal to another one in its unique attributes.
+///   - `errSecInteractionNotAllowed` means that one of the items is locked, or would be.
+///   - `errSecNoSuchAttr` stands for a new value under a key that is no attribute of the class.
+///   - `errSecParam` stands for a match key or return key in the query, and for a secret that is no data.
+///   - `errSecUserCanceled` and `errSecAuthFailed` stand for a person who did not authenticate.
+///   - `errSecMissingEntitlement` stands for an access group that the program does not hold.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in
@@ -78,9 +95,17 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 
 /// Deletes every item that a query finds.
 ///
-/// - Returns: `errSecSuccess`, `errSecItemNotFound`, or as ``SecItemCopyMatching(_:_:)``. An item that asks for
-///   authentication is deleted without, and so is a locked one, as on Apple's systems: it is refused only if the query
-///   names what nothing but the unlocked item tells, or nobody has unlocked the keychain since the system started.
+/// An item is deleted without authentication, even if its access control asks for one, and also while it is locked. A
+/// locked item is not deleted if the query names something without an index, such as a date, or if the keychain was not
+/// unlocked since the system was started.
+///
+/// - Parameter query: A query as for ``SecItemCopyMatching(_:_:)``. The only match key is `kSecMatchLimit` with
+///   `kSecMatchLimitAll`.
+/// - Returns: `errSecSuccess`, or one of these statuses:
+///   - `errSecItemNotFound` means that no item matches.
+///   - `errSecInteractionNotAllowed` means that the keychain refuses to delete a locked item.
+///   - `errSecMissingEntitlement` stands for an access group that the program does not hold.
+///   - `errSecParam`, `errSecNoSuchAttr` and `errSecNoSuchClass` stand for a malformed query.
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in
@@ -90,15 +115,16 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     }
 }
 
-/// Text for a person: what a status means, and, if it is that of the last failure on this thread, what was asked
-/// and what the program holds.
+/// Explains a status in a text for a person.
 ///
-/// It names attributes and access groups that the program itself asked for, never a secret, and of values
-/// only an item class or accessibility that does not exist.
+/// If the last failed call of this thread had the status, the text also says what was asked and what the program holds.
+/// The text names attributes and access groups. It never contains a secret, and no value of an attribute but an item
+/// class or accessibility that does not exist.
 ///
 /// - Parameters:
 ///   - status: The status to explain.
-///   - reserved: Nil, as on Apple's systems; it is ignored.
+///   - reserved: The argument is ignored, and nil on Apple's systems.
+/// - Returns: The text, which is never nil.
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
     let meaning = statusMessage(status)
     guard let failure = LastFailure.onThisThread, failure.code.status == status else { return meaning as NSString }
@@ -106,14 +132,15 @@ public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMuta
 }
 
 extension SecItemDictionary {
-    /// Sends a request, and asks the person for what the keychain wants to be shown, unless the dictionary forbids that.
+    /// Sends a request, and asks the person for what the keychain wants to be shown, unless the dictionary forbids
+    /// that.
     fileprivate func perform(_ request: Request) throws(KeychainError) -> Reply {
         try Connection.current.performAsking(
             request, in: context?.session, reason: prompt, mayAsk: authenticationUI == .allow)
     }
 }
 
-/// The one place where an error becomes a status.
+/// Runs a call, and is the one place where an error becomes a status.
 private func status(_ body: () throws(KeychainError) -> Void) -> OSStatus {
     do throws(KeychainError) {
         try body()

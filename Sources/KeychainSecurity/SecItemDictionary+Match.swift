@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeychainModel
 
 extension SecItemDictionary {
-    /// Match keys. One that is not known is ignored, as in Apple's keychain.
+    /// Reads a match key, and ignores one that is not known, as Apple's keychain does.
     mutating func readMatch(_ value: AnyObject, _ name: String) throws(KeychainError) {
         if name == "m_Limit" { return limit = try Self.limit(value) }
         hasMatchFilters = true

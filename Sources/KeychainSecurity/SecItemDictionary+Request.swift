@@ -16,6 +16,7 @@ extension SecItemDictionary {
         request.accessGroup = accessGroup
         request.synchronizable = synchronizable == .yes
         request.accessControl = accessControl ?? protection.map { AccessControl($0) }
+        request.expires = expires
         if let secret { request.secret = try SecItemValue.secret(secret) }
         return request
     }
@@ -59,6 +60,11 @@ extension SecItemDictionary {
     }
 
     private func query() throws(KeychainError) -> ItemQuery {
+        if expires != nil {
+            throw KeychainError(
+                .parameter,
+                message: "a query cannot name the date of expiry (kSecAttrExpirationDate): an add or an update sets it")
+        }
         var query = ItemQuery(itemClass)
         query.attributes = attributes
         query.accessGroup = accessGroup
@@ -96,7 +102,7 @@ extension SecItemDictionary {
     }
 }
 
-/// Reads the second dictionary of an update, which may hold attributes and the secret, and nothing else.
+/// The second dictionary of an update may hold attributes and the secret, and nothing else.
 enum SecItemChanges {
     static func parse(_ dictionary: NSDictionary, for itemClass: ItemClass) throws(KeychainError) -> ItemChanges {
         var changes = ItemChanges()
@@ -133,6 +139,7 @@ enum SecItemChanges {
         case .accessGroup: changes.accessGroup = try SecItemValue.text("kSecAttrAccessGroup", value)
         case .accessControl: changes.accessControl = try SecItemDictionary.accessControl(value)
         case .synchronizable: changes.synchronizable = try SecItemValue.synchronizable(value) == .yes
+        case .expirationDate: changes.expires = try SecItemValue.expiry(value)
         case .creationDate: changes.created = try SecItemValue.date("kSecAttrCreationDate", value)
         // Always set by the keychain itself.
         case .modificationDate: _ = try SecItemValue.date("kSecAttrModificationDate", value)

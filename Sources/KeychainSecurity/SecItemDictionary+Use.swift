@@ -3,7 +3,7 @@ internal import KeychainModel
 internal import SwiftKeychain
 
 extension SecItemDictionary {
-    /// Use keys: how a call may bother a person, and which keychain it means.
+    /// Reads a key that says how a call may bother a person, or which keychain it means.
     mutating func readUse(_ value: AnyObject, _ name: String) throws(KeychainError) {
         switch name {
         case "u_AuthUI": authenticationUI = try Self.authenticationUI(value)

@@ -2,8 +2,9 @@ internal import Foundation
 internal import KeychainModel
 internal import SwiftKeychain
 
-/// A dictionary handed to one of the `SecItem` functions, read and checked. Here, and only here, a malformed
-/// value becomes `errSecParam`.
+/// The dictionary of a call of one of the `SecItem` functions is read and checked here.
+///
+/// A malformed value becomes `errSecParam` in this type and its extensions alone.
 struct SecItemDictionary {
     struct Returns: OptionSet {
         let rawValue: UInt8
@@ -13,7 +14,7 @@ struct SecItemDictionary {
         static let persistentReference = Returns(rawValue: 8)
     }
 
-    /// More entries than any honest dictionary has (Apple's own limit).
+    /// The limit is Apple's own, and no honest dictionary has more entries.
     private static let mostEntries = 128
 
     let itemClass: ItemClass
@@ -24,20 +25,21 @@ struct SecItemDictionary {
     var synchronizable: ItemQuery.Synchronizable?
     var created: Double?
     var modified: Double?
+    var expires: ItemExpiry?
     var secret: AnyObject?
     var persistentReference: Data?
     var returns: Returns = []
     var limit: ItemQuery.Limit?
     var hostOrSubdomainOf: String?
-    /// Whether there is a match key other than the limit.
+    /// The dictionary has a match key other than the limit.
     var hasMatchFilters = false
-    /// A match key that is known and cannot be honoured: an answer without it would be another one.
+    /// The match key is known and cannot be honoured, and an answer without it would be wrong.
     var unsupportedMatchKey: String?
     var authenticationUI = ItemQuery.AuthenticationUI.allow
-    /// Whether any entry forbids to ask the person.
+    /// An entry of the dictionary forbids to ask the person.
     var forbidsQuestions = false
     var context: (any AuthenticationContext)?
-    /// Why the person is asked.
+    /// The reason is shown to the person who is asked.
     var prompt: String?
     var hasCredential = false
 
@@ -57,7 +59,7 @@ struct SecItemDictionary {
         }
     }
 
-    /// The class that is named, or that of the persistent reference.
+    /// Returns the class that the dictionary names, or else the class of its persistent reference.
     private static func itemClass(in entries: [(name: String, value: AnyObject)]) throws(KeychainError) -> ItemClass {
         let referenced = try entries.first { $0.name == "v_PersistentRef" }
             .flatMap { SecItemValue.data($0.value) }
@@ -102,6 +104,7 @@ struct SecItemDictionary {
         case .accessible: protection = try Self.protection(value)
         case .accessControl: accessControl = try Self.accessControl(value)
         case .synchronizable: synchronizable = try SecItemValue.synchronizable(value)
+        case .expirationDate: expires = try SecItemValue.expiry(value)
         case .creationDate: created = try SecItemValue.date("kSecAttrCreationDate", value)
         case .modificationDate: modified = try SecItemValue.date("kSecAttrModificationDate", value)
         default:
@@ -175,7 +178,7 @@ struct SecItemDictionary {
 
     // MARK: All entries
 
-    /// Accessibility and access control may stand together only if they say the same.
+    /// Accessibility and access control may stand together only if the control asks for nothing but that accessibility.
     private func requireOneProtection() throws(KeychainError) {
         guard let protection, let accessControl, accessControl != AccessControl(protection) else { return }
         throw KeychainError(
@@ -184,6 +187,8 @@ struct SecItemDictionary {
 }
 
 extension Attribute {
-    /// `kSecUseDataProtectionKeychain`: there is no other keychain here, so it says nothing new.
+    /// `kSecUseDataProtectionKeychain` says nothing new, since there is no other keychain here.
     static let noLegacy = Attribute("nleg")!
+    /// `kSecAttrExpirationDate`, which Apple's keychain does not have.
+    static let expirationDate = Attribute("xdat")!
 }

@@ -6,7 +6,7 @@ internal import KeychainModel
 /// Foundation's own bridging of an `NSData` costs 60 ns for each byte on Linux (docs/performance.md), so nothing here
 /// casts an object to `Data`.
 enum SecItemValue {
-    /// The entries of a dictionary, whose objects are not bridged.
+    /// Returns the entries of a dictionary, whose objects are not bridged.
     static func entries(of dictionary: NSDictionary) throws(KeychainError) -> [(name: String, value: AnyObject)] {
         // Both come in the order of the dictionary's one storage.
         let (keys, values) = (dictionary.allKeys, dictionary.allValues)
@@ -31,7 +31,7 @@ enum SecItemValue {
         (value as? NSData).map { Data(bytes: $0.bytes, count: $0.length) }
     }
 
-    /// The secret's bytes, copied once.
+    /// Copies the secret's bytes, once.
     ///
     /// - Throws: `.parameter` for anything but data, a text among it, as Apple's keychain does.
     static func secret(_ value: AnyObject) throws(KeychainError) -> SecretBytes {
@@ -41,9 +41,9 @@ enum SecItemValue {
         }
     }
 
-    /// The value in the form an attribute of this kind has.
+    /// Returns the value in the form that an attribute of this kind has.
     ///
-    /// - Throws: `.parameter` if it has none.
+    /// - Throws: `.parameter` if the value has no such form.
     static func attribute(
         _ attribute: Attribute, _ kind: AttributeKind, from value: AnyObject
     ) throws(KeychainError) -> AttributeValue {
@@ -68,7 +68,16 @@ enum SecItemValue {
         return date.timeIntervalSinceReferenceDate
     }
 
-    /// A Boolean object; a number does not pass for one, as in Apple's keychain.
+    /// - Throws: `.parameter` for a date that calendars do not show.
+    static func expiry(_ value: AnyObject) throws(KeychainError) -> ItemExpiry {
+        if value is NSNull { return .never }
+        guard let date = ExpiryDate(seconds: try date("kSecAttrExpirationDate", value)) else {
+            throw KeychainError(.parameter, message: "an item expires between the years 1970 and 9999")
+        }
+        return .at(date)
+    }
+
+    /// Reads a Boolean object, and takes no number for one, as Apple's keychain does.
     static func boolean(_ name: String, _ value: AnyObject) throws(KeychainError) -> Bool {
         guard let number = value as? NSNumber, isBoolean(number) else { throw wrongType(name, value) }
         return number.boolValue
@@ -103,7 +112,7 @@ enum SecItemValue {
         }
     }
 
-    /// nil for a fraction or a number beyond 64 bits: no attribute holds one.
+    /// Returns nil for a fraction or a number beyond 64 bits, since no attribute holds one.
     static func integer(_ number: NSNumber) -> Int64? {
         switch UInt8(bitPattern: number.objCType.pointee) {
         case UInt8(ascii: "d"), UInt8(ascii: "f"): Int64(exactly: number.doubleValue)

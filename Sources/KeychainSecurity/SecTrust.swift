@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A certificate chain under evaluation, as a type only: nothing makes one yet.
+/// The type stands for a certificate chain under evaluation, and nothing makes an instance of it yet.
 ///
-/// Declarations and casts that name the type compile. The functions that evaluate trust are absent,
-/// so that code which needs them does not build instead of failing later.
+/// Declarations and casts that name the type compile. The functions that evaluate trust are absent, so that code which
+/// needs them does not build instead of failing later.
 public final class SecTrust: NSObject, @unchecked Sendable {  // no state, no instances
     private init(_ nothing: Never) {}
 }

@@ -133,7 +133,7 @@ extension NewPassword {
         self.init()
         (label, comment, kindInWords) = (words.take("--label"), words.take("--comment"), words.take("--description"))
         group = words.take("--group") ?? "keychain"
-        (accessible, require, either, sync) = (nil, [], false, false)
+        (accessible, require, either, sync, expires) = (nil, [], false, false, nil)
         authentication = AuthenticationOptions(&words)
         (update, allowEmpty) = (words.takeFlag("--update"), words.takeFlag("--allow-empty"))
         json = words.takeFlag("--json")

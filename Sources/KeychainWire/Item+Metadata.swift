@@ -5,10 +5,12 @@ package import KeychainModel
 /// identifier and its access control, which stand beside it.
 extension Item {
     private static let firstList = 6
+    private static let expiryNumber = 14
 
     /// - Parameter secretTag: The authentication tag of the secret half; nil: the item has none. With it neither its removal
     ///   nor another version of it passes unnoticed.
-    package func encodedMetadata(secretTag: Data? = nil) -> [UInt8] {
+    /// - Parameter hasExpiry: Whether the date of expiry is part of it, as in an export. In a store it stands beside it.
+    package func encodedMetadata(secretTag: Data? = nil, hasExpiry: Bool = false) -> [UInt8] {
         var message = MessageWriter()
         message.add(1, accessGroup)
         message.add(2, synchronizable)
@@ -16,6 +18,7 @@ extension Item {
         message.add(4, modified)
         message.add(5, secretTag ?? Data())
         attributes.write(from: Self.firstList, to: &message)
+        if hasExpiry { message.add(Self.expiryNumber, ifAny: expires?.seconds) }
         return message.bytes
     }
 
@@ -33,7 +36,8 @@ extension Item {
                 itemClass: itemClass, identifier: identifier,
                 attributes: try AttributeSet(message, from: firstList), accessGroup: try message.value(1) ?? "",
                 synchronizable: try message.value(2) ?? false, accessControl: accessControl,
-                created: try message.value(3) ?? 0, modified: try message.value(4) ?? 0)
+                created: try message.value(3) ?? 0, modified: try message.value(4) ?? 0,
+                expires: try message.expiryDate(expiryNumber))
             return (item, tag?.isEmpty == true ? nil : tag)
         } catch {
             throw KeychainError(.decode, message: "the attributes of a stored item are not readable", cause: error)

@@ -34,6 +34,7 @@ extension Item: WireMessage {
         message.add(10, secret: secret)
         message.add(11, secret: certificate)
         message.add(12, Data(accessControl.extensionBytes))
+        message.add(13, ifAny: expires?.seconds)
     }
 
     /// Its attributes and dates may be anything: what comes from a store is as it is there, and what is to be imported
@@ -45,6 +46,7 @@ extension Item: WireMessage {
             synchronizable: try message.value(5) ?? false,
             accessControl: try required(Protection.termName, message.accessControl(6, 7, 12)),
             created: try message.value(8) ?? 0, modified: try message.value(9) ?? 0,
-            secret: try tail.take(ifAny: message.value(10)), certificate: try tail.take(ifAny: message.value(11)))
+            expires: try message.expiryDate(13), secret: try tail.take(ifAny: message.value(10)),
+            certificate: try tail.take(ifAny: message.value(11)))
     }
 }

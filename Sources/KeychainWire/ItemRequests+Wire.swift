@@ -13,6 +13,7 @@ extension AddRequest: WireMessage {
         message.add(6, accessControl?.flags.rawValue ?? 0)
         message.add(7, secret: secret)
         message.add(8, Data(accessControl?.extensionBytes ?? []))
+        expires?.write(to: &message)
     }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
@@ -25,6 +26,7 @@ extension AddRequest: WireMessage {
         accessGroup = try message.value(3)
         synchronizable = try message.value(4) ?? false
         accessControl = try message.accessControl(5, 6, 8)
+        expires = try ItemExpiry(message)
         secret = try tail.take(ifAny: message.value(7))
     }
 }
@@ -67,6 +69,7 @@ extension ItemChanges {
         message.add(6, ifAny: created)
         message.add(7, secret: secret)
         message.add(8, Data(accessControl?.extensionBytes ?? []))
+        expires?.write(to: &message)
     }
 
     init(_ message: MessageReader, of itemClass: ItemClass, _ tail: inout WireTail) throws(KeychainError) {
@@ -76,6 +79,7 @@ extension ItemChanges {
         synchronizable = try message.value(3)
         accessControl = try message.accessControl(4, 5, 8)
         created = try message.time(6)
+        expires = try ItemExpiry(message)
         secret = try tail.take(ifAny: message.value(7))
     }
 }

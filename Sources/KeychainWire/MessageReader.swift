@@ -6,12 +6,12 @@ internal import KeychainModel
 /// list, the last one counts; so it is with messages within messages, of which other decoders join the pieces.
 struct MessageReader {
     /// Higher numbers are none that is known.
-    private static let mostNumber = 32
+    private static let mostNumber = 40
 
     /// The caller keeps them in their place while something is read.
     let bytes: UnsafeRawBufferPointer
     /// Of the last field of each number: one more than its offset. 0: there is none.
-    private var places = InlineArray<33, UInt32>(repeating: 0)
+    private var places = InlineArray<41, UInt32>(repeating: 0)
 
     /// - Throws: `.parameter` for bytes that are no message.
     init(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) {

@@ -20,7 +20,8 @@ extension DaemonMessage {
                 part.items = items
                 try body(DaemonMessage.reply(id: id, .exported(part), isLast: isLast).frame())
             }
-        case .added, .deleted, .committed, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey,
+        case .added, .deleted, .committed, .expired, .done, .status, .checked, .lockStatus, .rekeyed, .imported,
+            .fileKey,
             .fileKeyBackup,
             .authenticationStatus, .authenticationNeeded:
             try body(DaemonMessage.reply(id: id, reply, isLast: true).frame())
@@ -76,7 +77,8 @@ extension Reply {
             whole.leftOut += more.leftOut
             whole.next = more.next
             self = .exported(whole)
-        case .added, .deleted, .committed, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey,
+        case .added, .deleted, .committed, .expired, .done, .status, .checked, .lockStatus, .rekeyed, .imported,
+            .fileKey,
             .fileKeyBackup,
             .authenticationStatus, .authenticationNeeded:
             throw .foreignPart

@@ -12,6 +12,7 @@ extension Request {
         case .status: .status
         case .check: .check
         case .compact: .compact
+        case .removeExpired: .removeExpired
         case .lockStatus: .lockStatus
         case .unlock: .unlock
         case .lock: .lock
@@ -50,7 +51,8 @@ extension Request {
         case .fileKey(let request): request.write(to: &message)
         case .backUpFileKeys(let request): request.write(to: &message)
         case .endTicket(let ticket): ticket.write(to: &message)
-        case .status, .check, .compact, .lockStatus, .rekeyStep, .renewLease, .giveUpStore, .authenticationStatus,
+        case .status, .check, .compact, .removeExpired, .lockStatus, .rekeyStep, .renewLease, .giveUpStore,
+            .authenticationStatus,
             .authenticated:
             break
         }
@@ -69,6 +71,7 @@ extension Request {
         case .status: self = .status
         case .check: self = .check
         case .compact: self = .compact
+        case .removeExpired: self = .removeExpired
         case .lockStatus: self = .lockStatus
         case .unlock: self = .unlock(try tail.takePasscode(message.value(1)))
         case .lock: self = .lock(try message.value(1) ?? false ? .now : .withGrace)

@@ -44,12 +44,14 @@ extension SeenItems: WireMessage {
     func write(to message: inout MessageWriter) {
         message.add(1, message: query)
         for version in versions { message.add(2, message: version) }
+        message.add(3, hasSecrets)
     }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(
             try ItemQuery(try required("query", message.value(1)), &tail),
-            versions: try message.list(2, &tail, most: Self.mostVersions, "versions of items"))
+            versions: try message.list(2, &tail, most: Self.mostVersions, "versions of items"),
+            hasSecrets: try message.value(3) ?? false)
     }
 }
 

@@ -111,7 +111,7 @@ extension StoreFinding.Severity: WireTerm {
 
 extension ImportOutcome: WireTerm {
     static let termName = "outcome of an import"
-    static let terms: [Self] = [.added, .replaced, .kept, .unchanged, .refused]
+    static let terms: [Self] = [.added, .replaced, .kept, .unchanged, .refused, .expired]
 }
 
 extension AuthenticationFactor: WireTerm {

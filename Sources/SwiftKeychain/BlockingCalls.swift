@@ -6,8 +6,8 @@ internal import Foundation
 package final class BlockingCalls: TaskExecutor {
     static let shared = BlockingCalls()
 
-    /// As many calls as are served at once over a socket (``SocketCarrier``). Further ones wait for a thread, which needs
-    /// no task to go on.
+    /// The number of calls that are served at once over a socket (``SocketCarrier``). A further call waits for a
+    /// thread, which needs no task to go on.
     private static let mostThreads = 16
     /// After this time without work a thread ends.
     private static let patience: TimeInterval = 5

@@ -80,8 +80,8 @@ package final class Connection: Sendable {
         }
     }
 
-    /// Where the next request would make a store, for what asks about something that only a store can have; nil: there is
-    /// one.
+    /// The directory in which the next request would make a store, for questions that only a store can answer. `nil`
+    /// means that there is a store.
     package func placeOfMissingStore() throws(KeychainError) -> URL? {
         handler.withLock { $0 == nil } ? try placeOfNewStore() : nil
     }

@@ -1,16 +1,21 @@
 public import Foundation
 
-/// Which keychain a process uses, and as whom.
+/// The place of a process's keychain, and the access groups that the process holds.
 ///
-/// A program that sets nothing gets what its environment and its entitlements say. Set ``processDefault``
-/// before the first keychain call, for instance in a test or in a server that keeps its store elsewhere:
+/// A program that sets nothing gets the keychain of its environment and the groups of its entitlements. A server that
+/// keeps its store elsewhere sets ``processDefault`` before the first keychain call:
 ///
 /// ```swift
 /// KeychainConfiguration.processDefault.storeDirectory = URL(filePath: "/var/lib/myserver/keychain")
 /// KeychainConfiguration.processDefault.accessGroups = ["com.example.myserver"]
 /// ```
+///
+/// A configuration is a value: making or changing one opens nothing and checks nothing. A wrong directory shows with
+/// the first call, as `KeychainError.Code.notAvailable`.
 public struct KeychainConfiguration: Sendable, Hashable {
-    /// Where the engine runs.
+    /// The place where the engine runs. The engine is the part of the library that opens the store and has the keys.
+    ///
+    /// No host protects items from another program of this user that means harm.
     public struct Host: Sendable, Hashable {
         enum Kind: Sendable, Hashable {
             case embedded, user, system
@@ -18,45 +23,66 @@ public struct KeychainConfiguration: Sendable, Hashable {
         }
         let kind: Kind
 
-        /// In this process. Nothing has to be installed; access groups keep honest programs apart, but any
-        /// program of the same user can read the store's files and the device key.
+        /// The engine runs in this process, and needs no installation.
+        ///
+        /// Access groups keep honest programs apart. Any program of this user can read the store's files and the device
+        /// key.
         public static let embedded = Host(kind: .embedded)
 
-        /// In the user's `keychaind`, which has the keys in memory that no other program can read. Access groups keep
-        /// honest programs apart: any program of the same user can ask it for any group.
+        /// The engine runs in the user's `keychaind`, whose memory other programs cannot read.
+        ///
+        /// Access groups keep honest programs apart. Any program of this user can ask the daemon for any group. Its
+        /// socket is `$XDG_RUNTIME_DIR/keychain/socket`.
         public static let user = Host(kind: .user)
 
-        /// In a `keychaind` of the whole machine. This version has none: every call ends with `errSecNotAvailable`
-        /// (−25291).
+        /// The engine runs in a `keychaind` of the whole machine.
+        ///
+        /// This version has none: every call throws `KeychainError.Code.notAvailable` (−25291).
         public static let system = Host(kind: .system)
 
-        /// In a `keychaind` that listens at a path of its own. It must be run by this user or by root.
+        /// The engine runs in a `keychaind` that listens at another path. This user or root must run it.
+        ///
+        /// - Parameter file: The socket, an absolute path.
         public static func socket(_ file: URL) -> Host { Host(kind: .socket(file.path)) }
     }
 
-    /// nil: the first of these that says something. The environment variable `KEYCHAIN_HOST` (`embedded`, `user`,
-    /// `system` or `unix:/PATH`); ``storeDirectory`` or `KEYCHAIN_HOME`, which mean the embedded one; the file
-    /// `/etc/keychain/host`, with one of the same words; the user's store, if it belongs to a daemon
-    /// (`keychainctl migrate`). Otherwise it is embedded.
+    /// The place where the engine runs. `nil`, the default, takes the first of these that is set:
     ///
-    /// A daemon that is chosen and not there is an error (−25291): another host is never taken in its place.
+    /// 1. ``storeDirectory``, which means the embedded host;
+    /// 2. the environment variable `KEYCHAIN_HOST`: `embedded`, `user`, `system` or `unix:/PATH`;
+    /// 3. the environment variable `KEYCHAIN_HOME`, which means the embedded host;
+    /// 4. the file `/etc/keychain/host`, with one of these words;
+    /// 5. the mark of a daemon in the user's store, which `keychainctl migrate` writes;
+    /// 6. the embedded host.
+    ///
+    /// A daemon that is chosen and does not answer is an error (−25291). The library never takes another host in its
+    /// place, since the program would find an empty keychain there.
     public var host: Host?
 
-    /// The directory of the store. nil: `$KEYCHAIN_HOME`, else `$XDG_DATA_HOME/keychain`, else
-    /// `~/.local/share/keychain`; a program with raised privileges ignores the environment.
+    /// The directory of the store. The first call that needs it makes it, for its owner alone.
+    ///
+    /// `nil` means `$KEYCHAIN_HOME`, else `$XDG_DATA_HOME/keychain`, else `~/.local/share/keychain`. A program with
+    /// raised privileges ignores the environment. A directory of another user, or one that others may write to, is
+    /// refused.
     public var storeDirectory: URL?
 
-    /// The directory of the device key, which should not be within the store's. nil: `$XDG_STATE_HOME/keychain`,
-    /// else `~/.local/state/keychain`; for a service of systemd with a credential `keychain.device-key`, that.
+    /// The directory of the device key, a file of 32 bytes without which the store does not open.
     ///
-    /// A store opens only with the device key it was made with.
+    /// Keep it apart from the store and from the store's backup: both together open a keychain without a passcode.
+    /// `nil` means `$XDG_STATE_HOME/keychain`, else `~/.local/state/keychain`. For a service of systemd with a
+    /// credential `keychain.device-key`, `nil` means that credential.
     public var deviceKeyDirectory: URL?
 
-    /// The access groups of this process, the first one being where its items go. nil: those of its
-    /// entitlements, else one group with the name of its bundle or executable.
+    /// The access groups of this process. New items go to the first one.
     ///
-    /// On the embedded host this is a namespace and no boundary: any program can name any group.
+    /// `nil` means the groups of the program's entitlements. Without entitlements it is one group, with the name of the
+    /// program's bundle or executable. An item in a group that is not listed is not found, and naming such a group
+    /// throws `KeychainError.Code.missingEntitlement`.
+    ///
+    /// With the embedded host, and with a daemon of the user, a group is a namespace and no boundary: any program of
+    /// the user can name any group.
     public var accessGroups: [String]?
 
+    /// Makes a configuration in which everything comes from the environment and the entitlements.
     public init() {}
 }

@@ -2,13 +2,16 @@ public import Foundation
 public import KeychainModel
 
 extension KeychainLock {
-    /// How far a renewal of all keys has come.
+    /// The state of a renewal of all keys, which encrypts every item under new keys.
     public struct RenewalProgress: Sendable, Hashable {
-        /// Items that need nothing more.
+        /// The number of items that need nothing more.
         public let done: Int
+        /// The number of items that there are.
         public let total: Int
-        /// Whether nothing is left to do. If ``done`` is less than ``total`` then, the other items are damaged: they do not
-        /// open, and the former keys are kept for them.
+        /// Whether no work is left.
+        ///
+        /// If ``done`` is less than ``total`` then, the remaining items are damaged and do not open. The former keys
+        /// are kept for them.
         public let isFinished: Bool
 
         init(_ progress: RekeyProgress) {
@@ -18,32 +21,50 @@ extension KeychainLock {
         }
     }
 
-    /// What follows from disuse and from wrong passcodes.
+    /// The rules for a keychain that is not in use, and for wrong passcodes. They are stored with the keychain, for all
+    /// programs.
     public struct Policy: Sendable, Hashable {
-        /// After this time without use the keychain locks itself; nil: it does not. In whole seconds, a part of
-        /// one counting as one.
+        /// The time without use after which the keychain locks itself. `nil` means that it does not.
+        ///
+        /// It is from one second to 366 days, in whole seconds; a part of a second counts as one.
         public var idleLimit: Duration?
 
-        /// Whether ten wrong passcodes in a row erase the keys that need one: every item but those accessible
-        /// "always" is lost then, for everyone.
+        /// Whether ten wrong passcodes in a row erase the keys that need a passcode.
+        ///
+        /// Every item is lost then, except those that are accessible "always", and so is every protected file except
+        /// those of the class `none`. The erasure does not reach copies: a backup of the store still opens with its
+        /// passcode and its device key.
         public var erasesAfterTenFailures: Bool
 
+        /// Makes a policy. The default neither locks nor erases.
+        ///
+        /// - Parameters:
+        ///   - idleLimit: The time without use after which the keychain locks itself. `nil` means that it does not.
+        ///   - erasesAfterTenFailures: Whether ten wrong passcodes in a row erase the keys that need a passcode.
         public init(idleLimit: Duration? = nil, erasesAfterTenFailures: Bool = false) {
             self.idleLimit = idleLimit
             self.erasesAfterTenFailures = erasesAfterTenFailures
         }
     }
 
-    /// Sets the first passcode, which leaves the keychain unlocked.
+    /// Sets the first passcode. The keychain stays unlocked.
     ///
-    /// All keys are made anew, because old copies of the store hold the present ones without a passcode; that takes
-    /// longer the more items there are. If the program ends meanwhile, the passcode is set and the next
+    /// ```swift
+    /// try lock.setPasscode(passcode) { progress in
+    ///     print("\(progress.done) of \(progress.total) items")
+    /// }
+    /// ```
+    ///
+    /// The call makes all keys new, since old copies of the store hold the former ones without a passcode. It takes
+    /// longer the more items there are. If the program ends meanwhile, the passcode is set, and the next
     /// ``unlock(passcode:progress:)`` does the rest.
     ///
     /// - Parameters:
-    ///   - passcode: The one that opens the keychain from now on.
-    ///   - progress: Told how far it has come, after each part.
-    /// - Throws: −25299 if a passcode is set already; −50, −25302 or −26275 if it is empty, too long or not UTF-8.
+    ///   - passcode: The passcode from now on.
+    ///   - progress: Called on this thread after each part.
+    /// - Throws: `KeychainError.Code.duplicateItem` (−25299) if a passcode is set already.
+    ///   `KeychainError.Code.parameter` (−50), `.dataTooLarge` (−25302) or `.decode` (−26275) if the new one is empty,
+    ///   too long or not UTF-8.
     public func setPasscode(
         _ passcode: some ContiguousBytes, progress: (RenewalProgress) -> Void = { _ in }
     ) throws(KeychainError) {
@@ -52,15 +73,16 @@ extension KeychainLock {
 
     /// Replaces the passcode.
     ///
+    /// Without `renewingKeys` the call is quick and changes the passcode alone. A copy of the store from before still
+    /// opens with the old passcode and its device key, and has the keys of items that are stored later too.
+    ///
     /// - Parameters:
-    ///   - old: If it is wrong, that counts as an attempt to unlock.
-    ///   - new: The one that opens the keychain from now on. A copy of the store that was made before still opens
-    ///     with the old one.
-    ///   - renewingKeys: Whether all keys are made anew too. Otherwise whoever has the old passcode, the device key
-    ///     and an old copy of the store has the keys of what is stored from now on as well. It takes longer the more
-    ///     items there are.
-    ///   - progress: Told how far such a renewal has come, after each part.
-    /// - Throws: −25293 if the old one is wrong or came too early, −25260 if none is set.
+    ///   - old: The present passcode. A wrong one counts as an attempt to unlock.
+    ///   - new: The passcode from now on.
+    ///   - renewingKeys: Whether all keys are made new too. It takes longer the more items there are.
+    ///   - progress: Called on this thread after each part of such a renewal.
+    /// - Throws: `KeychainError.Code.authenticationFailed` (−25293) if the old one is wrong or came too early;
+    ///   `KeychainError.Code.noPasscode` (−25260) if none is set; the errors of `setPasscode` for the new one.
     public func changePasscode(
         from old: some ContiguousBytes, to new: some ContiguousBytes, renewingKeys: Bool = false,
         progress: (RenewalProgress) -> Void = { _ in }
@@ -68,18 +90,21 @@ extension KeychainLock {
         try perform(.change(old: SecretBytes(old), new: SecretBytes(new), rekey: renewingKeys), progress)
     }
 
-    /// Removes the passcode, so that the keychain is never locked any more.
+    /// Removes the passcode. The keychain is never locked from then on, and the device key alone opens it.
     ///
     /// > Warning: It destroys every item that is accessible only while a passcode is set
-    /// > (`kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly`).
+    /// > (`kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly`), and every item whose key the passcode is a part of.
     ///
-    /// - Parameter passcode: If it is wrong, that counts as an attempt to unlock.
-    /// - Throws: −25293 if the passcode is wrong or came too early, −25260 if none is set.
+    /// - Parameter passcode: The present passcode. A wrong one counts as an attempt to unlock.
+    /// - Throws: `KeychainError.Code.authenticationFailed` (−25293) if the passcode is wrong or came too early;
+    ///   `KeychainError.Code.noPasscode` (−25260) if none is set.
     public func removePasscode(_ passcode: some ContiguousBytes) throws(KeychainError) {
         try perform(.remove(old: SecretBytes(passcode))) { _ in }
     }
 
-    /// What follows from disuse and from wrong passcodes.
+    /// The rules for a keychain that is not in use, and for wrong passcodes.
+    ///
+    /// - Throws: `KeychainError.Code.notAvailable` if the keychain cannot be opened.
     public var policy: Policy {
         get throws(KeychainError) {
             let status = try status()
@@ -89,11 +114,18 @@ extension KeychainLock {
         }
     }
 
+    /// Replaces both rules of the policy, for all programs that use the keychain.
+    ///
+    /// ```swift
+    /// try lock.setPolicy(KeychainLock.Policy(idleLimit: .seconds(600)), passcode: passcode)
+    /// ```
+    ///
     /// - Parameters:
-    ///   - policy: What holds from now on, in both its parts.
-    ///   - passcode: The present one. If it is wrong, that counts as an attempt to unlock.
-    /// - Throws: −50 if the idle limit is not between a second and 366 days, −25293 if the passcode is wrong or
-    ///   came too early, −25260 if none is set.
+    ///   - policy: The rules from now on.
+    ///   - passcode: The present passcode. A wrong one counts as an attempt to unlock.
+    /// - Throws: `KeychainError.Code.parameter` (−50) if the idle limit is not between a second and 366 days;
+    ///   `KeychainError.Code.authenticationFailed` (−25293) if the passcode is wrong or came too early;
+    ///   `KeychainError.Code.noPasscode` (−25260) if none is set.
     public func setPolicy(_ policy: Policy, passcode: some ContiguousBytes) throws(KeychainError) {
         let request = PasscodePolicy(
             idleLimit: try policy.idleSeconds(), erasesAfterTenFailures: policy.erasesAfterTenFailures)
@@ -106,7 +138,7 @@ extension KeychainLock {
 }
 
 extension KeychainLock.Policy {
-    /// Rounded up.
+    /// The idle limit in seconds, rounded up.
     fileprivate func idleSeconds() throws(KeychainError) -> Int? {
         guard let (whole, part) = idleLimit?.components else { return nil }
         let (seconds, isTooLong) = Int(clamping: whole).addingReportingOverflow(part > 0 ? 1 : 0)

@@ -3,10 +3,11 @@ internal import Glibc
 internal import KeychainModel
 internal import Synchronization
 
-/// Tells of a keychain's lock on a thread of its own: waiting for a change blocks, the threads that run tasks must not be
-/// blocked, and nothing that tasks do may keep a lock from being told of.
+/// Tells of a keychain's lock, on a thread of its own.
 ///
-/// A notice before a lock waits for those who were told, so that each kind of event has a feed of its own.
+/// Waiting for a change blocks, and the threads that run tasks must not be blocked. Work in tasks must not keep a lock
+/// from being told of, either. A notice before a lock waits for those who were told, so each kind of event has a feed
+/// of its own.
 package final class LockFeed: Sendable {
     private let isOver = Atomic(false)
 

@@ -27,9 +27,10 @@ extension Connection {
 }
 
 extension KeychainConfiguration {
-    /// What every keychain call of this process uses.
+    /// The configuration of every keychain call of this process that names no other one.
     ///
-    /// A change takes effect with the next call; calls in progress end on the store they began on.
+    /// A change takes effect with the next call, and calls in progress end on the store that they began on. A program
+    /// sets it first thing in `main`, so that all its calls use one keychain. Any thread may read and set it.
     public static var processDefault: KeychainConfiguration {
         get { ProcessDefault.shared.configuration }
         set { ProcessDefault.shared.configuration = newValue }

@@ -9,8 +9,8 @@ extension StoreLocation {
     /// - Throws: `.notAvailable` if the files cannot be written.
     package func giveToUserDaemon() throws(KeychainError) { try Embedded.host.giveToDaemon(self) }
 
-    /// Makes it again that of the programs that use it. To be called if no daemon has it open: a running one gives it up
-    /// itself (``Request/giveUpStore``).
+    /// Returns the store to the programs that use it. No daemon may have it open: a running one gives it up itself
+    /// (``Request/giveUpStore``).
     ///
     /// - Throws: `.notAvailable` if a daemon has it open.
     package func takeFromUserDaemon() throws(KeychainError) { try Embedded.host.takeFromDaemon(self) }

@@ -3,7 +3,7 @@ internal import Glibc
 public import KeychainModel
 public import SwiftKeychain
 
-/// A keychain of its own for one test: empty, in memory, with a clock, a lock and a person that the test has in its hand.
+/// A keychain for one test: empty, in memory, with a clock, a lock and a person that the test controls.
 ///
 /// ```swift
 /// @Test func signsIn() throws {
@@ -14,24 +14,31 @@ public import SwiftKeychain
 /// }
 /// ```
 ///
-/// It is the real engine, on a directory that is in memory where the machine has one (`/dev/shm`), and is gone with this
-/// object and the values that it has made. Tests may run side by side: none sees another one's items, nor those of the user.
-/// Its ``keychain(service:accessGroup:accessibility:)`` leads to it from every thread and every task.
+/// It is the real engine, with the statuses, the lock and the access groups of the real keychain. Two things differ: a
+/// passcode takes no time to check, and no file is forced to a disk, so a test shows nothing about a power cut.
 ///
-/// Passcodes take no time to check, and nothing is forced to a disk.
+/// The engine's directory is in memory where the machine has `/dev/shm`. It is removed when this object and all values
+/// that it has made are gone. Tests may run side by side: none sees the items of another one, or those of the user. The
+/// kernel's keyring is not used.
+///
+/// The object and its values may be used from every thread and every task.
 public final class TestKeychain: Sendable {
-    /// Who is asked.
+    /// The person whom the keychain asks.
     public let person: TestPerson
-    /// The time that the keychain goes by.
+    /// The clock of the keychain, which sets dates of items and ends idle limits.
     public let clock = TestTime()
     private let directory: TestDirectory
     private let engine: any RequestHandler
     let connection: Connection
 
+    /// Makes a keychain without items.
+    ///
     /// - Parameters:
-    ///   - accessGroups: Those of the program under test, as its entitlements would name them.
-    ///   - passcode: nil: none is set, and nothing is ever locked.
-    /// - Throws: `KeychainError.Code.inputOutput` if no directory can be made.
+    ///   - accessGroups: The groups of the program under test, as its entitlements would name them. New items go to the
+    ///     first one.
+    ///   - passcode: The passcode. `nil` sets none, and the keychain is never locked then.
+    /// - Throws: `KeychainError.Code.inputOutput` if no directory can be made; the errors of `KeychainLock.setPasscode`
+    ///   for a passcode that is empty or too long.
     public init(accessGroups: [String] = ["test"], passcode: String? = nil) throws(KeychainError) {
         directory = try TestDirectory()
         person = TestPerson()
@@ -44,51 +51,91 @@ public final class TestKeychain: Sendable {
         if let passcode { try lock.setPasscode(Data(passcode.utf8)) }
     }
 
-    /// The directory of the store.
+    /// The directory of the keychain's files.
     package var place: URL { directory.url }
 
-    /// The generic passwords of a service, in this keychain.
+    /// The generic passwords of a service in this keychain.
+    ///
+    /// - Parameters:
+    ///   - service: Any text.
+    ///   - accessGroup: The access group. `nil` means the first group of the program under test.
+    ///   - accessibility: The time at which new items can be used. `nil` means "when unlocked".
+    /// - Returns: A value for the code under test, which finds this keychain from every thread and every task.
     public func keychain(
         service: String, accessGroup: String? = nil, accessibility: Keychain.Accessibility? = nil
     ) -> Keychain {
         use(Keychain(service: service, accessGroup: accessGroup, accessibility: accessibility))
     }
 
-    /// The same items as `keychain` means, in this keychain.
+    /// A copy of a value, for this keychain.
+    ///
+    /// ```swift
+    /// let session = Session(keychain: test.use(Session.defaultKeychain))
+    /// ```
+    ///
+    /// - Parameter keychain: A value of the code under test. Its service, group, prefix and protection stay.
     public func use(_ keychain: Keychain) -> Keychain { keychain.connected(connection) }
 
-    /// Items of all classes, in this keychain.
+    /// The items of all classes, in this keychain. It sees all groups of the program under test.
     public var items: KeychainItems { KeychainItems(like: keychain(service: "")) }
 
-    /// This keychain as another program sees it.
+    /// A copy of a value for another program that uses this keychain.
+    ///
+    /// ```swift
+    /// let other = test.asProgram(accessGroups: ["other", "shared"], Keychain(service: "s", accessGroup: "shared"))
+    /// #expect(try other.string(for: "k") == "x")
+    /// ```
     ///
     /// - Parameters:
-    ///   - accessGroups: Those of that program.
-    ///   - keychain: Which items are meant.
+    ///   - accessGroups: The groups of the other program. A group that it does not hold is `.missingEntitlement`, as in
+    ///     the real keychain.
+    ///   - keychain: The value whose service, prefix and protection are taken.
     public func asProgram(accessGroups: [String], _ keychain: Keychain) -> Keychain {
         keychain.connected(
             Connection(
                 engine: engine, caller: Caller(groups: accessGroups), prompter: person.mouth, place: directory))
     }
 
-    /// The lock of this keychain. A passcode has to be set before it can be locked.
+    /// The lock of this keychain. Locking it without a passcode throws `KeychainError.Code.noPasscode`.
+    ///
+    /// ```swift
+    /// let test = try TestKeychain(passcode: "1234")
+    /// try test.lock.lock()
+    /// #expect(throws: KeychainError.self) { try test.keychain(service: "s").string(for: "k") }
+    /// try test.lock.unlock(passcode: Data("1234".utf8))
+    /// ```
     public var lock: KeychainLock { KeychainLock(connection) }
 
-    /// What a restart of the system does: it is locked, and has not been unlocked since.
+    /// Does what a restart of the system does: the keychain is locked, and was not unlocked since the start.
+    ///
+    /// Items that are accessible "after first unlock" cannot be used before the next unlock. The time of day goes on.
+    /// Without a passcode the keychain stays unlocked.
     public func restartSystem() {
         Embedded.host.forgetKeys(of: engine)
         clock.restart()
     }
 }
 
-/// Runs `body` with a keychain of its own, which is also what `SecItem…`, `LAContext`, `KeychainLock()` and every `Keychain`
-/// find that were not made for another one: in `body` and the tasks that it makes. A thread, a queue or a detached task that
-/// it starts does not find it that way; give it ``TestKeychain/use(_:)``'s.
+/// Runs `body` with a new keychain, which code inside it finds without being given it.
+///
+/// ```swift
+/// try withTestKeychain(passcode: "1234") { test in
+///     try signIn()  // calls SecItemAdd, or Keychain(service:)
+///     try test.lock.lock()
+///     #expect(throws: (any Error).self) { try readToken() }
+/// }
+/// ```
+///
+/// `SecItem…`, `LAContext`, `KeychainLock()` and every `Keychain` that was not made for another keychain use it, in
+/// `body` and in the tasks that `body` makes. A thread, a queue or a detached task that `body` starts does not find it:
+/// it uses the user's own keychain, unless it is given a value of ``TestKeychain/use(_:)``.
 ///
 /// - Parameters:
-///   - accessGroups: Those of the program under test.
-///   - passcode: nil: none is set, and nothing is ever locked.
-///   - body: What is tested.
+///   - accessGroups: The groups of the program under test.
+///   - passcode: The passcode. `nil` sets none, and the keychain is never locked then.
+///   - body: The test.
+/// - Returns: The result of `body`. The keychain is removed.
+/// - Throws: An error of `body`, or `KeychainError.Code.inputOutput` if no directory can be made.
 public func withTestKeychain<R>(
     accessGroups: [String] = ["test"], passcode: String? = nil, _ body: (TestKeychain) throws -> R
 ) throws -> R {
@@ -96,7 +143,17 @@ public func withTestKeychain<R>(
     return try Connection.$override.withValue(test.connection) { try body(test) }
 }
 
-/// The same for tasks.
+/// Runs an asynchronous `body` with a new keychain, which code inside it finds without being given it.
+///
+/// Tasks that `body` makes find the keychain too. A thread, a queue or a detached task does not.
+///
+/// - Parameters:
+///   - accessGroups: The groups of the program under test.
+///   - passcode: The passcode. `nil` sets none, and the keychain is never locked then.
+///   - isolation: The actor that `body` runs on, by default that of the caller.
+///   - body: The test.
+/// - Returns: The result of `body`. The keychain is removed.
+/// - Throws: An error of `body`, or `KeychainError.Code.inputOutput` if no directory can be made.
 public func withTestKeychain<R>(
     accessGroups: [String] = ["test"], passcode: String? = nil, isolation: isolated (any Actor)? = #isolation,
     _ body: (TestKeychain) async throws -> R
@@ -105,7 +162,8 @@ public func withTestKeychain<R>(
     return try await Connection.$override.withValue(test.connection, operation: { try await body(test) })
 }
 
-/// A directory that is gone with this object, and, if the process was killed, with the next one that makes such.
+/// A directory that is removed with this object. If the process is killed, a later process that makes such a directory
+/// removes it.
 private final class TestDirectory: Sendable {
     private static let prefix = "swift-keychain-test-"
 
@@ -132,14 +190,17 @@ private final class TestDirectory: Sendable {
 
     deinit { Self.remove(url) }
 
-    /// A connection that is just being closed may remove files too, so it is tried again. What stays, the next process removes.
+    /// Removes a directory.
+    ///
+    /// It tries several times, since a connection that is just being closed may remove files too. The next process
+    /// removes the rest.
     private static func remove(_ directory: URL) {
         for _ in 0..<10 {
             do { return try FileManager.default.removeItem(at: directory) } catch { continue }
         }
     }
 
-    /// Removes what processes have left that are no more.
+    /// Removes the directories of processes that have ended.
     private static func sweep(_ place: URL) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
         for name in names where name.hasPrefix(prefix) {

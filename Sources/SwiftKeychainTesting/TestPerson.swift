@@ -10,20 +10,24 @@ internal import Synchronization
 /// #expect(try bank.string(for: "pin") == "4711")
 /// #expect(test.person.questions.map(\.reason) == ["to pay the bill"])
 /// ```
+///
+/// Set the answers before the call that asks, since that call blocks. The object may be used by several threads.
 public final class TestPerson: Sendable {
-    /// What was asked.
+    /// A question that the person was asked.
     public struct Question: Sendable, Hashable {
-        /// What the person was to type, or to touch.
+        /// The thing that the person was asked for: the keychain's passcode, a program's password for an item, a new
+        /// password of that kind, or a finger.
         public enum Wanted: Sendable, Hashable { case passcode, applicationPassword, newApplicationPassword, biometry }
+        /// The thing that the person was asked for.
         public let wanted: Wanted
-        /// Why, in the program's words; nil: it said nothing.
+        /// The reason in the program's words. `nil` means that the program gave none.
         public let reason: String?
     }
 
     fileprivate enum Answer: Sendable {
         case text(String)
         case decline
-        /// Until the question is cancelled.
+        /// The person gives no answer until the question is cancelled.
         case silence
     }
 
@@ -38,34 +42,48 @@ public final class TestPerson: Sendable {
 
     init() {}
 
-    /// Everything that was asked so far.
+    /// The questions so far, in their order. A question that got no answer is among them.
     public var questions: [Question] { state.withLock { $0.questions } }
 
-    /// Answers the next question that wants something typed. Answers are used in the order in which they were given; where
-    /// none is left, there is nobody: the call ends with `KeychainError.Code.interactionNotAllowed`.
+    /// Types a text at the next question that wants one.
+    ///
+    /// Answers are used in the order in which they were given. At a question without an answer the call ends with
+    /// `KeychainError.Code.interactionNotAllowed`, as on a machine without a person. A wrong passcode is asked for
+    /// again, up to three times in a call, so a test of a wrong one gives an answer for each time.
+    ///
+    /// - Parameter text: The text.
     public func types(_ text: String) { state.withLock { $0.answers.append(.text(text)) } }
 
-    /// Declines the next question: the call ends with `KeychainError.Code.userCancelled`.
+    /// Declines the next question. The call ends with `KeychainError.Code.userCancelled`.
     public func declines() { state.withLock { $0.answers.append(.decline) } }
 
-    /// Leaves the next question alone, until the program cancels it.
+    /// Leaves the next question unanswered until the program cancels it, for tests of cancelled tasks.
+    ///
+    /// A blocking call that is not cancelled waits forever.
     public func hesitates() { state.withLock { $0.answers.append(.silence) } }
 
-    /// The fingers that are enrolled. None at first: what asks for one fails.
+    /// The names of the fingers that are enrolled. Without one, a call that asks for a finger throws
+    /// `KeychainError.Code.authenticationFailed`.
+    ///
+    /// Changing the names changes the enrolled set, so that items for the current set are not found any more.
     public var enrolledFingers: Set<String> {
         get { state.withLock { $0.fingers } }
         set { state.withLock { $0.fingers = newValue } }
     }
 
-    /// Touches the reader when it waits the next time, with one of ``enrolledFingers`` or another one. Where no touch is left,
-    /// the first of those that are enrolled touches it.
+    /// Touches the reader with a finger when it next waits.
+    ///
+    /// Without a call of this, an enrolled finger touches it. After five fingers in a row that are not enrolled the
+    /// reader is locked out until the passcode is typed.
+    ///
+    /// - Parameter finger: A name. A name that is not in ``enrolledFingers`` is a wrong finger.
     public func touches(with finger: String) { state.withLock { $0.touches.append(finger) } }
 }
 
 extension TestPerson {
-    /// Asks the person.
+    /// The prompter that asks the person.
     var mouth: any Prompter { ScriptedMouth(person: self) }
-    /// Reads the person's fingers.
+    /// The reader that reads the person's fingers.
     var hand: any BiometryProvider { ScriptedHand(person: self) }
 }
 

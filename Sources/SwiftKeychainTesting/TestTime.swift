@@ -2,7 +2,15 @@ public import Foundation
 internal import KeychainModel
 internal import Synchronization
 
-/// The time that a test's keychain goes by. It moves only when the test moves it.
+/// The clock of a test's keychain. It stands still until the test moves it.
+///
+/// ```swift
+/// try test.items.add(item)
+/// test.clock.advance(by: 3600)
+/// try test.items.update(Keychain.GenericPassword.self) { $0.service = "s" } _: { $0.comment = "an hour later" }
+/// ```
+///
+/// It begins with the time of day of the machine. It may be used by several threads.
 public final class TestTime: Sendable {
     private struct State {
         var now: Double
@@ -13,12 +21,14 @@ public final class TestTime: Sendable {
 
     init() { state = Mutex(State(now: Date().timeIntervalSinceReferenceDate)) }
 
-    /// The time of day.
+    /// The time of day. Items that are stored now get it as their date.
     public var date: Date { Date(timeIntervalSinceReferenceDate: now) }
 
-    /// Lets time pass.
+    /// Moves the clock forward. Waits after wrong passcodes and idle limits end by it.
     ///
-    /// - Parameter seconds: More than 0.
+    /// The keychain looks at the clock when it is used, so nothing happens at this call itself.
+    ///
+    /// - Parameter seconds: The time, more than 0. Another number ends the test's process.
     public func advance(by seconds: TimeInterval) {
         precondition(seconds > 0, "time passes in one direction")
         state.withLock { state in

@@ -170,6 +170,20 @@ import Testing
             engine.set(due: nil)
         }
     }
+
+    @Test("The housekeeper looks when the next item expires")
+    func expiry() throws {
+        let engine = FakeEngine()
+        try withServer(engine) { server throws in
+            #expect(try server.serves())
+            #expect(engine.waitForLockChecks(1))
+            engine.set(nextExpiry: .milliseconds(10))
+            engine.set(due: .seconds(3_600))
+            engine.tell(.lock(.unlocked(epoch: 2)))
+            #expect(engine.waitForLockChecks(5))
+            engine.set(nextExpiry: nil)
+        }
+    }
 }
 
 extension StoreChange {

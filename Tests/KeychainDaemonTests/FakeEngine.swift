@@ -10,6 +10,7 @@ final class FakeEngine: ChangeSource, Sendable {
         var told: [StoreChange] = []
         var isStopped = false
         var due: Duration?
+        var nextExpiry: Duration?
         var lockCheckCount = 0
     }
 
@@ -62,6 +63,9 @@ final class FakeEngine: ChangeSource, Sendable {
     /// When the housekeeper is to look again.
     func set(due: Duration?) { state.update { $0.due = due } }
 
+    /// When the next item expires.
+    func set(nextExpiry: Duration?) { state.update { $0.nextExpiry = nextExpiry } }
+
     /// How often it has looked.
     var lockCheckCount: Int { state.value.lockCheckCount }
 
@@ -98,6 +102,8 @@ final class FakeEngine: ChangeSource, Sendable {
         state.update { $0.lockCheckCount += 1 }
         return state.value.due
     }
+
+    func removeExpiredIfDue() throws(KeychainError) -> Duration? { state.value.nextExpiry }
 
     func setWatched(_ isWatched: Bool) {}
 }

@@ -235,7 +235,7 @@ import Testing
             _ = try store.open().count()
             let file = store.storeDirectory.appendingPathComponent("lock-state")
             let intact = try Data(contentsOf: file)
-            #expect(intact.count == 64)
+            #expect(intact.count == 80)
             for offset in intact.indices {
                 var damaged = intact
                 damaged[offset] ^= 0xff

@@ -248,6 +248,7 @@ import Testing
                 .password("older", modified: 999), present[2], .password("added"),
                 .password("two", modified: 1002).with { $0.identifier = present[0].identifier },
                 .password("added", secret: "again", modified: 1003), .password("bad").with { $0.accessGroup = "" },
+                .password("gone").with { $0.expires = .earliest },
             ]
             let rows = try engine.databaseRows()
             let foretold = try engine.merge(items, isDryRun: true)

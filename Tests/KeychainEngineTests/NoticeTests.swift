@@ -279,7 +279,7 @@ import Testing
         #expect(!record.isLocking(1_999_999_999), "further ahead than any notice: from before a start of the system")
         #expect(record.isLocking(5_999_999_999) && !record.isNoticeRunning(5_000_000_000))
         #expect(!record.isLocking(6_000_000_000))
-        bytes.replaceSubrange(56..., with: [UInt8](repeating: 0, count: 8))
+        bytes.replaceSubrange(56..<64, with: [UInt8](repeating: 0, count: 8))
         let former = try #require(bytes.withUnsafeBytes { LockRecord($0) })
         #expect(former.lockingUntil == 0 && !former.isLocking(0))
         record.lockingUntil = .max

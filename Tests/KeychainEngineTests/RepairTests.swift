@@ -235,7 +235,7 @@ import Testing
     @Test("A store that a newer version made, another program's database and files of two stores are left alone")
     func notOurs() throws {
         try withStore { store in
-            try store.edit("PRAGMA user_version = 2")
+            try store.edit("PRAGMA user_version = 3")
             try expectUntouched(store, mentioning: "newer version")
         }
         try withStore { store in

@@ -21,7 +21,7 @@ import Testing
     }
 
     private func expectUpgraded(_ store: ClosedStore) throws {
-        #expect(try store.value("PRAGMA user_version") == 2)
+        #expect(try store.value("PRAGMA user_version") == 3)
         #expect(try store.value("SELECT count(*) FROM item JOIN later ON later.uuid = item.uuid AND later = id") == 40)
         let engine = try Engine(configuration(store, .next))
         #expect(try engine.find(.password(limit: .all)).count == 40)
@@ -44,7 +44,7 @@ import Testing
                 Issue.record("another answer")
                 return
             }
-            #expect(status.schemaVersion == 2)
+            #expect(status.schemaVersion == 3)
             try expectUpgraded(store)
             let error = #expect(throws: KeychainError.self) { try store.open() }
             #expect(error?.code == .notAvailable && error?.message.contains("newer version") == true)
@@ -69,7 +69,7 @@ import Testing
 
     @Test(
         "A list of steps with one that is not known is of a newer version if its number is higher, and damaged if not",
-        arguments: [("2: later", true), ("1: items of another kind", false), ("", false)])
+        arguments: [("3: later", true), ("1: items of another kind", false), ("", false)])
     func unknownStep(step: String, isNewer: Bool) throws {
         try withStore { store in
             try store.edit("\(Self.formerStepList) INSERT INTO grdb_migrations VALUES ('1: items'), ('\(step)')")
@@ -187,7 +187,7 @@ import Testing
                         "broken", sql: "UPDATE item SET version = version + 1; SELECT nothing FROM nowhere;")
                 ])
             #expect(throws: KeychainError.self) { try Engine(configuration(store, broken)) }
-            #expect(try store.value("PRAGMA user_version") == 1)
+            #expect(try store.value("PRAGMA user_version") == 2)
             #expect(try store.open().secret(of: "3") == "secret of 3")
             try expectUpgradedByOpening(store)
         }

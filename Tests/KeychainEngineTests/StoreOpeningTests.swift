@@ -27,7 +27,7 @@ import Testing
     @Test("A store of a newer version")
     func newerVersion() throws {
         try withStore { store in
-            try store.edit("PRAGMA user_version = 2")
+            try store.edit("PRAGMA user_version = 3")
             try expectRefused(store, mentioning: "newer version")
         }
     }
@@ -80,7 +80,7 @@ import Testing
             let other = store.directory.appendingPathComponent("other")
             do {
                 let newer = try TestDatabase(store.database)
-                try newer.run("PRAGMA journal_mode = WAL; PRAGMA user_version = 2")
+                try newer.run("PRAGMA journal_mode = WAL; PRAGMA user_version = 3")
                 // As they lie there while it runs: what a kill leaves.
                 try FileManager.default.copyItem(at: store.storeDirectory, to: other)
                 withExtendedLifetime(newer) {}
@@ -102,7 +102,7 @@ import Testing
             let store = ClosedStore(directory: directory)
             let engine = try store.open()
             let newer = try TestDatabase(store.database)
-            try newer.run("PRAGMA user_version = 2")
+            try newer.run("PRAGMA user_version = 3")
             let error = #expect(throws: KeychainError.self) { try store.open() }
             #expect(error?.message.contains("newer version") == true)
             withExtendedLifetime((engine, newer)) {}

@@ -77,6 +77,48 @@ import Testing
         }
     }
 
+    @Test(
+        "An item that no answer has is not there for a transaction either, and gives way",
+        arguments: [true, false])
+    func itemsWithoutAnAnswer(_ isDamaged: Bool) throws {
+        try withKeychain { test in
+            var request = Self.password("a")
+            if !isDamaged {
+                test.reader.enroll(1)
+                request.accessControl = try AccessControl(.whenUnlocked, flags: .biometryCurrentSet)
+            }
+            _ = try test.handler.handle(.add(request), from: caller)
+            let present = SeenItems(Self.query("a"), versions: [])
+            #expect(try !commit(test, TransactionRequest(seen: [present], steps: [])))
+            if isDamaged {
+                try database(test).run("UPDATE item SET secret = zeroblob(length(secret))")
+            } else {
+                test.reader.enroll(1, 2)
+            }
+            #expect(try find(test, Self.query("a")).isEmpty)
+            #expect(try commit(test, TransactionRequest(seen: [present], steps: [])))
+            #expect(try commit(test, TransactionRequest(seen: [present], steps: [.put(Self.password("a", "new"))])))
+            #expect(try find(test, Self.query("a")).map { $0.secret?.copyData() } == [Data("new".utf8)])
+        }
+    }
+
+    private func database(_ test: TestKeychain) throws -> TestDatabase {
+        try TestDatabase(test.directory.appendingPathComponent("store/keychain.db"))
+    }
+
+    @Test("A transaction without changes is a question, and waits for no writer", arguments: KeychainHost.carriers)
+    func question(_ host: KeychainHost) throws {
+        try withKeychain(host) { test in
+            _ = try test.handler.handle(.add(Self.password("a")), from: caller)
+            let writer = try database(test)
+            let question = SeenItems(Self.query("a"), versions: [])
+            try writer.transaction {
+                let isSo = try commit(test, TransactionRequest(seen: [question], steps: []))
+                #expect(!isSo)
+            }
+        }
+    }
+
     @Test("One change that fails takes all others back", arguments: KeychainHost.allCases)
     func failure(_ host: KeychainHost) throws {
         try withKeychain(host) { test throws in

@@ -14,6 +14,8 @@ package struct FixtureManifest: Codable, Sendable {
         /// Seconds since 2001-01-01 00:00 UTC.
         package var created: Double
         package var modified: Double
+        /// The same; nil: never, and in stores of the first format.
+        package var expires: Double?
         /// In the order of their codes.
         package var attributes: [Value]
         /// nil for an item without one.
@@ -73,6 +75,7 @@ extension FixtureManifest.Item {
         flags = item.accessControl.flags.rawValue
         created = item.created
         modified = item.modified
+        expires = item.expires?.seconds
         attributes = item.attributes.entries.map { FixtureManifest.Value($0.attribute, $0.value) }
             .sorted { $0.code < $1.code }
         self.secret = secret?.copyData()

@@ -24,6 +24,9 @@ package final class TestClock: Clock {
         }
     }
 
+    /// Somebody sets the time of day back. The system does not notice.
+    package func setBack(by duration: Double) { time.withLock { $0.now -= duration } }
+
     /// The system starts anew: the boot clock begins at nothing. What the kernel kept is up to the test.
     package func restart() {
         time.withLock { time in

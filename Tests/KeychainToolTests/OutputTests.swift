@@ -34,7 +34,7 @@ import Testing
             #expect(
                 Set(item.keys) == [
                     "class", "reference", "group", "synchronizable", "accessible", "constraints", "created",
-                    "modified", "attributes",
+                    "modified", "expires", "attributes",
                 ])
             let attributes = try #require(item["attributes"] as? [String: Any])
             #expect(attributes["service"] as? String == Self.hostile + "\"\\\n😀")

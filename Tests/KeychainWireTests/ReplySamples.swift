@@ -4,7 +4,7 @@ import KeychainWire
 
 enum ReplyKind: CaseIterable {
     case added, found, deleted, done, status, checked, lockStatus, rekeyed, exported, imported, fileKey, fileKeyBackup,
-        authenticationStatus, authenticationNeeded, committed
+        authenticationStatus, authenticationNeeded, committed, expired
 
     init(_ reply: Reply) {
         self =
@@ -24,6 +24,7 @@ enum ReplyKind: CaseIterable {
             case .authenticationStatus: .authenticationStatus
             case .authenticationNeeded: .authenticationNeeded
             case .committed: .committed
+            case .expired: .expired
             }
     }
 }
@@ -38,7 +39,8 @@ enum ReplySamples {
                 StoreFinding(.warning, "c", advice: "d", isRepairable: true),
                 StoreFinding(.damage, "e", advice: "f", isRepairable: true),
             ]),
-            .deleted(3), .committed(true), .lockStatus(lock),
+            .deleted(3), .committed(true),
+            .expired(ExpirySweep(removedCount: 3, next: RequestSamples.expiryDate)), .lockStatus(lock),
             .rekeyed(RekeyProgress(done: 1, total: 2, isFinished: true)),
             .exported(part),
             .imported(ImportOutcome.allCases), .fileKey(fileKey(RequestSamples.wrappedFileKey)),
@@ -55,7 +57,7 @@ enum ReplySamples {
             .status(bareStatus),
             .checked([]), .lockStatus(bareLock), .rekeyed(RekeyProgress(done: 0, total: 0, isFinished: false)),
             .exported(ExportedPart()), .imported([]), .fileKey(fileKey(RequestSamples.bareWrappedFileKey)),
-            .fileKeyBackup(Data()), .committed(false),
+            .fileKeyBackup(Data()), .committed(false), .expired(ExpirySweep(removedCount: 0, next: nil)),
             .authenticationNeeded(AuthenticationChallenge([[.passcode]])),
         ]
             + [.ready(RequestSamples.enrolment), .lockedOut(.face), .notAvailable("")].map {

@@ -7,7 +7,7 @@ enum RequestKind: CaseIterable {
     case add, find, update, delete, status, check, compact, lockStatus, unlock, lock, setPasscode, changePasscode,
         removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore,
         makeFileKey, openFileKey, rewrapFileKey, adoptFileKey, backUpFileKeys, authenticationStatus, endTicket,
-        transaction, authenticated
+        transaction, removeExpired, authenticated
 
     init(_ request: Request) {
         self =
@@ -39,6 +39,7 @@ enum RequestKind: CaseIterable {
             case .authenticationStatus: .authenticationStatus
             case .endTicket: .endTicket
             case .transaction: .transaction
+            case .removeExpired: .removeExpired
             case .authenticated: .authenticated
             }
     }
@@ -79,7 +80,7 @@ enum RequestSamples {
         [
             .add(AddRequest(.certificate)), .find(FindRequest(ItemQuery(.identity), wantsSecrets: false)),
             .update(UpdateRequest(ItemQuery(.key), changes: ItemChanges())), .delete(ItemQuery(.internetPassword)),
-            .status, .check, .compact, .lockStatus, .unlock(SecretBytes("")), .lock(.withGrace),
+            .status, .check, .compact, .removeExpired, .lockStatus, .unlock(SecretBytes("")), .lock(.withGrace),
             .passcode(.set(SecretBytes(""))),
             .passcode(.change(old: SecretBytes(""), new: SecretBytes(""), rekey: false)),
             .passcode(.remove(old: SecretBytes(""))),
@@ -102,6 +103,7 @@ enum RequestSamples {
         request.accessGroup = "group"
         request.synchronizable = true
         request.accessControl = accessControl
+        request.expires = .at(expiryDate)
         request.secret = SecretBytes(needles[0])
         return request
     }
@@ -125,7 +127,15 @@ enum RequestSamples {
         let versions = [identifier, storeID].map { ItemVersion(identifier: $0, modified: 700_000_000.125) }
         return TransactionRequest(
             seen: [SeenItems(query, versions: versions), SeenItems(query, versions: [versions[1]])],
-            steps: [.add(add), .put(add), .update(UpdateRequest(query, changes: changes)), .delete(query)])
+            steps: [.add(add), .put(addExpiringLater), .update(UpdateRequest(query, changes: changes)), .delete(query)])
+    }
+
+    static let expiryDate = ExpiryDate(milliseconds: 253_402_300_799_999)!  // the latest
+
+    static var addExpiringLater: AddRequest {
+        var request = add
+        request.expires = .after(.max)
+        return request
     }
 
     static var changes: ItemChanges {
@@ -135,6 +145,7 @@ enum RequestSamples {
         changes.synchronizable = true
         changes.accessControl = accessControl
         changes.created = 1e15
+        changes.expires = .never
         changes.secret = SecretBytes(needles[0])
         return changes
     }
@@ -157,7 +168,7 @@ enum RequestSamples {
         Item(
             itemClass: .identity, identifier: identifier, attributes: attributes, accessGroup: "group",
             synchronizable: true, accessControl: accessControl, created: 700_000_000.25, modified: 1e-300,
-            secret: SecretBytes(needles[0]), certificate: SecretBytes(needles[1]))
+            expires: expiryDate, secret: SecretBytes(needles[0]), certificate: SecretBytes(needles[1]))
     }
 
     static let wrappedFileKey = WrappedFileKey(

@@ -41,6 +41,9 @@ let package = Package(
         .executableTarget(
             name: "DataProtectionCalls", dependencies: [dataProtection, keychain, "Report"], swiftSettings: settings),
 
+        // Stores for a day, and looks a day later.
+        .executableTarget(name: "TokenForADay", dependencies: [keychain, security], swiftSettings: settings),
+
         // Code that only imports Foundation: every member that the plugin adds to it.
         .executableTarget(
             name: "FoundationMembers", dependencies: [dataProtection, keychainSecurity], swiftSettings: settings,

@@ -137,6 +137,9 @@ def sources(made):
     for path in [*made.glob("Snippets/*"), *made.glob("Manifests/*/*.swift")]:
         if path not in files:
             path.unlink()
+            # A directory without its manifest is one that SwiftPM looks for further up.
+            if path.name == "Package.swift":
+                path.parent.rmdir()
     for path, text in files.items():
         write(path, text)
     print(f"{len(found)} snippets, {len(found) - len(code)} of them manifests; {sum(one.is_run for one in code)} are run")

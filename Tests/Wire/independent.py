@@ -39,6 +39,18 @@ class Generator:
     def time(self):
         return self.random.choice([0.0, -0.0, -1.5, 8e8 + self.random.random(), 1.7e308])
 
+    def moment(self):
+        """A date that calendars show, as exact as a date of expiry is."""
+        return (self.random.choice([0, 1, 1_700_000_000_123, 253_402_300_799_999]) - 978_307_200_000) / 1000
+
+    def expiry(self, message):
+        if self.maybe():
+            message.expires = self.moment()
+        elif self.maybe():
+            message.expires_after = self.number(64)
+        elif self.maybe():
+            message.never_expires = True
+
     def secret(self, message, name, size=None):
         size = self.random.choice([0, 1, 32, 200]) if size is None else size
         setattr(message, name, size)
@@ -88,6 +100,8 @@ class Generator:
         for name in ["secret_size", "certificate_size"]:
             if self.maybe():
                 self.secret(item, name)
+        if self.maybe():
+            item.expires = self.moment()
 
     def query(self, query):
         query.item_class = wire.ITEM_CLASS_GENERIC_PASSWORD
@@ -125,6 +139,7 @@ class Generator:
             self.access(add)
         if self.maybe():
             self.secret(add, "secret_size")
+        self.expiry(add)
 
     def changes(self, changes):
         self.attributes(changes.attributes, True)
@@ -140,6 +155,7 @@ class Generator:
             changes.created = self.time()
         if self.maybe():
             self.secret(changes, "secret_size")
+        self.expiry(changes)
 
     def wrapped(self, key):
         key.file_id, key.store_id = self.bytes(16), self.bytes(16)
@@ -167,6 +183,11 @@ class Generator:
         if status.biometry in (status.BIOMETRY_NOT_ENROLLED, status.BIOMETRY_NOT_AVAILABLE):
             status.message = self.text()
 
+    def expired(self, expired):
+        expired.removed = self.number(31)
+        if self.maybe():
+            expired.next = self.moment()
+
     def step(self, step):
         self.fill(getattr(step, self.random.choice(["add", "put", "update", "delete"])))
 
@@ -178,6 +199,7 @@ class Generator:
             "Add": self.addition,
             "Changes": self.changes,
             "Step": self.step,
+            "Expired": self.expired,
             "WrappedFileKey": self.wrapped,
             "BiometryAnswer": self.biometry,
             "AuthenticationStatus": self.authentication,

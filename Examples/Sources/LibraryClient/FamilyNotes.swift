@@ -4,15 +4,18 @@ import Foundation
 ///
 /// The library's entitlements name their group, so a program that contains it need not.
 public struct FamilyNotes: Sendable {
-    /// What the keychain answered when it was not what a caller hopes for.
+    /// A status of the keychain that is no success.
     public struct Failure: LocalizedError, Equatable {
+        /// As Apple's keychain gives it.
         public let status: Int32
 
+        /// The meaning of the status, in English.
         public var errorDescription: String? {
             SecCopyErrorMessageString(status, nil) as String?
         }
     }
 
+    /// The notes of the program's first access group.
     public init() {}
 
     /// The text of a note. Nil: there is none of this name.
@@ -25,6 +28,7 @@ public struct FamilyNotes: Sendable {
         return (result as? Data).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// Stores a note, in the place of one of the same name.
     public func write(_ text: String, named name: String) throws {
         let item = query(name).merging([kSecValueData: Data(text.utf8)]) { $1 }
         let status = SecItemAdd(item as CFDictionary, nil)
@@ -33,6 +37,7 @@ public struct FamilyNotes: Sendable {
         try check(SecItemUpdate(query(name) as CFDictionary, changes as CFDictionary))
     }
 
+    /// Removes a note. One that is not there is a failure.
     public func remove(_ name: String) throws {
         try check(SecItemDelete(query(name) as CFDictionary))
     }

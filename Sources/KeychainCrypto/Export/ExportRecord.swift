@@ -49,7 +49,7 @@ extension ExportRecord {
         for entry in item.attributes.entries.sorted(by: { $0.attribute.rawValue < $1.attribute.rawValue }) {
             sorted.attributes.append(entry.attribute, entry.value)
         }
-        return Data(sorted.encodedMetadata())
+        return Data(sorted.encodedMetadata(hasExpiry: true))
     }
 
     /// What stands before metadata and secret.

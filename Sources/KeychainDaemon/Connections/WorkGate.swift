@@ -82,8 +82,9 @@ extension WorkGate.Work {
         case .lock, .lockStatus, .renewLease, .giveUpStore, .endTicket: self = .immediate
         case .unlock, .passcode: self = .passcode
         case .status, .fileKey, .backUpFileKeys, .authenticationStatus: self = .read
-        case .check, .compact, .rekeyStep, .exportItems, .importItems: self = .large
+        case .check, .compact, .removeExpired, .rekeyStep, .exportItems, .importItems: self = .large
         case .find(let request): self = request.query.limit == .one ? .read : .large
+        case .transaction(let request) where request.steps.isEmpty: self = .read
         case .add, .update, .delete, .transaction: self = byteCount > Self.mostOrdinaryBytes ? .large : .write
         }
     }

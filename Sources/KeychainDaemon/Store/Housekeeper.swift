@@ -2,8 +2,8 @@ internal import Foundation
 internal import KeychainModel
 internal import Logging
 
-/// The thread that waits for changes of the store and for what is due: it locks away what was not used for too long, and
-/// wakes subscribers. While nothing happens and nothing is due it sleeps.
+/// The thread that waits for changes of the store and for what is due: it locks away what was not used for too long,
+/// removes what has expired, and wakes subscribers. While nothing happens and nothing is due it sleeps.
 final class Housekeeper: Sendable {
     /// Many changes in a row are told at most this often.
     private static let pause = Duration.milliseconds(5)
@@ -52,7 +52,7 @@ final class Housekeeper: Sendable {
             // Also before the first wait: until the position was known, changes went unnoticed.
             subscribers.wake()
             end.wait(for: Self.pause)
-            let due = try engine.lockIfDue()
+            let due = [try engine.lockIfDue(), try engine.removeExpiredIfDue()].compactMap(\.self).min()
             position = try engine.waitForChange(after: position, timeout: due)
         }
     }

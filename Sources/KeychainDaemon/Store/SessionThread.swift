@@ -79,6 +79,9 @@ private struct StoreOfDaemon: LockableStore {
     }
 
     func renewLease() throws(KeychainError) {}
+
+    /// The housekeeper does it.
+    func removeExpired() throws(KeychainError) {}
 }
 
 extension KeychainError {

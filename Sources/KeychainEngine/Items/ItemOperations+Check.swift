@@ -73,6 +73,7 @@ extension ItemOperations {
     }
 
     private func check(_ id: Int64, on connection: StoreConnection, _ report: inout RowReport) throws {
+        if try connection.withRow(id, isExpired) == true { return }
         guard let home = try connection.withRow(id, { $0.home }),
             let kind = try connection.kind(ofHome: home)
         else { return report.unreadable.append(id) }

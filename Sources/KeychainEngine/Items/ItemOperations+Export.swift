@@ -63,8 +63,10 @@ extension ItemOperations {
     private func homeOfExportable(
         _ id: Int64, on connection: StoreConnection, _ leftOut: inout LeftOut
     ) throws -> Int64? {
-        let row = try connection.withRow(id) { (home: $0.home, control: try AccessControl(canonicalBytes: $0.access)) }
-        guard let row else { return nil }
+        let row = try connection.withRow(id) { row in
+            isExpired(row) ? nil : (home: row.home, control: try AccessControl(canonicalBytes: row.access))
+        }
+        guard case .some(.some(let row)) = row else { return nil }
         if row.control.protection.isThisDeviceOnly {
             leftOut.thisDeviceOnly += 1
         } else if row.control.isConstrained {
@@ -99,7 +101,9 @@ private struct ExportedRows {
         var found: [Int64] = []
         for tier in IndexTier.allCases {
             guard let indexers = try operations.keys.indexers(for: tier) else {
-                let hasItems = try ItemClass.stored.contains { try connection.hasItems(of: $0, tier: tier) }
+                let hasItems = try ItemClass.stored.contains {
+                    try connection.hasItems(of: $0, tier: tier, at: operations.now)
+                }
                 if hasItems { throw operations.keys.lockedError(.afterFirstUnlock) }
                 continue
             }

@@ -29,6 +29,7 @@ extension ItemOperations {
         _ item: Item, isDryRun: Bool, on connection: StoreConnection
     ) throws -> ImportOutcome {
         guard item.flaw == nil else { return .refused }
+        if let expires = item.expires, expires <= now { return .expired }
         var new = item
         new.attributes = item.attributes.withUniquenessDefaults(of: item.itemClass)
         let place = try Placement(new, keys: keys)

@@ -72,10 +72,11 @@ extension ItemOperations {
     /// Whether a row that cannot be searched may be meant: any of its class, for what tells them apart is hidden.
     private func mayBeOutOfReach(_ query: ItemQuery, on connection: StoreConnection) throws -> Bool {
         guard let reference = query.persistentReference else {
-            return try connection.hasItems(of: query.itemClass, tier: .afterFirstUnlock)
+            return try connection.hasItems(of: query.itemClass, tier: .afterFirstUnlock, at: now)
         }
         guard let id = try connection.item(withUUID: reference.identifier),
-            let home = try connection.withRow(id, { $0.home }), let kind = try connection.kind(ofHome: home)
+            let home = try connection.withRow(id, { isExpired($0) ? nil : $0.home }) ?? nil,
+            let kind = try connection.kind(ofHome: home)
         else { return false }
         return kind.itemClass == query.itemClass && kind.tier == .afterFirstUnlock
     }
@@ -87,7 +88,7 @@ extension ItemOperations {
         guard let id = try search.connection.item(withUUID: identifier) else { return true }
         let item =
             try search.connection.withRow(id, secrets: search.wantsSecrets) { row in
-                search.homes.contains(row.home) && search.isListed(row) ? try open(row) : nil
+                search.homes.contains(row.home) && search.isListed(row) && !isExpired(row) ? try open(row) : nil
             } ?? nil
         return try item.map(body) ?? true
     }
@@ -103,7 +104,7 @@ extension ItemOperations {
             let item =
                 try search.connection.withRow(id, secrets: search.wantsSecrets) { row in
                     isElsewhere = !search.homes.contains(row.home)
-                    return isElsewhere ? nil : try open(row)
+                    return isElsewhere || isExpired(row) ? nil : try open(row)
                 } ?? nil
             // Called when the row's statement is done with, so that `body` may search in turn.
             if let item, try !body(item) { return false }

@@ -12,8 +12,17 @@ extension ItemOperations {
         let steps = try request.steps.map { try prepared($0, from: caller) }
         let policy = AccessPolicy(caller: caller)
         let seen = try request.seen.map { (items: $0, scope: try policy.scopeForReading($0.query.accessGroup)) }
+        func isUnchanged(_ connection: StoreConnection) throws -> Bool {
+            try seen.allSatisfy { try self.isUnchanged($0.items, in: $0.scope, on: connection) }
+        }
+        // A question alone waits for no writer.
+        if steps.isEmpty {
+            let answer = try read(isUnchanged)
+            try keys.requireWithinGrace()
+            return answer
+        }
         return try write(isLarge: steps.count > Self.mostOrdinarySteps) { connection in
-            for (items, scope) in seen where try !isUnchanged(items, in: scope, on: connection) { return false }
+            guard try isUnchanged(connection) else { return false }
             for step in steps { try step(connection) }
             return true
         }
@@ -22,7 +31,9 @@ extension ItemOperations {
     private func isUnchanged(_ items: SeenItems, in scope: GroupScope, on connection: StoreConnection) throws -> Bool {
         var missing = Set(items.versions)
         var isUnchanged = true
-        try forEachMatch(of: items.query, in: scope, on: connection, wantsSecrets: false) { row in
+        try forEachMatch(of: items.query, in: scope, on: connection, wantsSecrets: items.hasSecrets) { row in
+            // No answer has it, so nobody has seen it.
+            if try authentication.isInvalidated(row.item.accessControl) { return true }
             isUnchanged = missing.remove(ItemVersion(row.item)) != nil
             return isUnchanged
         }
@@ -42,6 +53,7 @@ extension ItemOperations {
             var changes = ItemChanges()
             changes.attributes = request.attributes
             changes.secret = request.secret
+            changes.expires = request.expires
             if request.accessControl != nil { changes.accessControl = item.accessControl }
             return { try put(item, changes, on: $0) }
         case .update(let request):

@@ -69,7 +69,7 @@ extension ItemOperations {
         _ id: Int64, as itemClass: ItemClass, _ changes: ItemChanges, on connection: StoreConnection
     ) throws -> Bool {
         guard let old = try openWhole(id, as: itemClass, on: connection) else { return false }
-        let new = old.item.applying(changes, now: configuration.clock.now)
+        let new = old.item.applying(changes, now: configuration.clock.now, expires: try changes.expires?.date(at: now))
         let (row, place) = try seal(new, version: old.version + 1)
         try makeRoom(for: new, at: place, replacing: id, on: connection)
         try connection.replace(id, with: row)
@@ -85,6 +85,7 @@ extension ItemOperations {
     ) throws -> OpenedRow? {
         do {
             return try connection.withRow(id, secrets: true) { row in
+                if isExpired(row) { return nil }
                 let opened = try cipher.open(row, as: itemClass) { _ in verdict }
                 if case .everything = verdict, opened?.item.accessControl.isSealedWithApplicationPassword == true {
                     authentication.noteRightApplicationPassword()
@@ -120,7 +121,9 @@ extension ItemOperations {
 extension Item {
     /// A modification date is always later than the one before, by a millisecond if the clock stood still, and more where
     /// the former one is so late that a millisecond makes no difference.
-    fileprivate func applying(_ changes: ItemChanges, now: Double) -> Item {
+    ///
+    /// - Parameter expires: The date that the changes ask for.
+    fileprivate func applying(_ changes: ItemChanges, now: Double, expires: ExpiryDate?) -> Item {
         var item = self
         for (attribute, value) in changes.attributes.entries { item.attributes[attribute] = value }
         if let group = changes.accessGroup { item.accessGroup = group }
@@ -128,6 +131,7 @@ extension Item {
         if let created = changes.created { item.created = created }
         item.modified = max(now, modified + 0.001, modified.nextUp)
         if let accessControl = changes.accessControl { item.accessControl = accessControl }
+        if changes.expires != nil { item.expires = expires }
         if let secret = changes.secret { item.secret = secret }
         return item
     }

@@ -9,6 +9,20 @@ struct ItemOperations {
     let configuration: EngineConfiguration
     let logger: Logger
     let authentication: Authentication
+    /// When the request came. Items that expire by then are not there.
+    let now: ExpiryDate
+
+    init(
+        store: ItemStore, keys: KeySession, configuration: EngineConfiguration, logger: Logger,
+        authentication: Authentication
+    ) {
+        self.store = store
+        self.keys = keys
+        self.configuration = configuration
+        self.logger = logger
+        self.authentication = authentication
+        now = max(ExpiryDate(seconds: configuration.clock.now) ?? .earliest, keys.latestExpiry)
+    }
 
     var cipher: RowCipher {
         RowCipher(
@@ -60,6 +74,7 @@ struct ItemOperations {
             }
             // From here on no process may go on with older keys alone: it would not see what this one lists.
             if agreed < keys.generation { try connection.setSealingGeneration(keys.generation) }
+            try removeExpired(on: connection)
             return try body(connection)
         }
         if onlyRemoves { return try store.remove(agreed) }

@@ -78,9 +78,11 @@ struct RowCipher {
     /// What a row says of itself. Not authentic before it is opened.
     func binding(of row: StoredRow, _ itemClass: ItemClass) throws(KeychainError) -> RowBinding {
         guard let uuid = row.uuid else { throw Self.damaged("its id is not a UUID") }
+        let expires = row.hasExpiry ? row.expires : nil
+        guard row.hasExpiry == (expires != nil) else { throw Self.damaged("its date of expiry is none") }
         return RowBinding(
             storeID: storeID, rowID: uuid, itemClass: itemClass,
-            accessControl: try AccessControl(canonicalBytes: row.access), version: row.version)
+            accessControl: try AccessControl(canonicalBytes: row.access), version: row.version, expires: expires)
     }
 
     /// Whether the key of a row's metadata is one that was wrapped for this row, this access control and this generation of
@@ -105,7 +107,7 @@ struct RowCipher {
     ) throws(KeychainError) -> (metadata: SealedHalf, secret: SealedHalf?) {
         let binding = RowBinding(
             storeID: storeID, rowID: item.identifier, itemClass: item.itemClass, accessControl: item.accessControl,
-            version: version)
+            version: version, expires: item.expires)
         return try keys.withSealingKey(item.accessControl.protection) { key throws(KeychainError) in
             try RowSealer.with(classKey: key, binding) { sealer throws(KeychainError) in
                 let secret = try item.secret?.withUnsafeBytes { bytes throws(KeychainError) in

@@ -8,6 +8,9 @@ protocol KeySource: AnyObject {
 
     /// - Throws: `.interactionNotAllowed` if the store was locked since the snapshot and the grace is over.
     func requireWithinGrace(_ snapshot: KeySnapshot) throws(KeychainError)
+
+    /// Keeps a date of expiry that has passed.
+    func noteExpired(_ date: ExpiryDate)
 }
 
 /// The keys of a store for the length of one operation, in one thread.
@@ -19,17 +22,26 @@ final class KeySession {
     /// Rows under keys that the keybag does not have count as damaged, instead of making the operation begin anew.
     let isLastAttempt: Bool
     let snapshot: KeySnapshot
+    /// The latest date of expiry that was seen to have passed, by whatever process.
+    private(set) var latestExpiry: ExpiryDate
     /// nil: not asked for yet.
     private var fetched: KeySet??
 
-    init(_ keys: any KeySource, _ snapshot: KeySnapshot, isLastAttempt: Bool) {
+    init(_ keys: any KeySource, _ snapshot: KeySnapshot, latestExpiry: ExpiryDate, isLastAttempt: Bool) {
         self.keys = keys
         self.isLastAttempt = isLastAttempt
         self.snapshot = snapshot
+        self.latestExpiry = latestExpiry
     }
 
     /// Under which generation of keys a row is sealed now.
     var generation: UInt32 { snapshot.newestGeneration }
+
+    func noteExpired(_ date: ExpiryDate) {
+        guard date > latestExpiry else { return }
+        latestExpiry = date
+        keys.noteExpired(date)
+    }
 
     // MARK: Class keys
 

@@ -85,7 +85,8 @@ final class KeyStore: KeySource, Sendable {
     ///   keybag does not have: then they never will be.
     func begin(isLastAttempt: Bool = false) throws(KeychainError) -> KeySession {
         guard let record = state.readOrMake() else {
-            return KeySession(self, try look(LockRecord()), isLastAttempt: isLastAttempt)
+            return KeySession(
+                self, try look(LockRecord()), latestExpiry: .earliest, isLastAttempt: isLastAttempt)
         }
         let result = snapshot.withLock { known -> Result<KeySnapshot, KeychainError> in
             if let known, known.record.epoch == record.epoch { return .success(known) }
@@ -95,8 +96,12 @@ final class KeyStore: KeySource, Sendable {
                 return fresh
             }
         }
-        return KeySession(self, try result.get(), isLastAttempt: isLastAttempt)
+        return KeySession(
+            self, try result.get(), latestExpiry: ExpiryDate(milliseconds: record.latestExpiry) ?? .earliest,
+            isLastAttempt: isLastAttempt)
     }
+
+    func noteExpired(_ date: ExpiryDate) { state.noteExpired(date.milliseconds) }
 
     /// Whether anything happened to the lock or the keybag since a session began: then its refusals are not final.
     func hasChanged(since session: KeySession) -> Bool {

@@ -4,7 +4,7 @@ internal import KeychainModel
 /// What processes tell each other about a store's lock: the content of the file `lock-state`
 /// (docs/keybag-format.md). Times are nanoseconds since the system started.
 struct LockRecord: Sendable, Equatable {
-    static let byteCount = 64
+    static let byteCount = 80
     private static let magic: UInt64 = 0x4C4F_434B_5354_0D0A  // "LOCKST", CR, LF
 
     /// Changes with every lock, unlock, announcement of a lock and change of the keybag.
@@ -21,11 +21,16 @@ struct LockRecord: Sendable, Equatable {
     var unlockedAt: UInt64 = 0
     /// A lock was announced, and follows until then; 0: none was since the last lock.
     var lockingUntil: UInt64 = 0
+    /// The latest date of expiry that was seen to have passed, in milliseconds since 1970: a clock that is set back does not
+    /// bring the item back.
+    var latestExpiry: UInt64 = 0
 
     /// Where ``graceEnd`` and ``lockedAt`` lie, which locks alone write.
     static let offsetsOfLock = 16..<32
     /// Where ``lastUse`` lies, which is written alone.
     static let offsetOfLastUse = 32
+    /// Where ``latestExpiry`` lies, which is written alone.
+    static let offsetOfExpiry = 64
     /// By how much a lock that does not wait for its turn is ahead of whatever has the turn.
     static let forcedStep: UInt64 = 1 << 32
 
@@ -52,14 +57,20 @@ struct LockRecord: Sendable, Equatable {
         watchedUntil = word(40)
         unlockedAt = word(48)
         lockingUntil = word(56)
+        // With its complement: damage of one must not make an item expire.
+        latestExpiry = word(72) == ~word(64) ? word(64) : 0
     }
 
     func write(to bytes: UnsafeMutableRawBufferPointer) {
-        let words = [Self.magic, epoch, graceEnd, lockedAt, lastUse, watchedUntil, unlockedAt, lockingUntil]
+        let words =
+            [Self.magic, epoch, graceEnd, lockedAt, lastUse, watchedUntil, unlockedAt, lockingUntil]
+            + expiryWords
         for (index, word) in words.enumerated() {
             bytes.storeBytes(of: word.bigEndian, toByteOffset: index * 8, as: UInt64.self)
         }
     }
+
+    var expiryWords: [UInt64] { [latestExpiry, ~latestExpiry] }
 }
 
 // MARK: - Locks and unlocks

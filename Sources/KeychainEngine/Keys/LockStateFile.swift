@@ -136,9 +136,11 @@ final class LockStateFile: LockStateKeeper {
         // Only a lock writes the words of a lock: one that did not wait for its turn may have written them meanwhile. The
         // epoch comes last, since who has seen it looks at the rest once.
         let isLock = former == nil || record.lockedAt != present.lockedAt || record.graceEnd != present.graceEnd
-        let offsets = LockRecord.offsetsOfLock
+        let (offsets, end) = (LockRecord.offsetsOfLock, LockRecord.offsetOfExpiry)
         let ranges =
-            isLock ? [0..<LockRecord.byteCount] : [offsets.upperBound..<LockRecord.byteCount, 0..<offsets.lowerBound]
+            former == nil
+            ? [0..<LockRecord.byteCount]
+            : isLock ? [0..<end] : [offsets.upperBound..<end, 0..<offsets.lowerBound]
         let isWritten = withUnsafeTemporaryAllocation(byteCount: LockRecord.byteCount, alignment: 8) { bytes in
             record.write(to: bytes)
             return ranges.allSatisfy { range in
@@ -155,6 +157,17 @@ final class LockStateFile: LockStateKeeper {
         descriptor.withLock { file in
             // The next use tries again; at worst the store locks itself early.
             _ = withUnsafeBytes(of: word) { files.write($0, to: file, at: LockRecord.offsetOfLastUse) }
+        }
+    }
+
+    /// Two programs that do this at once may leave the earlier date. The next one that meets the later item writes it again.
+    func noteExpired(_ date: UInt64) {
+        guard var record = read(), record.latestExpiry < date else { return }
+        record.latestExpiry = date
+        let words = record.expiryWords.map(\.bigEndian)
+        descriptor.withLock { file in
+            // On a read-only disk it is not kept: then a clock that is set back brings an item back.
+            _ = words.withUnsafeBytes { files.write($0, to: file, at: LockRecord.offsetOfExpiry) }
         }
     }
 

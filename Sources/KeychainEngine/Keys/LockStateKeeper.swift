@@ -30,6 +30,11 @@ protocol LockStateKeeper: AnyObject, Sendable {
     /// One word alone, so that using a key does not wait for anybody.
     func noteUse(at time: UInt64)
 
+    /// Keeps a date of expiry that has passed, if it is the latest one.
+    ///
+    /// - Parameter date: In milliseconds since 1970.
+    func noteExpired(_ date: UInt64)
+
     /// Waits until the record has another epoch than `epoch`, or the time is over.
     func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64
 

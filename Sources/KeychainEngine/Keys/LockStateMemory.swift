@@ -32,8 +32,10 @@ final class LockStateMemory: LockStateKeeper {
         record.withLock { record in
             // A use that was noted meanwhile counts.
             let lastUse = max(record.lastUse, final.lastUse)
+            let latestExpiry = record.latestExpiry
             record = final
             record.lastUse = lastUse
+            record.latestExpiry = max(latestExpiry, final.latestExpiry)
         }
         follow()
         signal.give()
@@ -44,6 +46,9 @@ final class LockStateMemory: LockStateKeeper {
     }
 
     func noteUse(at time: UInt64) { record.withLock { $0.lastUse = time } }
+
+    /// For as long as the process lives: a daemon removes the item itself in a moment.
+    func noteExpired(_ date: UInt64) { record.withLock { $0.latestExpiry = max($0.latestExpiry, date) } }
 
     func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
         signal.wait(until: .now + timeout) { record.withLock { $0.epoch } != epoch }

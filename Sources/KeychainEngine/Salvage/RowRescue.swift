@@ -36,7 +36,7 @@ struct RowRescue {
         for itemClass in ItemClass.stored {
             do {
                 let item = try row.withStoredRow(echo) {
-                    try items.cipher.open($0, as: itemClass) { _ in .everythingFree }
+                    items.isExpired($0) ? nil : try items.cipher.open($0, as: itemClass) { _ in .everythingFree }
                 }
                 if let item { return item }
             } catch let error as KeychainError where [.decode, .interactionNotAllowed].contains(error.code) {}

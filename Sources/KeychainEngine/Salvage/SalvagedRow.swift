@@ -11,7 +11,8 @@ package enum LooseValue {
 
 /// A record that has the shape of a row of the table `item` (docs/store-format.md).
 package struct SalvagedRow {
-    package static let columnCount = 12
+    /// Rows that early programs wrote have no date of expiry, not even an absent one.
+    package static let columnCounts = 12...13
 
     let uuid: Data
     let generation: Int64
@@ -23,10 +24,12 @@ package struct SalvagedRow {
     /// nil for an item without a secret.
     let secretKey: Data?
     let secret: Data?
+    /// nil for an item that never expires.
+    let expires: Data?
 
     /// nil for any other record.
     package init?(_ values: [LooseValue]) {
-        guard values.count == Self.columnCount, case .bytes(let uuid) = values[1], uuid.count == 16,
+        guard Self.columnCounts.contains(values.count), case .bytes(let uuid) = values[1], uuid.count == 16,
             case .integer(let generation) = values[3], case .integer(let version) = values[4],
             case .bytes(let access) = values[6], case .bytes(let tokens) = values[7],
             case .bytes(let metadataKey) = values[8], case .bytes(let metadata) = values[9]
@@ -35,6 +38,11 @@ package struct SalvagedRow {
         case (.null, .null): (secretKey, secret) = (nil, nil)
         case (.bytes(let key), .bytes(let box)): (secretKey, secret) = (key, box)
         default: return nil
+        }
+        switch values.count > 12 ? values[12] : .null {
+        case .null: expires = nil
+        case .bytes(let date): expires = date
+        case .integer: return nil
         }
         self.uuid = uuid
         self.generation = generation
@@ -46,7 +54,7 @@ package struct SalvagedRow {
     }
 
     /// What a statement gives back the columns of ``StoredRow`` as they are bound.
-    static let echo = "SELECT ?, 0, ?, ?, ?, ?, ?, ?, ?, ?"
+    static let echo = "SELECT ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 
     /// Calls `body` with the row as if it lay in a table.
     func withStoredRow<R>(_ echo: SQLiteStatement, _ body: (StoredRow) throws -> R) throws -> R {
@@ -59,6 +67,7 @@ package struct SalvagedRow {
         try echo.bind(metadata, at: 7)
         try echo.bind(secretKey, at: 8)
         try echo.bind(secret, at: 9)
+        try echo.bind(expires, at: 10)
         defer { echo.reset() }
         guard try echo.step() else {
             throw KeychainError(.internalFailure, message: "the database gave back no row")

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import SwiftASN1
 
-/// An X.501 name: its attributes from the most general to the most specific, as encoded.
+/// An X.501 name is a list of attributes from the most general to the most specific, as encoded.
 struct DistinguishedName: DERParseable {
     let attributes: [DistinguishedNameAttribute]
 
@@ -10,7 +10,7 @@ struct DistinguishedName: DERParseable {
             .flatMap(\.attributes)
     }
 
-    /// The part of the name that tells a person most.
+    /// The summary is the part of the name that tells a person most.
     var summary: String? {
         let preferred = [ASN1ObjectIdentifier.commonName, .organizationalUnit, .organization, .emailAddress]
         let texts = attributes.filter { $0.text?.isEmpty == false }
@@ -21,7 +21,7 @@ struct DistinguishedName: DERParseable {
 
 struct DistinguishedNameAttribute: DERParseable {
     let type: ASN1ObjectIdentifier
-    /// nil if the value is not text, or not text of the kind it claims to be.
+    /// The text is nil if the value is not text, or not text of the kind that it claims to be.
     let text: String?
 
     init(derEncoded root: ASN1Node) throws {
@@ -48,7 +48,7 @@ struct DistinguishedNameAttribute: DERParseable {
     ]
 }
 
-/// A `RelativeDistinguishedName`: a set of attributes, nearly always of one.
+/// A `RelativeDistinguishedName` is a set of attributes, and nearly always one attribute.
 private struct RelativeName: DERParseable {
     let attributes: [DistinguishedNameAttribute]
 

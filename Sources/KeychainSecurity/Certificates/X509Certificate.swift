@@ -1,8 +1,10 @@
 internal import SwiftASN1
 
-/// What is read from a certificate, after RFC 5280, section 4.1. Reading it checks the form of every field.
+/// The structure has the fields that are used of a certificate (RFC 5280, section 4.1).
+///
+/// Reading a certificate checks the form of every field.
 struct X509Certificate: DERParseable {
-    /// The content of the serial number's integer.
+    /// The bytes are the content of the serial number's integer.
     let serialNumber: ArraySlice<UInt8>
     let subject: DistinguishedName
 
@@ -24,7 +26,7 @@ struct X509Certificate: DERParseable {
     }
 }
 
-/// The `tbsCertificate`.
+/// The signed part of a certificate is called `tbsCertificate` in RFC 5280.
 private struct SignedPart: DERParseable {
     let serialNumber: ArraySlice<UInt8>
     let algorithm: AlgorithmIdentifier
@@ -47,7 +49,7 @@ private struct SignedPart: DERParseable {
         _ = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 3, tagClass: .contextSpecific, Extensions.init)
     }
 
-    /// Absent, or the number of X.509 version 1, 2 or 3.
+    /// Accepts no version, or the number of X.509 version 1, 2 or 3.
     private static func checkVersion(_ nodes: inout ASN1NodeCollection.Iterator) throws {
         let version = try DER.optionalExplicitlyTagged(
             &nodes, tagNumber: 0, tagClass: .contextSpecific, Int.init(derEncoded:))

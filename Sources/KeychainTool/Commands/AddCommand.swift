@@ -18,6 +18,7 @@ struct NewPassword: ParsableArguments {
     var require: [Requirement] = []
     @Flag(help: "One of several --require is enough.") var either = false
     @OptionGroup var authentication: AuthenticationOptions
+    @Option(help: ArgumentHelp(Expiry.help)) var expires: Expiry?
     @Flag(help: "Mark the item as one that may be synchronized.") var sync = false
     @Flag(help: "Replace the secret and the attributes given if the item exists.") var update = false
     @Flag(help: "Take an empty secret, too.") var allowEmpty = false
@@ -48,6 +49,7 @@ struct NewPassword: ParsableArguments {
         request.attributes = try AttributeSet(unique.compactMap(\.self) + choices, of: itemClass)
         request.accessGroup = group
         request.synchronizable = sync
+        request.expires = expires?.value
         request.accessControl = try accessControl
         // Nobody types a secret that cannot be stored. The store is closed again: it does not wait for a person.
         if !update && SecretInput.isTerminal { try KeychainSession(store).requireAbsence(of: request) }

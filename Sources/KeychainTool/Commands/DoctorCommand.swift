@@ -115,6 +115,8 @@ struct Diagnosis {
             findings.append(Self.incomplete(missing))
         case .present:
             do throws(KeychainError) {
+                let sweep = try Self.removeExpired(session)
+                if sweep > 0 { findings.append(Self.removed(sweep)) }
                 let count = try Self.announce(session)
                 guard case .checked(let found) = try session.connection.perform(.check) else {
                     throw .unexpectedReply
@@ -128,6 +130,24 @@ struct Diagnosis {
             }
         }
         self.findings = findings.sorted { $0.severity.rank > $1.severity.rank }
+    }
+
+    /// A keychain that cannot be written to keeps their bytes, and nobody finds them: that is no reason to look no further.
+    private static func removeExpired(_ session: KeychainSession) throws(KeychainError) -> Int {
+        do throws(KeychainError) {
+            guard case .expired(let sweep) = try session.connection.perform(.removeExpired) else {
+                throw .unexpectedReply
+            }
+            return sweep.removedCount
+        } catch  where [.readOnly, .diskFull].contains(error.code) {
+            return 0
+        }
+    }
+
+    private static func removed(_ count: Int) -> StoreFinding {
+        StoreFinding(
+            .note, count == 1 ? "an item had expired, and was removed" : "\(count) items had expired, and were removed",
+            advice: "nothing is to be done: no program found it any more")
     }
 
     /// Says how long it may take, to a person.

@@ -51,6 +51,7 @@ struct ItemChangeOptions: ParsableArguments {
     @Option(help: "A new port.") var setPort: UInt16?
     @Option(help: "A new path.") var setPath: String?
     @Option(help: "A new protection class.") var setAccessible: Accessibility?
+    @Option(help: ArgumentHelp(Expiry.help)) var setExpires: Expiry?
 
     private var choices: [AttributeChoice] {
         [
@@ -65,7 +66,7 @@ struct ItemChangeOptions: ParsableArguments {
         ].compactMap(\.self)
     }
 
-    var isEmpty: Bool { choices.isEmpty && setGroup == nil && setAccessible == nil }
+    var isEmpty: Bool { choices.isEmpty && setGroup == nil && setAccessible == nil && setExpires == nil }
 
     func check(for itemClass: ItemClass) throws {
         _ = try AttributeSet(choices, of: itemClass)
@@ -77,6 +78,7 @@ struct ItemChangeOptions: ParsableArguments {
         changes.attributes = try AttributeSet(choices, of: itemClass)
         changes.accessGroup = setGroup
         changes.accessControl = setAccessible.map { AccessControl($0.protection) }
+        changes.expires = setExpires?.value
         return changes
     }
 }

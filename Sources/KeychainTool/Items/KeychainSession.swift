@@ -218,6 +218,7 @@ extension AddRequest {
         var changes = ItemChanges()
         changes.secret = secret
         changes.accessControl = accessControl
+        changes.expires = expires
         for (attribute, value) in attributes.entries
         where AttributeTable.table(for: itemClass)[attribute]?.uniquenessDefault == nil {
             changes.attributes[attribute] = value

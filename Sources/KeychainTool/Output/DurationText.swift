@@ -1,5 +1,17 @@
 /// Lengths of time for people: "10 minutes", "1 hour 30 minutes".
 enum DurationText {
+    private static let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+
+    /// What a person writes as one: a number with s, m, h or d. nil for anything else.
+    static func seconds(_ text: String) -> Int? {
+        let digits = text.dropLast()
+        guard let unit = text.last.flatMap({ units[$0] }), digits.allSatisfy({ ("0"..."9").contains($0) }),
+            let count = Int(digits)
+        else { return nil }
+        let (product, isTooLarge) = count.multipliedReportingOverflow(by: unit)
+        return isTooLarge ? nil : product
+    }
+
     static func text(seconds: Int) -> String {
         var rest = seconds
         var parts: [String] = []

@@ -13,6 +13,7 @@ extension Item {
             ("constraints", .array(accessControl.flags.names.map(JSONValue.string))),
             ("created", .string(Timestamp.text(created))),
             ("modified", .string(Timestamp.text(modified))),
+            ("expires", expires.map { .string(Timestamp.text($0.seconds)) } ?? .null),
         ]
         let named = attributes.entries.map { entry in
             (key: entry.attribute.name, value: Self.json(entry.value, of: entry.attribute))

@@ -10,8 +10,11 @@ struct ItemTable {
     let items: [Item]
 
     var text: String {
-        let rows = [Self.headings] + items.map(Self.cells)
-        let widths = Self.headings.indices.map { column in rows.map { TerminalText.columns($0[column]) }.max() ?? 0 }
+        // Few items expire: without one the column would be empty.
+        let expire = items.contains { $0.expires != nil }
+        let headings = Self.headings + (expire ? ["EXPIRES"] : [])
+        let rows = [headings] + items.map { Self.cells(of: $0) + (expire ? [Self.expiry(of: $0)] : []) }
+        let widths = headings.indices.map { column in rows.map { TerminalText.columns($0[column]) }.max() ?? 0 }
         let lines = rows.map { row in
             let cells = zip(row, widths).map { cell, width in
                 cell + String(repeating: " ", count: width - TerminalText.columns(cell))
@@ -30,6 +33,10 @@ struct ItemTable {
             item.accessControl.isConstrained ? accessible + " +constraints" : accessible,
             Timestamp.short(item.modified),
         ]
+    }
+
+    private static func expiry(of item: Item) -> String {
+        item.expires.map { Timestamp.short($0.seconds) } ?? "-"
     }
 
     private static func cell(_ value: AttributeValue?) -> String {

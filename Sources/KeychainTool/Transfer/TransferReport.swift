@@ -40,7 +40,7 @@ struct ImportReport {
         let words: [(ImportOutcome, String)] = [
             (.added, "added"), (.replaced, "replaced what was older"),
             (.kept, "not taken, since what is here is newer"),
-            (.unchanged, "here already"), (.refused, "left out"),
+            (.unchanged, "here already"), (.refused, "left out"), (.expired, "expired since"),
         ]
         let parts = words.compactMap { outcome, text in count(outcome) > 0 ? "\(count(outcome)) \(text)" : nil }
         let whole = "\(counted(summary.items, "item")) in the export"
@@ -53,7 +53,8 @@ struct ImportReport {
             ("dryRun", .boolean(isDryRun)), ("items", .number(Int64(summary.items))),
             ("added", .number(Int64(count(.added)))), ("replaced", .number(Int64(count(.replaced)))),
             ("kept", .number(Int64(count(.kept)))), ("unchanged", .number(Int64(count(.unchanged)))),
-            ("refused", .number(Int64(count(.refused)))), ("leftOutOfExport", summary.leftOut.json),
+            ("refused", .number(Int64(count(.refused)))), ("expired", .number(Int64(count(.expired)))),
+            ("leftOutOfExport", summary.leftOut.json),
         ])
     }
 }

@@ -3,7 +3,8 @@ internal import Foundation
 internal import KeychainModel
 internal import Synchronization
 
-/// Asks a person for what a keychain wants to be shown, in one session. Blocks its thread for as long as the person takes.
+/// Asks a person for the proof that a keychain wants, in one session. It blocks its thread for as long as the person
+/// takes.
 struct AuthenticationDialog {
     let session: AuthenticationSession
     /// Ends the questions of this call; those of others in the same session go on.
@@ -99,7 +100,8 @@ struct AuthenticationDialog {
 
     /// Waits at the reader, while the person is told and may choose the fallback instead.
     ///
-    /// - Returns: false if there is a fallback, and it is to be taken: the person chose it, or the reader did not know them.
+    /// - Returns: false if there is a fallback and it is to be taken: the person chose it, or the reader did not know
+    ///   the person.
     func verifyBiometry(mayFallBack: Bool) throws(AuthenticationFailure) -> Bool {
         let failure: AuthenticationFailure
         do throws(AuthenticationFailure) {
@@ -141,7 +143,7 @@ struct AuthenticationDialog {
         let wording = session.wording
         var notice = PromptNotice(
             reason: reason ?? wording.reason, program: programName, hint: hint.text)
-        // An empty title of a program's says that there is to be none; any other one is a way of its own, where there is
+        // A program that gives an empty title wants none. Any other title stands for a way of its own, where there is
         // no passcode to fall back to.
         notice.fallbackTitle = wording.fallbackTitle ?? (mayFallBack ? "Use passcode" : nil)
         if notice.fallbackTitle == "" { notice.fallbackTitle = nil }

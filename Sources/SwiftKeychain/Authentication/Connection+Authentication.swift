@@ -7,17 +7,17 @@ extension Connection {
     /// How often a wrong passcode may be typed in one call.
     private static let mostMistakes = 3
 
-    /// Sends a request, asks the person for what is missing, and sends it again with that.
+    /// Sends a request, asks the person for the proof that is missing, and sends the request again with it.
     ///
     /// Blocks its thread for as long as the person takes.
     ///
     /// - Parameters:
-    ///   - session: Where what is shown is kept; nil: it is forgotten after the call.
-    ///   - reason: Why the program asks, in this call; nil: as the session says.
-    ///   - mayAsk: Whether the person may be asked. What the session has is shown all the same.
-    ///   - cancellation: Ends the questions of this call, and keeps it from being begun.
-    /// - Throws: what ``perform(_:)`` throws; `.userCancelled` if the person declines, `.interactionNotAllowed` if nobody
-    ///   can be asked, `.authenticationFailed` for everything else that keeps it from being shown.
+    ///   - session: The session that keeps the person's answers. `nil` forgets them after the call.
+    ///   - reason: The reason for asking in this call. `nil` takes the reason of the session.
+    ///   - mayAsk: Whether the person may be asked. Answers that the session has are used in any case.
+    ///   - cancellation: Ends the questions of this call, and keeps the call from being begun.
+    /// - Throws: The errors of ``perform(_:)``; `.userCancelled` if the person declines; `.interactionNotAllowed` if no
+    ///   person can be asked; `.authenticationFailed` for every other reason for which the proof is missing.
     package func performAsking(
         _ request: Request, in session: AuthenticationSession? = nil, reason: String? = nil, mayAsk: Bool = true,
         cancellation: Cancellation? = nil

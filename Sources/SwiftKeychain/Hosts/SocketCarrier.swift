@@ -236,11 +236,13 @@ extension Request {
     var mayBeRepeated: Bool {
         switch self {
         case .authenticated(_, let request): request.mayBeRepeated
-        case .find, .status, .check, .compact, .lockStatus, .exportItems, .lock, .renewLease, .fileKey, .backUpFileKeys,
+        case .find, .status, .check, .compact, .removeExpired, .lockStatus, .exportItems, .lock, .renewLease, .fileKey,
+            .backUpFileKeys,
             .authenticationStatus, .endTicket:
             true
         case .importItems(let request): request.isDryRun
-        case .add, .update, .delete, .transaction, .unlock, .passcode, .rekeyStep, .giveUpStore: false
+        case .transaction(let request): request.steps.isEmpty
+        case .add, .update, .delete, .unlock, .passcode, .rekeyStep, .giveUpStore: false
         }
     }
 }

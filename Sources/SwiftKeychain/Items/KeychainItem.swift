@@ -1,28 +1,37 @@
 public import Foundation
 internal import KeychainModel
 
-/// Which of the five classes an item is of. The types that conform are in ``KeychainItemKinds``; there are no others.
+/// One of the five classes of items, as a type parameter of ``KeychainItem``.
+///
+/// The types that conform are in ``KeychainItemKinds``. A program does not add others: calls would find no such class.
 public protocol KeychainItemKind: Sendable {
-    /// Its name.
+    /// The class of the items.
     static var itemClass: KeychainItemClass { get }
 }
 
-/// The kinds that have the attributes of passwords.
+/// The classes that have the attributes of passwords: generic and internet passwords.
 public protocol KeychainPasswordKind: KeychainItemKind {}
 
-/// The kinds that have the attributes of certificates.
+/// The classes that have the attributes of certificates: certificates and identities.
 public protocol KeychainCertificateKind: KeychainItemKind {}
 
-/// The kinds that have the attributes of keys.
+/// The classes that have the attributes of keys: keys and identities.
 public protocol KeychainKeyKind: KeychainItemKind {}
 
 /// The classes of items, as Apple's `kSecClass…` constants name them.
 public enum KeychainItemClass: Sendable, Hashable, CaseIterable {
+    /// A password, token or other secret of a service (`kSecClassGenericPassword`). ``Keychain`` stores its values in
+    /// this class.
     case genericPassword
+    /// A password for an account on a server (`kSecClassInternetPassword`).
     case internetPassword
+    /// A certificate (`kSecClassCertificate`). It is stored as bytes and is not checked.
     case certificate
+    /// The bytes of a key (`kSecClassKey`). The library does not sign or encrypt with it.
     case key
-    /// A certificate and its private key, each of which is an item of its own. It is found, and not added.
+    /// A certificate and its private key (`kSecClassIdentity`), each of which is an item of its own.
+    ///
+    /// An identity is found where the certificate's public-key hash is the key's application label. It cannot be added.
     case identity
 
     var model: ItemClass {
@@ -36,64 +45,96 @@ public enum KeychainItemClass: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// The five kinds of items. Use their short names: ``Keychain/GenericPassword`` and so on.
+/// The five classes as types. Programs use the short names: ``Keychain/GenericPassword`` and so on.
 public enum KeychainItemKinds {
+    /// The class of ``Keychain/GenericPassword``.
     public enum GenericPassword: KeychainPasswordKind {
+        /// The class as a value: `kSecClassGenericPassword`.
         public static let itemClass = KeychainItemClass.genericPassword
     }
 
+    /// The class of ``Keychain/InternetPassword``.
     public enum InternetPassword: KeychainPasswordKind {
+        /// The class as a value: `kSecClassInternetPassword`.
         public static let itemClass = KeychainItemClass.internetPassword
     }
 
+    /// The class of ``Keychain/Certificate``.
     public enum Certificate: KeychainCertificateKind {
+        /// The class as a value: `kSecClassCertificate`.
         public static let itemClass = KeychainItemClass.certificate
     }
 
+    /// The class of ``Keychain/Key``.
     public enum Key: KeychainKeyKind {
+        /// The class as a value: `kSecClassKey`.
         public static let itemClass = KeychainItemClass.key
     }
 
+    /// The class of ``Keychain/Identity``, which has the attributes of certificates and those of keys.
     public enum Identity: KeychainCertificateKind, KeychainKeyKind {
+        /// The class as a value: `kSecClassIdentity`.
         public static let itemClass = KeychainItemClass.identity
     }
 }
 
 extension Keychain {
-    /// A password, token or other secret of a service.
+    /// A password, token or other secret of a service. Account and service tell such items apart.
     public typealias GenericPassword = KeychainItem<KeychainItemKinds.GenericPassword>
-    /// A password for a server.
+    /// A password for a server. Account, server, path, realm, port, protocol and authentication tell such items apart.
     public typealias InternetPassword = KeychainItem<KeychainItemKinds.InternetPassword>
-    /// A certificate.
+    /// A certificate. Type, issuer and serial number tell certificates apart.
     public typealias Certificate = KeychainItem<KeychainItemKinds.Certificate>
-    /// A key's bytes.
+    /// The bytes of a key. Class, type, size, labels, creator and dates tell keys apart.
     public typealias Key = KeychainItem<KeychainItemKinds.Key>
-    /// A certificate and its private key.
+    /// A certificate and its private key, which are found and never added.
     public typealias Identity = KeychainItem<KeychainItemKinds.Identity>
 }
 
-/// An item with every attribute that its class has: for what ``Keychain`` with its keys and values does not reach.
+/// An item with every attribute of its class, for code that needs more than the keys and values of ``Keychain``.
 ///
-/// It is a value: what is stored changes with the calls of ``KeychainItems`` alone. An attribute that is nil is not there; an
-/// attribute of text that other code stored as bytes is nil too, if they are no UTF-8.
+/// ```swift
+/// var password = Keychain.InternetPassword()
+/// password.server = "example.com"
+/// password.account = "alice"
+/// password.secret = Data("s3cret".utf8)
+/// let stored = try KeychainItems().add(password)
+/// ```
+///
+/// It is a value: setting a property changes nothing that is stored, which only the calls of ``KeychainItems`` do.
+///
+/// An attribute that is absent is `nil`. A text that other code stored as bytes is `nil` too if the bytes are not
+/// UTF-8. All attributes are encrypted with the item. Two items of one class in one group never agree in all of the
+/// attributes that tell them apart.
 public struct KeychainItem<Kind: KeychainItemKind>: Sendable {
     var attributes = AttributeSet()
     var secretBytes: SecretBytes?
     var certificateBytes: SecretBytes?
     var reference: PersistentReference?
 
-    /// nil in a new item: the program's first group.
+    /// The access group of the item. `nil` in a new item means the program's first group (`kSecAttrAccessGroup`).
     public var accessGroup: String?
-    /// nil in a new item: "always" for certificates, "when unlocked" for all else.
+    /// The conditions for using the item (`kSecAttrAccessControl`).
+    ///
+    /// `nil` in a new item means "always" for certificates and "when unlocked" for all others.
     public var accessControl: Keychain.AccessControl?
-    /// Items that are marked so are other items than those that are not.
+    /// Whether the item is marked as synchronizable (`kSecAttrSynchronizable`). The mark sends nothing to other
+    /// devices.
+    ///
+    /// Items with the mark are other items than those without it.
     public var isSynchronizable = false
-    /// Set when the item is added; an update may set another one.
+    /// The date at which the item was added (`kSecAttrCreationDate`). Adding sets it, and an update may set another
+    /// one.
     public var created: Date?
-    /// Set whenever the item is stored: a value of the program's own is not.
+    /// The date at which the item was last stored (`kSecAttrModificationDate`). Storing sets it and ignores a program's
+    /// own value.
     public var modified: Date?
+    /// The moment from which the item is gone, to the millisecond: see ``Keychain/Expiration``.
+    ///
+    /// `nil` in an item that was found means never. An update that leaves it `nil` leaves the stored moment as it is.
+    public var expires: Date?
 
-    /// An item without any attribute.
+    /// Makes an item without attributes. It opens nothing and stores nothing.
     public init() {}
 
     init(_ item: Item) {
@@ -106,38 +147,45 @@ public struct KeychainItem<Kind: KeychainItemKind>: Sendable {
         isSynchronizable = item.synchronizable
         created = Date(timeIntervalSinceReferenceDate: item.created)
         modified = Date(timeIntervalSinceReferenceDate: item.modified)
+        expires = item.expires.map { Date(timeIntervalSinceReferenceDate: $0.seconds) }
     }
 
-    /// A copy of the secret, which is not erased; nil: there is none, or it was not asked for.
+    /// The secret (`kSecValueData`), as a copy in memory that is not erased.
+    ///
+    /// `nil` means that there is none, or that the search did not ask for it with `wantsSecrets`. In an update, `nil`
+    /// leaves the stored secret as it is.
     public var secret: Data? {
         get { secretBytes?.copyData() }
         set { secretBytes = newValue.map { SecretBytes($0) } }
     }
 
-    /// Twenty bytes that name the item for as long as it exists, whatever becomes of its attributes. nil: it is not stored.
+    /// Twenty bytes that name the stored item, even after its attributes have changed (`kSecValuePersistentRef`).
+    ///
+    /// It is `nil` in an item that is not stored. ``KeychainQuery/persistentReference`` finds the item by it.
     public var persistentReference: Data? { reference?.data }
 
     // MARK: Every class
 
-    /// For a person to read.
+    /// A text for a person, such as the name of the item in a list (`kSecAttrLabel`).
     public var label: String? {
         get { self[text: .label] }
         set { self[text: .label] = newValue }
     }
 
-    /// Apple's `kSecAttrSyncViewHint`: part of what tells items apart, and nothing else.
+    /// A text that takes part in telling items apart and has no other effect (`kSecAttrSyncViewHint`).
     public var viewHint: String? {
         get { self[text: .viewHint] }
         set { self[text: .viewHint] = newValue }
     }
 
-    /// Apple's `kSecAttrTokenID`: the token that the item is of.
+    /// The token that the item belongs to (`kSecAttrTokenID`). It takes part in telling items apart and has no other
+    /// effect.
     public var tokenID: String? {
         get { self[text: .tokenID] }
         set { self[text: .tokenID] = newValue }
     }
 
-    /// Another name for the item, not for a person to read.
+    /// Another name for the item, as bytes for a program and not for a person (`kSecAttrAlias`).
     public var alias: Data? {
         get { self[data: .alias] }
         set { self[data: .alias] = newValue }

@@ -1,7 +1,7 @@
 internal import Foundation
 public import KeychainModel
 
-/// Items of all classes with all their attributes, where the keys and values of ``Keychain`` are not enough.
+/// The items of all five classes with all their attributes, for code that needs more than ``Keychain``.
 ///
 /// ```swift
 /// let items = KeychainItems()
@@ -13,39 +13,48 @@ public import KeychainModel
 /// let found = try items.find(Keychain.InternetPassword.self) { $0.server = "example.com" }
 /// ```
 ///
-/// Every call has a blocking form and one for tasks, which has the same name and is `await`ed.
+/// Every call has a blocking form and a form for tasks, which has this name too and is `await`ed. The value may be used
+/// by any thread and any task. It finds the items that `SecItem…` and ``Keychain`` have stored, in all groups that the
+/// program holds.
 public struct KeychainItems: Sendable {
     private var keychain = Keychain(service: "")
 
-    /// As ``Keychain/context``.
+    /// The object that keeps a person's answers for several calls: see ``Keychain/context``.
     public var context: (any KeychainContext)? {
         get { keychain.context }
         set { keychain.context = newValue }
     }
-    /// As ``Keychain/reason``.
+    /// The reason for a question, as the person reads it: see ``Keychain/reason``.
     public var reason: String? {
         get { keychain.reason }
         set { keychain.reason = newValue }
     }
-    /// As ``Keychain/mayAsk``.
+    /// Whether a person may be asked: see ``Keychain/mayAsk``.
     public var mayAsk: Bool {
         get { keychain.mayAsk }
         set { keychain.mayAsk = newValue }
     }
 
-    /// In the keychain that this process uses.
+    /// Makes a value for the keychain that this process uses. It opens nothing.
     public init() {}
 
-    /// In the keychain of another configuration, or of a test, with its context, reason and way to ask.
+    /// Makes a value for the keychain that another value uses, such as one of another configuration or of a test.
+    ///
+    /// - Parameter keychain: The other value. Its context, reason and ``Keychain/mayAsk`` are taken too; its service
+    ///   and group are not.
     public init(like keychain: Keychain) { self.keychain = keychain }
 
     // MARK: Calls that block
 
-    /// Stores an item that is not there.
+    /// Stores a new item.
     ///
-    /// - Returns: it as it is stored.
-    /// - Throws: ``KeychainError/Code/duplicateItem`` if there is one with the same unique attributes;
-    ///   ``KeychainError/Code/parameter`` for an identity, which is added as a certificate and a key.
+    /// - Parameter item: The item. Its ``KeychainItem/created`` and ``KeychainItem/modified`` are ignored.
+    /// - Returns: The item as it is stored, with its dates, its group and its persistent reference.
+    /// - Throws: ``KeychainError/Code/duplicateItem`` if the attributes that tell items apart are those of another
+    ///   item; ``KeychainError/Code/parameter`` for an identity, which is added as a certificate and a key, and for a
+    ///   moment of expiry that has passed; ``KeychainError/Code/interactionNotAllowed`` while the keychain is locked;
+    ///   ``KeychainError/Code/missingEntitlement`` for a group that the program does not hold; `.dataTooLarge` beyond
+    ///   64 MiB. No item was added then.
     @discardableResult
     public func add<Kind>(_ item: KeychainItem<Kind>) throws(KeychainError) -> KeychainItem<Kind> {
         guard Kind.itemClass != .identity else {
@@ -56,18 +65,28 @@ public struct KeychainItems: Sendable {
         request.accessGroup = item.accessGroup
         request.synchronizable = item.isSynchronizable
         request.accessControl = item.accessControl?.model
+        request.expires = try item.expires.map { date throws(KeychainError) in try Keychain.Expiration.at(date).model()
+        }
         request.secret = item.secretBytes
         guard case .added(let stored) = try keychain.perform(.add(request)) else { throw .otherAnswer }
         return KeychainItem(stored)
     }
 
-    /// The items that are meant; none is no failure.
+    /// Finds the items whose attributes are those that the conditions set.
+    ///
+    /// ```swift
+    /// let keys = try items.find(Keychain.Key.self, wantsSecrets: true) { $0.keyClass = .privateKey }
+    /// ```
+    ///
+    /// The call asks a person once if one of the items wants that.
     ///
     /// - Parameters:
-    ///   - type: Their class.
-    ///   - wantsSecrets: Whether their secrets are read too.
-    ///   - conditions: Sets what their attributes are to be. Nothing set: all of the class.
-    /// - Throws: ``KeychainError/Code/interactionNotAllowed`` if one of them is locked.
+    ///   - type: The class of the items, such as `Keychain.Key.self`.
+    ///   - wantsSecrets: Whether the secrets are read too. Without them the call is quicker.
+    ///   - conditions: Sets attributes of the query. Without conditions the call finds all items of the class.
+    /// - Returns: The items. The array is empty if there are none, which is no error.
+    /// - Throws: ``KeychainError/Code/interactionNotAllowed`` if one of the items is locked: the call gives all items
+    ///   or none. `.dataTooLarge` if a daemon's answer would be too large: set ``KeychainQuery/limit``.
     public func find<Kind>(
         _ type: KeychainItem<Kind>.Type = KeychainItem<Kind>.self, wantsSecrets: Bool = false,
         where conditions: (inout KeychainQuery<Kind>) -> Void = { _ in }
@@ -75,21 +94,38 @@ public struct KeychainItems: Sendable {
         try find(Self.query(conditions), wantsSecrets: wantsSecrets)
     }
 
-    /// As `find(_:wantsSecrets:where:)`, for a query that is there already.
+    /// Finds the items that a query means.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - wantsSecrets: Whether the secrets are read too.
+    /// - Returns: The items. The array is empty if there are none, which is no error.
+    /// - Throws: The errors of the other blocking `find`; ``KeychainError/Code/parameter`` for a query with a secret.
     public func find<Kind>(
         _ query: KeychainQuery<Kind>, wantsSecrets: Bool = false
     ) throws(KeychainError) -> [KeychainItem<Kind>] {
         try keychain.items(try query.model, wantsSecrets: wantsSecrets).map { KeychainItem($0) }
     }
 
-    /// Changes all items that are meant, or none of them.
+    /// Changes all items that the conditions mean, or none of them.
+    ///
+    /// ```swift
+    /// try items.update(Keychain.GenericPassword.self) {
+    ///     $0.service = "com.example.app"
+    /// } _: {
+    ///     $0.comment = "imported"
+    /// }
+    /// ```
     ///
     /// - Parameters:
-    ///   - type: Their class.
-    ///   - conditions: Sets what their attributes are to be now.
-    ///   - change: Sets what is to be changed. What is left nil stays; an attribute cannot be taken away again.
-    /// - Throws: ``KeychainError/Code/itemNotFound``; ``KeychainError/Code/duplicateItem`` if one would become equal to
-    ///   another.
+    ///   - type: The class of the items.
+    ///   - conditions: Sets the attributes that the items have now. Without conditions all items of the class are
+    ///     changed.
+    ///   - change: Sets the attributes that change. An attribute that stays `nil` is not changed, and none can be
+    ///     removed.
+    /// - Throws: ``KeychainError/Code/itemNotFound`` if there are no such items; ``KeychainError/Code/duplicateItem``
+    ///   if an item would become equal to another one; ``KeychainError/Code/interactionNotAllowed`` if one of them is
+    ///   locked. No item was changed then.
     public func update<Kind>(
         _ type: KeychainItem<Kind>.Type = KeychainItem<Kind>.self,
         where conditions: (inout KeychainQuery<Kind>) -> Void, _ change: (inout KeychainItem<Kind>) -> Void
@@ -97,7 +133,12 @@ public struct KeychainItems: Sendable {
         try update(Self.query(conditions), change)
     }
 
-    /// The same, for a query that is there already.
+    /// Changes all items that a query means, or none of them. ``KeychainQuery/limit`` has no effect.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - change: Sets the attributes that change. An attribute that stays `nil` is not changed.
+    /// - Throws: The errors of the other blocking `update`.
     public func update<Kind>(
         _ query: KeychainQuery<Kind>, _ change: (inout KeychainItem<Kind>) -> Void
     ) throws(KeychainError) {
@@ -108,19 +149,30 @@ public struct KeychainItems: Sendable {
         changes.accessGroup = changed.accessGroup
         changes.accessControl = changed.accessControl?.model
         changes.created = changed.created?.timeIntervalSinceReferenceDate
+        changes.expires = try changed.expires.map { date throws(KeychainError) in
+            try Keychain.Expiration.at(date).model()
+        }
         changes.secret = changed.secretBytes
         if changed.isSynchronizable { changes.synchronizable = true }
         _ = try keychain.perform(.update(UpdateRequest(try query.model, changes: changes)))
     }
 
-    /// Removes all items that are meant.
+    /// Removes all items that the conditions mean, or none of them.
+    ///
+    /// ```swift
+    /// let count = try items.remove(Keychain.InternetPassword.self) { $0.server = "old.example.com" }
+    /// ```
+    ///
+    /// A locked item is removed too, as long as the conditions name only attributes in the index: those that tell
+    /// passwords apart, labels, comments and hashes are.
     ///
     /// - Parameters:
-    ///   - type: Their class.
-    ///   - conditions: Sets what their attributes are.
-    /// - Returns: how many there were.
-    /// - Throws: ``KeychainError/Code/parameter`` if the conditions set nothing: all items of a class are removed by
-    ///   `remove(_:)`, with a query that is made for that.
+    ///   - type: The class of the items.
+    ///   - conditions: Sets the attributes that the items have. They must set one at least.
+    /// - Returns: The number of items that were removed.
+    /// - Throws: ``KeychainError/Code/parameter`` if the conditions set nothing: `remove(_:)` with a query removes all
+    ///   items of a class. ``KeychainError/Code/interactionNotAllowed`` for a locked item that the index does not
+    ///   decide about.
     @discardableResult
     public func remove<Kind>(
         _ type: KeychainItem<Kind>.Type = KeychainItem<Kind>.self, where conditions: (inout KeychainQuery<Kind>) -> Void
@@ -128,7 +180,12 @@ public struct KeychainItems: Sendable {
         try remove(try Self.query(naming: conditions))
     }
 
-    /// The same, for a query that is there already, which may be one for all items of the class.
+    /// Removes all items that a query means, or none of them. A new query means every item of the class in the
+    /// program's groups.
+    ///
+    /// - Parameter query: The query. Its ``KeychainQuery/limit`` has no effect.
+    /// - Returns: The number of items that were removed.
+    /// - Throws: The errors of the other blocking `remove`, except `.parameter`.
     @discardableResult
     public func remove<Kind>(_ query: KeychainQuery<Kind>) throws(KeychainError) -> Int {
         try keychain.delete(try query.model)
@@ -160,13 +217,29 @@ public struct KeychainItems: Sendable {
         try await keychain.inTask { keychain throws(KeychainError) in try body(KeychainItems(like: keychain)) }
     }
 
-    /// As the blocking call.
+    /// Stores a new item without blocking the thread of the task.
+    ///
+    /// A write that has begun is finished even if the task is cancelled.
+    ///
+    /// - Parameter item: The item.
+    /// - Returns: The item as it is stored, with its dates, its group and its persistent reference.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was added then.
     @discardableResult
     public func add<Kind>(_ item: KeychainItem<Kind>) async throws(KeychainError) -> KeychainItem<Kind> {
         try await inTask { items throws(KeychainError) in try items.add(item) }
     }
 
-    /// As the blocking call.
+    /// Finds the items that the conditions mean, without blocking the thread of the task.
+    ///
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    /// `conditions` runs on the task's own thread.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the items.
+    ///   - wantsSecrets: Whether the secrets are read too.
+    ///   - conditions: Sets attributes of the query. Without conditions the call finds all items of the class.
+    /// - Returns: The items. The array is empty if there are none, which is no error.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`.
     public func find<Kind>(
         _ type: KeychainItem<Kind>.Type = KeychainItem<Kind>.self, wantsSecrets: Bool = false,
         where conditions: (inout KeychainQuery<Kind>) -> Void = { _ in }
@@ -174,14 +247,30 @@ public struct KeychainItems: Sendable {
         try await find(Self.query(conditions), wantsSecrets: wantsSecrets)
     }
 
-    /// As the blocking call.
+    /// Finds the items that a query means, without blocking the thread of the task.
+    ///
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - wantsSecrets: Whether the secrets are read too.
+    /// - Returns: The items. The array is empty if there are none, which is no error.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`.
     public func find<Kind>(
         _ query: KeychainQuery<Kind>, wantsSecrets: Bool = false
     ) async throws(KeychainError) -> [KeychainItem<Kind>] {
         try await inTask { items throws(KeychainError) in try items.find(query, wantsSecrets: wantsSecrets) }
     }
 
-    /// As the blocking call.
+    /// Changes all items that the conditions mean, or none, without blocking the thread of the task.
+    ///
+    /// A write that has begun is finished even if the task is cancelled. `change` runs on a thread that may block.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the items.
+    ///   - conditions: Sets the attributes that the items have now.
+    ///   - change: Sets the attributes that change. An attribute that stays `nil` is not changed.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was changed then.
     public func update<Kind>(
         _ type: KeychainItem<Kind>.Type = KeychainItem<Kind>.self,
         where conditions: (inout KeychainQuery<Kind>) -> Void,
@@ -190,14 +279,29 @@ public struct KeychainItems: Sendable {
         try await update(Self.query(conditions), change)
     }
 
-    /// As the blocking call.
+    /// Changes all items that a query means, or none, without blocking the thread of the task.
+    ///
+    /// A write that has begun is finished even if the task is cancelled. `change` runs on a thread that may block.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - change: Sets the attributes that change. An attribute that stays `nil` is not changed.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was changed then.
     public func update<Kind>(
         _ query: KeychainQuery<Kind>, _ change: @escaping @Sendable (inout KeychainItem<Kind>) -> Void
     ) async throws(KeychainError) {
         try await inTask { items throws(KeychainError) in try items.update(query, change) }
     }
 
-    /// As the blocking call.
+    /// Removes all items that the conditions mean, or none, without blocking the thread of the task.
+    ///
+    /// A removal that has begun is finished even if the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the items.
+    ///   - conditions: Sets the attributes that the items have. They must set one at least.
+    /// - Returns: The number of items that were removed.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was removed then.
     @discardableResult
     public func remove<Kind>(
         _ type: KeychainItem<Kind>.Type = KeychainItem<Kind>.self, where conditions: (inout KeychainQuery<Kind>) -> Void
@@ -205,7 +309,13 @@ public struct KeychainItems: Sendable {
         try await remove(try Self.query(naming: conditions))
     }
 
-    /// As the blocking call.
+    /// Removes all items that a query means, or none, without blocking the thread of the task.
+    ///
+    /// A removal that has begun is finished even if the task is cancelled.
+    ///
+    /// - Parameter query: The query. A new one means every item of the class in the program's groups.
+    /// - Returns: The number of items that were removed.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was removed then.
     @discardableResult
     public func remove<Kind>(_ query: KeychainQuery<Kind>) async throws(KeychainError) -> Int {
         try await inTask { items throws(KeychainError) in try items.remove(query) }

@@ -1,37 +1,46 @@
 public import Foundation
 internal import KeychainModel
 
-/// Which items of a class are meant: those whose attributes are the ones that are set here.
+/// The conditions of a search: it finds the items whose attributes are those that are set here.
 ///
 /// ```swift
 /// var query = KeychainQuery<KeychainItemKinds.InternetPassword>()
 /// query.server = "example.com"
 /// query.limit = 10
+/// let found = try KeychainItems().find(query)
 /// ```
 ///
-/// It has every property of the item. ``KeychainItem/secret`` is none that can be searched for.
+/// It has every attribute of the item as a property. Texts are compared byte by byte. Attributes in the index find
+/// their items quickly, even among many. Items cannot be searched by ``KeychainItem/secret``: the call throws
+/// `.parameter`.
 @dynamicMemberLookup
 public struct KeychainQuery<Kind: KeychainItemKind>: Sendable {
     private var template = KeychainItem<Kind>()
 
-    /// nil: those that are marked as synchronizable and those that are not.
+    /// Whether items are marked as synchronizable. `nil` finds both kinds. The default finds those without the mark.
     public var isSynchronizable: Bool? = false
-    /// nil: any.
+    /// The accessibility of the items. `nil` finds any.
     public var accessibility: Keychain.Accessibility?
-    /// How many items are found at most; nil: all. Updates and deletions always mean all.
+    /// The largest number of items that a search finds. `nil` finds all. Updates and removals mean all items in any
+    /// case.
     public var limit: Int?
-    /// The item that ``KeychainItem/persistentReference`` names; nil: any.
+    /// The ``KeychainItem/persistentReference`` of the item. `nil` finds any.
+    ///
+    /// With it, ``isSynchronizable`` has no effect. Bytes that are no such reference make the call throw `.parameter`.
     public var persistentReference: Data?
 
-    /// Every item of the class in the program's groups that is not marked as synchronizable.
+    /// Makes a query for every item of the class in the program's groups that is not marked as synchronizable.
     public init() {}
 
+    /// The value that an attribute of the items must have. `nil` finds any.
+    ///
+    /// - Parameter member: An attribute of ``KeychainItem``. Programs write `query.server` and not the subscript.
     public subscript<Value>(dynamicMember member: WritableKeyPath<KeychainItem<Kind>, Value>) -> Value {
         get { template[keyPath: member] }
         set { template[keyPath: member] = newValue }
     }
 
-    /// Whether it means less than every item of the class.
+    /// Whether the query means less than every item of the class.
     var namesSomething: Bool {
         !template.attributes.isEmpty || template.accessGroup != nil || accessibility != nil || template.created != nil
             || template.modified != nil || persistentReference != nil

@@ -4,55 +4,56 @@ internal import KeychainModel
 // MARK: Passwords
 
 extension KeychainItem where Kind: KeychainPasswordKind {
-    /// Whose password it is.
+    /// The account that the password is for (`kSecAttrAccount`). For ``Keychain`` it is the key, behind the prefix.
     public var account: String? {
         get { self[text: .account] }
         set { self[text: .account] = newValue }
     }
 
-    /// What kind of item it is, for a person to read (`kSecAttrDescription`).
+    /// The kind of the item, as a text for a person, such as "Wi-Fi password" (`kSecAttrDescription`).
     public var itemDescription: String? {
         get { self[text: .description] }
         set { self[text: .description] = newValue }
     }
 
-    /// For a person to read, and to write.
+    /// A remark that a person may read and change (`kSecAttrComment`).
     public var comment: String? {
         get { self[text: .comment] }
         set { self[text: .comment] = newValue }
     }
 
-    /// The program that made it, as a code of four characters.
+    /// The program that made the item, as the number of a four-character code (`kSecAttrCreator`).
     public var creator: Int? {
         get { self[number: .creator] }
         set { self[number: .creator] = newValue }
     }
 
-    /// The program's own kind of item, as a code of four characters.
+    /// The program's own kind of item, as the number of a four-character code (`kSecAttrType`).
     public var type: Int? {
         get { self[number: .type] }
         set { self[number: .type] = newValue }
     }
 
-    /// The encoding of the texts on early Macs.
+    /// The encoding of the texts on early Macs (`kSecAttrScriptCode`). The library does not use it.
     public var scriptCode: Int? {
         get { self[number: .scriptCode] }
         set { self[number: .scriptCode] = newValue }
     }
 
-    /// Whether programs that list items should leave it out. None has to.
+    /// Whether programs that list items should leave this one out (`kSecAttrIsInvisible`). The library itself does not.
     public var isInvisible: Bool? {
         get { self[flag: .isInvisible] }
         set { self[flag: .isInvisible] = newValue }
     }
 
-    /// Whether the item says that there is no password, and it is to be asked for each time.
+    /// Whether the item says that no password is stored, and that a person is to be asked each time
+    /// (`kSecAttrIsNegative`).
     public var isNegative: Bool? {
         get { self[flag: .isNegative] }
         set { self[flag: .isNegative] = newValue }
     }
 
-    /// Whether it has an icon of its own on a Mac.
+    /// Whether the item has an icon of its own on a Mac (`kSecAttrHasCustomIcon`).
     public var hasCustomIcon: Bool? {
         get { self[flag: .hasCustomIcon] }
         set { self[flag: .hasCustomIcon] = newValue }
@@ -62,13 +63,13 @@ extension KeychainItem where Kind: KeychainPasswordKind {
 // MARK: Generic passwords
 
 extension KeychainItem where Kind == KeychainItemKinds.GenericPassword {
-    /// What the password is for.
+    /// The service that the password is for, by convention the program's name (`kSecAttrService`).
     public var service: String? {
         get { self[text: .service] }
         set { self[text: .service] = newValue }
     }
 
-    /// The program's own bytes.
+    /// Bytes of the program's own, which a search can name (`kSecAttrGeneric`). They do not tell items apart.
     public var generic: Data? {
         get { self[data: .generic] }
         set { self[data: .generic] = newValue }
@@ -78,37 +79,41 @@ extension KeychainItem where Kind == KeychainItemKinds.GenericPassword {
 // MARK: Internet passwords
 
 extension KeychainItem where Kind == KeychainItemKinds.InternetPassword {
-    /// The host's name or address.
+    /// The host's name or address, compared byte by byte (`kSecAttrServer`).
     public var server: String? {
         get { self[text: .server] }
         set { self[text: .server] = newValue }
     }
 
-    /// Where the server listens; 0: none is named.
+    /// The port at which the server listens (`kSecAttrPort`). 0 means that none is named.
     public var port: Int? {
         get { self[number: .port] }
         set { self[number: .port] = newValue }
     }
 
-    /// The part of the server that it is for.
+    /// The part of the server that the password is for (`kSecAttrPath`).
     public var path: String? {
         get { self[text: .path] }
         set { self[text: .path] = newValue }
     }
 
-    /// The realm that the server names.
+    /// The realm that the server names when it asks for a password (`kSecAttrSecurityDomain`).
     public var securityDomain: String? {
         get { self[text: .securityDomain] }
         set { self[text: .securityDomain] = newValue }
     }
 
-    /// What is spoken with the server. nil: none is named, or one that Apple's keychain has no name for.
+    /// The protocol that is spoken with the server (`kSecAttrProtocol`).
+    ///
+    /// It is `nil` if none is named, or if Apple's keychain has no name for the stored one.
     public var `protocol`: Keychain.InternetProtocol? {
         get { self[text: .internetProtocol].flatMap(Keychain.InternetProtocol.init) }
         set { self[text: .internetProtocol] = newValue?.rawValue }
     }
 
-    /// How a client shows itself to the server. nil: no way is named, or one that Apple's keychain has no name for.
+    /// The way in which a client authenticates itself to the server (`kSecAttrAuthenticationType`).
+    ///
+    /// It is `nil` if none is named, or if Apple's keychain has no name for the stored one.
     public var authenticationType: Keychain.AuthenticationType? {
         get { self[text: .authenticationType].flatMap(Keychain.AuthenticationType.init) }
         set { self[text: .authenticationType] = newValue?.rawValue }

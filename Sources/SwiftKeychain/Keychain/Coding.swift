@@ -2,16 +2,28 @@ public import Foundation
 internal import KeychainModel
 
 extension Keychain {
-    /// How values become bytes that are neither `String` nor `Data`: those two are always their own bytes.
+    /// The way in which values become bytes that are neither `String` nor `Data`. Those two are always their own bytes.
     ///
-    /// The bytes in between are ordinary memory, which is not erased.
+    /// ```swift
+    /// keychain.coding = .propertyList
+    /// ```
+    ///
+    /// The form is not stored with an item: a program that changes it cannot read its former values. Bytes on the way
+    /// are ordinary memory, which is not erased.
     public struct Coding: Sendable {
         private let encode: @Sendable (any Encodable) throws -> Data
         private let decode: @Sendable (any Decodable.Type, Data) throws -> any Decodable
 
+        /// Makes a coding of a program's own functions.
+        ///
+        /// ```swift
+        /// let coding = Keychain.Coding { try encoder.encode($0) } decode: { try decoder.decode($0, from: $1) }
+        /// ```
+        ///
         /// - Parameters:
-        ///   - encode: Makes the bytes of a value.
-        ///   - decode: Makes a value of the type that it is given.
+        ///   - encode: Makes the bytes of a value. An error makes the call throw `.parameter`. It may be called on any
+        ///     thread.
+        ///   - decode: Makes a value of a type. An error, or a value of another type, makes the call throw `.decode`.
         public init(
             encode: @escaping @Sendable (any Encodable) throws -> Data,
             decode: @escaping @Sendable (any Decodable.Type, Data) throws -> any Decodable
@@ -20,7 +32,7 @@ extension Keychain {
             self.decode = decode
         }
 
-        /// JSON, with its keys in an order, as Foundation writes it.
+        /// JSON, as Foundation writes it, with sorted keys.
         public static let json = Coding {
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys
@@ -29,7 +41,7 @@ extension Keychain {
             try JSONDecoder().decode($0, from: $1)
         }
 
-        /// A binary property list. A number or a text alone is none.
+        /// A binary property list. A number or a text alone is no property list, and storing it throws `.parameter`.
         public static let propertyList = Coding {
             let encoder = PropertyListEncoder()
             encoder.outputFormat = .binary
@@ -60,11 +72,11 @@ extension Keychain {
         func value<Value: Decodable>(
             _ type: Value.Type, of bytes: SecretBytes, for key: String
         ) throws(KeychainError) -> Value {
-            // Not the metatype of `Value` alone: it may be known as a protocol.
+            // A value's type may be known only as a protocol, so the metatype of `Value` alone does not decide.
             if type is String.Type || type is String?.Type { return try bytes.text(for: key) as! Value }
             let data = bytes.copyData()
             if type is Data.Type || type is Data?.Type { return data as! Value }
-            // A decoder's own words may show a part of the value.
+            // The decoder's message may show a part of the value.
             guard let value = try? decode(type, data) as? Value else { throw .notReadable(key, as: type) }
             return value
         }
@@ -86,6 +98,6 @@ extension KeychainError {
 }
 
 extension String {
-    /// As a message shows it: on one line.
+    /// The text for a message, on one line.
     var quoted: String { String(reflecting: self) }
 }

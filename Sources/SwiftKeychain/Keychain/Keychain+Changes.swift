@@ -3,24 +3,42 @@ internal import KeychainModel
 internal import Synchronization
 
 extension Keychain {
-    /// Something that has happened to a key.
+    /// A change of the item of one key. It has no value: read the keychain for that.
     public struct Change: Sendable, Hashable {
+        /// The kinds of changes: an item came, has another value or other attributes, or is gone.
         public enum Kind: Sendable, Hashable { case added, changed, removed }
+        /// The kind of the change.
         public var kind: Kind
+        /// The key whose item has changed, without the ``Keychain/keyPrefix``.
         public var key: String
 
+        /// Makes a change, for tests of code that handles changes.
+        ///
+        /// - Parameters:
+        ///   - kind: The kind of the change.
+        ///   - key: The key whose item has changed.
         public init(kind: Kind, key: String) {
             self.kind = kind
             self.key = key
         }
     }
 
-    /// What happens to its keys from now on, by whichever program. Several changes of one key in a row may be told as one, and
-    /// one that is taken back within a moment not at all. Items whose reading asks a person are not told of.
+    /// The changes of this value's items from now on, by any program.
     ///
-    /// While the keychain is locked nothing can be told: it is told after the unlock. The stream ends when the keychain cannot
-    /// be looked at any more, and at once if it never could. It costs one thread for as long as someone has the stream, and
-    /// each change in the keychain a look at all of its items.
+    /// ```swift
+    /// for await change in keychain.changes where change.kind == .removed {
+    ///     signOut()
+    /// }
+    /// ```
+    ///
+    /// Several changes of one key in a row may be told as one. A change that is taken back within a moment may not be
+    /// told at all. Items that ask a person are not told of.
+    ///
+    /// While the keychain is locked the items cannot be looked at. Their changes are told after the unlock.
+    ///
+    /// Each read of this property begins a stream, which costs one thread for as long as it is in use. Each change in
+    /// the keychain costs a look at all items of this value. The stream ends when the keychain cannot be looked at any
+    /// more, and at once if it never could be.
     public var changes: AsyncStream<Change> {
         let connection = connection
         let keychain = with { $0.ownConnection = connection }
@@ -32,9 +50,9 @@ extension Keychain {
 final class ItemFollower: LockFollower, @unchecked Sendable {  // one thread has it
     private let keychain: Keychain
     private let listener: any ChangeListener
-    /// nil: it has been locked from the beginning on.
+    /// The items at the last look. `nil` means that the keychain has been locked from the beginning.
     private var known: [String: ItemVersion]?
-    /// nil: it was not locked at the last look. Otherwise the lock's epoch before that look.
+    /// The lock's epoch before the last look, if that found the keychain locked; otherwise `nil`.
     private var lockedEpoch: UInt64?
 
     init(_ keychain: Keychain) throws(KeychainError) {

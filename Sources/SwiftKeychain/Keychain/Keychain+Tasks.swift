@@ -1,10 +1,10 @@
 public import Foundation
 public import KeychainModel
 
-// The same calls for tasks. They wait on threads of their own kind, never on one of those that run tasks.
+// The calls of Keychain+Values.swift for tasks. They wait on threads that may block, never on one that runs tasks.
 //
-// A task that is cancelled while a person is asked, or before the call has begun, gets `.userCancelled`. Otherwise the call ends
-// as it would have: whether it was carried out must be known.
+// A task that is cancelled while a person is asked, or before the call has begun, gets `.userCancelled`. Otherwise the
+// call ends as it would have, so that the program learns whether it was carried out.
 
 extension Keychain {
     /// Runs a call on a thread that may block.
@@ -19,24 +19,51 @@ extension Keychain {
         return try result.get()
     }
 
-    /// As the blocking call.
+    /// Reads the text for a key without blocking the thread of the task.
+    ///
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`. A
+    /// call that has not begun throws it too. Otherwise the call ends as the blocking one does.
+    ///
+    /// - Parameter key: The item's key.
+    /// - Returns: `nil` if no item is stored for the key.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`.
     public func string(for key: String) async throws(KeychainError) -> String? {
         try await inTask { keychain throws(KeychainError) in try keychain.string(for: key) }
     }
 
-    /// As the blocking call.
+    /// Reads the bytes for a key without blocking the thread of the task.
+    ///
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    ///
+    /// - Parameter key: The item's key.
+    /// - Returns: `nil` if no item is stored for the key.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`.
     public func data(for key: String) async throws(KeychainError) -> Data? {
         try await inTask { keychain throws(KeychainError) in try keychain.data(for: key) }
     }
 
-    /// As the blocking call.
+    /// Reads the value for a key without blocking the thread of the task.
+    ///
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the value.
+    ///   - key: The item's key.
+    /// - Returns: `nil` if no item is stored for the key.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`.
     public func value<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, for key: String
     ) async throws(KeychainError) -> Value? {
         try await inTask { keychain throws(KeychainError) in try keychain.value(type, for: key) }
     }
 
-    /// As the blocking call.
+    /// Reads the bytes for a key into memory that is erased, without blocking the thread of the task.
+    ///
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    ///
+    /// - Parameter key: The item's key.
+    /// - Returns: `nil` if no item is stored for the key.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`.
     public func secret(for key: String) async throws(KeychainError) -> Secret? {
         let bytes = try await inTask { keychain throws(KeychainError) in
             try keychain.item(for: key)?.value
@@ -45,89 +72,197 @@ extension Keychain {
         return Secret(bytes)
     }
 
-    /// As the blocking call.
+    /// Lends the bytes for a key to `body`, without blocking the thread of the task.
+    ///
+    /// `body` runs on a thread that may block, and the bytes are erased after it. Cancelling the task takes back a
+    /// question that a person is being asked, and the call throws `.userCancelled`.
+    ///
+    /// - Parameters:
+    ///   - key: The item's key.
+    ///   - body: Uses the bytes. The pointer must not escape.
+    /// - Returns: The result of `body`. `nil` means that no item is stored for the key.
+    /// - Throws: A ``KeychainError``, or an error of `body`.
     public func withSecret<R: Sendable>(
         for key: String, _ body: @escaping @Sendable (UnsafeRawBufferPointer) throws -> R
     ) async throws -> R? {
         try await inTask { keychain in try keychain.withSecret(for: key, body) }
     }
 
-    /// As the blocking call.
+    /// Tells whether an item is stored for a key, without blocking the thread of the task. It never asks a person.
+    ///
+    /// - Parameter key: The item's key.
+    /// - Throws: The errors of the blocking call, and `.userCancelled` if the task is cancelled before the call begins.
     public func contains(_ key: String) async throws(KeychainError) -> Bool {
         try await inTask { keychain throws(KeychainError) in try keychain.contains(key) }
     }
 
-    /// As the blocking call.
+    /// Finds all keys without blocking the thread of the task, in no particular order.
+    ///
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    ///
+    /// - Throws: The errors of the blocking call, and `.userCancelled`.
     public func keys() async throws(KeychainError) -> [String] {
         try await inTask { keychain throws(KeychainError) in try keychain.keys() }
     }
 
-    /// As the blocking call.
+    /// Counts the keys without blocking the thread of the task.
+    ///
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    ///
+    /// - Throws: The errors of the blocking call, and `.userCancelled`.
     public func count() async throws(KeychainError) -> Int {
         try await inTask { keychain throws(KeychainError) in try keychain.count() }
     }
 
-    /// As the blocking call.
-    public func set<Value: Encodable & Sendable>(_ value: Value, for key: String) async throws(KeychainError) {
-        try await inTask { keychain throws(KeychainError) in try keychain.set(value, for: key) }
+    /// Stores a value for a key without blocking the thread of the task.
+    ///
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`. A
+    /// write that has begun is finished, and the call then returns without an error.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The item's key.
+    ///   - expires: The moment from which the value is gone. `nil` means never.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
+    public func set<Value: Encodable & Sendable>(
+        _ value: Value, for key: String, expires: Expiration? = nil
+    ) async throws(KeychainError) {
+        try await inTask { keychain throws(KeychainError) in try keychain.set(value, for: key, expires: expires) }
     }
 
-    /// As the blocking call.
-    public func set(_ secret: borrowing Secret, for key: String) async throws(KeychainError) {
+    /// Stores bytes for a key without blocking the thread of the task. They stay in memory that is erased.
+    ///
+    /// A write that has begun is finished even if the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - secret: The bytes.
+    ///   - key: The item's key.
+    ///   - expires: The moment from which the value is gone. `nil` means never.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
+    public func set(
+        _ secret: borrowing Secret, for key: String, expires: Expiration? = nil
+    ) async throws(KeychainError) {
         let bytes = secret.bytes
-        try await inTask { keychain throws(KeychainError) in try keychain.put(bytes, for: key) }
+        try await inTask { keychain throws(KeychainError) in try keychain.put(bytes, for: key, expires: expires) }
     }
 
-    /// A value that may be nil says nothing about what is to become of the key: unwrap it, or call ``remove(_:)``.
+    /// Rejects a value that may be `nil`, which does not say what happens to the key: unwrap it, or call
+    /// ``remove(_:)``.
     @available(*, unavailable, message: "unwrap the value, or call remove(_:)")
-    public func set<Value: Encodable & Sendable>(_ value: Value?, for key: String) async throws(KeychainError) {
+    public func set<Value: Encodable & Sendable>(
+        _ value: Value?, for key: String, expires: Expiration? = nil
+    ) async throws(KeychainError) {
         fatalError("unavailable")
     }
 
-    /// As the blocking call.
-    public func add<Value: Encodable & Sendable>(_ value: Value, for key: String) async throws(KeychainError) {
-        try await inTask { keychain throws(KeychainError) in try keychain.add(value, for: key) }
+    /// Stores a value for a key that has none, without blocking the thread of the task.
+    ///
+    /// A write that has begun is finished even if the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The item's key.
+    ///   - expires: The moment from which the value is gone. `nil` means never.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was added then.
+    public func add<Value: Encodable & Sendable>(
+        _ value: Value, for key: String, expires: Expiration? = nil
+    ) async throws(KeychainError) {
+        try await inTask { keychain throws(KeychainError) in try keychain.add(value, for: key, expires: expires) }
     }
 
-    /// As the blocking call.
-    public func update<Value: Encodable & Sendable>(_ value: Value, for key: String) async throws(KeychainError) {
-        try await inTask { keychain throws(KeychainError) in try keychain.update(value, for: key) }
+    /// Stores a value for a key that has one, without blocking the thread of the task.
+    ///
+    /// A write that has begun is finished even if the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The item's key.
+    ///   - expires: The moment from which the value is gone. `nil` means never.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
+    public func update<Value: Encodable & Sendable>(
+        _ value: Value, for key: String, expires: Expiration? = nil
+    ) async throws(KeychainError) {
+        try await inTask { keychain throws(KeychainError) in try keychain.update(value, for: key, expires: expires) }
     }
 
-    /// As the blocking call.
+    /// Removes the item of a key without blocking the thread of the task.
+    ///
+    /// A removal that has begun is finished even if the task is cancelled.
+    ///
+    /// - Parameter key: The item's key.
+    /// - Returns: Whether there was an item.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`.
     @discardableResult
     public func remove(_ key: String) async throws(KeychainError) -> Bool {
         try await inTask { keychain throws(KeychainError) in try keychain.remove(key) }
     }
 
-    /// As the blocking call.
+    /// Removes all items that this value stands for, without blocking the thread of the task.
+    ///
+    /// A removal that has begun is finished even if the task is cancelled.
+    ///
+    /// - Returns: The number of items that were removed.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was removed then.
     @discardableResult
     public func removeAll() async throws(KeychainError) -> Int {
         try await inTask { keychain throws(KeychainError) in try keychain.removeAll() }
     }
 
-    /// As the blocking call.
+    /// Changes the value of a key in one step, without blocking the thread of the task.
+    ///
+    /// `change` runs on a thread that may block, and may be called several times. A write that has begun is finished
+    /// even if the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the value.
+    ///   - key: The item's key.
+    ///   - change: Changes the value, which is `nil` if no item is stored. The item is removed if the result is `nil`.
+    /// - Throws: A ``KeychainError``, or an error of `change`. The former value is still there then.
     public func update<Value: Codable & Sendable>(
         _ type: Value.Type = Value.self, for key: String, _ change: @escaping @Sendable (inout Value?) throws -> Void
     ) async throws {
         try await inTask { keychain in try keychain.update(type, for: key, change) }
     }
 
-    /// As the blocking call.
+    /// Stores another value for a key if the present one is the expected one, without blocking the thread of the task.
+    ///
+    /// A write that has begun is finished even if the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - key: The item's key.
+    ///   - old: The expected value. `nil` means that no item is stored.
+    ///   - new: The new value. `nil` removes the item.
+    /// - Returns: Whether the new value is stored.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`.
     public func compareAndSwap<Value: Codable & Equatable & Sendable>(
         _ key: String, from old: Value?, to new: Value?
     ) async throws(KeychainError) -> Bool {
         try await inTask { keychain throws(KeychainError) in try keychain.compareAndSwap(key, from: old, to: new) }
     }
 
-    /// As the blocking call. The closure runs on a thread that may block.
+    /// Makes several changes at once, without blocking the thread of the task.
+    ///
+    /// `body` runs on a thread that may block, and may be called several times. A transaction whose changes were sent
+    /// is finished even if the task is cancelled.
+    ///
+    /// - Parameter body: Reads and changes the keychain through the transaction.
+    /// - Returns: The result of `body`.
+    /// - Throws: A ``KeychainError``, or an error of `body`. No item was changed then.
     public func transaction<R: Sendable>(
         _ body: @escaping @Sendable (inout Transaction) throws -> R
     ) async throws -> R {
         try await inTask { keychain in try keychain.transaction(body) }
     }
 
-    /// As the blocking call.
+    /// Moves all items of another value to this one, without blocking the thread of the task.
+    ///
+    /// A move that has begun is finished even if the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - other: The value whose items are moved: both a service, or both a server.
+    ///   - replacing: Whether an item here gives way to one with its key.
+    /// - Returns: The number of items that were moved.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was moved then.
     @discardableResult
     public func migrate(from other: Keychain, replacing: Bool = false) async throws(KeychainError) -> Int {
         try await inTask { keychain throws(KeychainError) in try keychain.migrate(from: other, replacing: replacing) }

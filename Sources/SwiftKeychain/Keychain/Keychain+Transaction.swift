@@ -4,11 +4,19 @@ public import KeychainModel
 extension Keychain {
     /// Several changes that happen together: all of them, or none.
     ///
-    /// What is read in it is the state at the time, with the changes made in it so far.
+    /// ```swift
+    /// try keychain.transaction { changes in
+    ///     let count = try changes.value(Int.self, for: "count") ?? 0
+    ///     try changes.set(count + 1, for: "count")
+    /// }
+    /// ```
+    ///
+    /// A read gives the stored state with the changes that were made in the transaction so far. Nothing is stored
+    /// before the closure returns. The value is valid inside that closure.
     public struct Transaction {
         private let keychain: Keychain
-        /// By key. nil: removed.
-        private var changes: [(key: String, secret: SecretBytes?)] = []
+        /// The changes by their keys. `nil` stands for a removal.
+        private var changes: [(key: String, secret: SecretBytes?, expires: Expiration?)] = []
         private var seen: [String: Item?] = [:]
         private var seenAll: (items: SeenItems, keys: Set<String>)?
 
@@ -16,17 +24,31 @@ extension Keychain {
 
         // MARK: Reading
 
-        /// As `Keychain.string(for:)`.
+        /// Reads a text, as `Keychain.string(for:)`.
+        ///
+        /// - Parameter key: The item's key.
+        /// - Returns: `nil` if no item is stored for the key, or if the transaction removes it.
+        /// - Throws: The errors of `Keychain.string(for:)`.
         public mutating func string(for key: String) throws(KeychainError) -> String? {
             try bytes(for: key)?.text(for: key)
         }
 
-        /// As `Keychain.data(for:)`.
+        /// Reads bytes, as `Keychain.data(for:)`.
+        ///
+        /// - Parameter key: The item's key.
+        /// - Returns: `nil` if no item is stored for the key, or if the transaction removes it.
+        /// - Throws: The errors of `Keychain.data(for:)`.
         public mutating func data(for key: String) throws(KeychainError) -> Data? {
             try bytes(for: key)?.copyData()
         }
 
-        /// As `Keychain.value(_:for:)`.
+        /// Reads a value, as `Keychain.value(_:for:)`.
+        ///
+        /// - Parameters:
+        ///   - type: The type of the value.
+        ///   - key: The item's key.
+        /// - Returns: `nil` if no item is stored for the key, or if the transaction removes it.
+        /// - Throws: The errors of `Keychain.value(_:for:)`.
         public mutating func value<Value: Decodable>(
             _ type: Value.Type = Value.self, for key: String
         ) throws(KeychainError) -> Value? {
@@ -35,10 +57,18 @@ extension Keychain {
             }
         }
 
-        /// Whether something is stored for a key.
+        /// Tells whether an item is stored for a key, with the changes so far. It reads the item, so it may ask a
+        /// person.
+        ///
+        /// - Parameter key: The item's key.
+        /// - Throws: The errors of `Keychain.data(for:)`.
         public mutating func contains(_ key: String) throws(KeychainError) -> Bool { try bytes(for: key) != nil }
 
-        /// As `Keychain.keys()`.
+        /// Finds all keys, with the changes so far.
+        ///
+        /// Any change of the items by another program makes the closure run again after this call.
+        ///
+        /// - Throws: The errors of `Keychain.keys()`.
         public mutating func keys() throws(KeychainError) -> [String] {
             if seenAll == nil { seenAll = try lookAtAll() }
             var keys = seenAll?.keys ?? []
@@ -51,10 +81,13 @@ extension Keychain {
         private func lookAtAll() throws(KeychainError) -> (items: SeenItems, keys: Set<String>) {
             let query = try keychain.query(for: nil)
             let items = try keychain.items(query, wantsSecrets: false)
-            return (SeenItems(query, versions: items.map(ItemVersion.init)), Set(items.compactMap(keychain.key)))
+            return (
+                SeenItems(query, versions: items.map(ItemVersion.init), hasSecrets: false),
+                Set(items.compactMap(keychain.key))
+            )
         }
 
-        /// nil: there is no such item, or it is removed here.
+        /// The bytes for a key. `nil` means that there is no item, or that it is removed here.
         private mutating func bytes(for key: String) throws(KeychainError) -> SecretBytes? {
             if let change = changes.first(where: { $0.key == key }) { return change.secret }
             if let known = seen[key] { return known?.value }
@@ -65,32 +98,46 @@ extension Keychain {
 
         // MARK: Changing
 
-        /// As `Keychain.set(_:for:)`, when the transaction ends.
-        public mutating func set<Value: Encodable>(_ value: Value, for key: String) throws(KeychainError) {
-            change(key, to: try keychain.coding.secret(of: value, for: key))
+        /// Stores a value when the transaction ends, as `Keychain.set(_:for:)`.
+        ///
+        /// - Parameters:
+        ///   - value: The value.
+        ///   - key: The item's key.
+        ///   - expires: The moment from which the value is gone. `nil` means never.
+        /// - Throws: ``KeychainError/Code/parameter`` if the value cannot be encoded. Other errors come at the end.
+        public mutating func set<Value: Encodable>(
+            _ value: Value, for key: String, expires: Expiration? = nil
+        ) throws(KeychainError) {
+            change(key, to: try keychain.coding.secret(of: value, for: key), expires)
         }
 
-        /// As `Keychain.remove(_:)`, when the transaction ends.
+        /// Removes an item when the transaction ends, as `Keychain.remove(_:)`. It is no error if there is none.
+        ///
+        /// - Parameter key: The item's key.
         public mutating func remove(_ key: String) { change(key, to: nil) }
 
-        private mutating func change(_ key: String, to secret: SecretBytes?) {
+        private mutating func change(_ key: String, to secret: SecretBytes?, _ expires: Expiration? = nil) {
             changes.removeAll { $0.key == key }
-            changes.append((key, secret))
+            changes.append((key, secret, expires))
         }
 
         // MARK: The end
 
-        /// - Returns: false if something that was read has changed since.
+        /// Sends the changes.
+        ///
+        /// - Returns: false if an item that was read has changed since.
         fileprivate func commit() throws(KeychainError) -> Bool {
             var request = TransactionRequest(steps: [])
             if let seenAll { request.seen.append(seenAll.items) }
             for (key, item) in seen {
                 request.seen.append(
-                    SeenItems(try keychain.query(for: key), versions: item.map { [ItemVersion($0)] } ?? []))
+                    SeenItems(
+                        try keychain.query(for: key), versions: item.map { [ItemVersion($0)] } ?? []))
             }
-            for (key, secret) in changes {
+            for (key, secret, expires) in changes {
                 if let secret {
-                    request.steps.append(.put(try keychain.addRequest(secret, for: key)))
+                    let expiry = try expires?.model() ?? .never
+                    request.steps.append(.put(try keychain.addRequest(secret, for: key, expires: expiry)))
                 } else {
                     request.steps.append(.delete(try keychain.query(for: key)))
                 }
@@ -99,7 +146,7 @@ extension Keychain {
         }
     }
 
-    /// Makes several changes at once: all of them, or none, also if the program is killed meanwhile.
+    /// Makes several changes at once: all of them, or none, even if the program is killed meanwhile.
     ///
     /// ```swift
     /// try keychain.transaction { changes in
@@ -109,11 +156,12 @@ extension Keychain {
     /// }
     /// ```
     ///
-    /// Nothing is locked while `body` runs. If something that it has read was changed by somebody else before its changes are
-    /// made, it is called again. It should do nothing else, therefore, and be quick.
+    /// Other programs are not kept waiting while `body` runs. If one of them changes an item that `body` has read,
+    /// `body` is called again, up to 100 times. So it should do no other work, and be quick.
     ///
-    /// - Returns: what `body` returns.
-    /// - Throws: a ``KeychainError``, or what `body` throws; then nothing is changed.
+    /// - Parameter body: Reads and changes the keychain through the transaction.
+    /// - Returns: The result of `body`.
+    /// - Throws: A ``KeychainError``, or an error of `body`. No item was changed then.
     public func transaction<R>(_ body: (inout Transaction) throws -> R) throws -> R {
         for _ in 0..<Self.mostAttempts {
             var transaction = Transaction(self)
@@ -123,17 +171,23 @@ extension Keychain {
         throw KeychainError.changedAllTheTime
     }
 
-    /// Moves all items of another service, server class aside, or of another group or prefix, to this one: in one transaction,
-    /// with their dates and access control. ``accessControl`` gives them another one, if it is not nil.
+    /// Moves all items of another service, server, group or prefix to this one, in one transaction.
     ///
-    /// Once it has succeeded, a second call finds nothing to do and succeeds. What is here already is not moved.
+    /// ```swift
+    /// let shared = Keychain(service: "com.example", accessGroup: "com.example.shared")
+    /// let count = try shared.migrate(from: Keychain(service: "com.example"))
+    /// ```
+    ///
+    /// The items keep their dates and their access control; ``accessControl`` gives them another one if it is not
+    /// `nil`. A second call finds no item to move and succeeds, so a program may call it at each start. Items that are
+    /// here already are not moved.
     ///
     /// - Parameters:
-    ///   - other: The same class: both a service, or both a server.
-    ///   - replacing: Whether what is stored here for the same key gives way. If not, it is a failure, and nothing is moved.
-    /// - Returns: how many items there were.
-    /// - Throws: ``KeychainError/Code/duplicateItem``; ``KeychainError/Code/parameter`` for another class; otherwise as
-    ///   `set(_:for:)`.
+    ///   - other: The value whose items are moved: both a service, or both a server.
+    ///   - replacing: Whether an item here gives way to one with its key. Otherwise such an item is an error.
+    /// - Returns: The number of items that were moved.
+    /// - Throws: ``KeychainError/Code/duplicateItem``; ``KeychainError/Code/parameter`` if one is a service and the
+    ///   other a server; otherwise the errors of `set(_:for:)`. No item was moved then.
     @discardableResult
     public func migrate(from other: Keychain, replacing: Bool = false) throws(KeychainError) -> Int {
         guard itemClass == other.itemClass else {
@@ -145,7 +199,7 @@ extension Keychain {
             var request = TransactionRequest(steps: [])
             for (key, item) in items where try !isHere(item, from: other) {
                 let query = try other.query(for: key)
-                request.seen.append(SeenItems(query, versions: [ItemVersion(item)]))
+                request.seen.append(SeenItems(query, versions: [ItemVersion(item)], hasSecrets: false))
                 if replacing { request.steps.append(.delete(try self.query(for: key))) }
                 request.steps.append(.update(UpdateRequest(query, changes: try changes(movingHere: key))))
             }
@@ -153,7 +207,8 @@ extension Keychain {
         }
     }
 
-    /// Whether an item of another value's is one of this one's already. What has a longer prefix there gets a shorter one here.
+    /// Whether an item of another value is an item of this one already. An item with a longer prefix there gets a
+    /// shorter one here.
     private func isHere(_ item: Item, from other: Keychain) throws(KeychainError) -> Bool {
         guard keyPrefix.utf8.starts(with: other.keyPrefix.utf8), let key = key(of: item) else { return false }
         let here = try query(for: key)

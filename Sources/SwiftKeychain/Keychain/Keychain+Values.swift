@@ -1,38 +1,67 @@
 public import Foundation
 public import KeychainModel
 
-// What can be done with values, each call blocking its thread until it is done. Keychain+Tasks.swift has the same for tasks.
+// The calls for values. Each of them blocks its thread until it is done. Keychain+Tasks.swift has their forms for
+// tasks.
 
 extension Keychain {
     // MARK: Reading
 
-    /// The text that is stored for a key; nil: nothing is.
+    /// Reads the text that is stored for a key.
     ///
-    /// - Throws: ``KeychainError/Code/interactionNotAllowed`` while the item is locked, or a person would have to be asked and
-    ///   may not be; ``KeychainError/Code/userCancelled`` if the person declines; ``KeychainError/Code/decode`` if the bytes
-    ///   are no UTF-8.
+    /// ```swift
+    /// guard let token = try keychain.string(for: "token") else { return signIn() }
+    /// ```
+    ///
+    /// The call asks a person if the item's access control wants that, and blocks its thread for as long as the person
+    /// takes.
+    ///
+    /// - Parameter key: The item's key.
+    /// - Returns: `nil` if no item is stored for the key.
+    /// - Throws: ``KeychainError/Code/interactionNotAllowed`` while the item is locked, or if a person would have to be
+    ///   asked and may not be; ``KeychainError/Code/userCancelled`` if the person declines;
+    ///   ``KeychainError/Code/authenticationFailed`` for a wrong passcode or finger; ``KeychainError/Code/decode`` if
+    ///   the bytes are not UTF-8; ``KeychainError/Code/missingEntitlement`` for a group that the program does not hold;
+    ///   ``KeychainError/Code/notAvailable`` if the keychain cannot be opened.
     public func string(for key: String) throws(KeychainError) -> String? {
         try item(for: key)?.value.text(for: key)
     }
 
-    /// The bytes that are stored for a key, whatever they were stored as; nil: nothing is.
+    /// Reads the bytes that are stored for a key, whichever type they were stored as.
+    ///
+    /// - Parameter key: The item's key.
+    /// - Returns: `nil` if no item is stored for the key. The bytes are ordinary memory and are not erased.
+    /// - Throws: The errors of `string(for:)`. Bytes that are not UTF-8 are no error here.
     public func data(for key: String) throws(KeychainError) -> Data? {
         try item(for: key)?.value.copyData()
     }
 
-    /// The value that is stored for a key; nil: nothing is.
+    /// Reads the value that is stored for a key.
     ///
-    /// A `String` and a `Data` are the bytes themselves, also where the type is known at run time alone. All else is decoded
-    /// by ``coding``.
+    /// ```swift
+    /// let login = try keychain.value(Login.self, for: "mail")
+    /// ```
     ///
-    /// - Throws: ``KeychainError/Code/decode`` if the bytes are no such value; otherwise as `string(for:)`.
+    /// A `String` and a `Data` are the bytes themselves, even where the type is known only at run time. Any other type
+    /// is decoded by ``coding``.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the value.
+    ///   - key: The item's key.
+    /// - Returns: `nil` if no item is stored for the key.
+    /// - Throws: ``KeychainError/Code/decode`` if the bytes are no such value; otherwise the errors of `string(for:)`.
+    ///   The message does not quote the value.
     public func value<Value: Decodable>(_ type: Value.Type = Value.self, for key: String) throws(KeychainError)
         -> Value?
     {
         try item(for: key).map { item throws(KeychainError) in try coding.value(type, of: item.value, for: key) }
     }
 
-    /// The bytes that are stored for a key, in memory that is erased when the value goes; nil: nothing is.
+    /// Reads the bytes that are stored for a key, into memory that is erased when the value goes.
+    ///
+    /// - Parameter key: The item's key.
+    /// - Returns: `nil` if no item is stored for the key.
+    /// - Throws: The errors of `string(for:)`. Bytes that are not UTF-8 are no error here.
     public func secret(for key: String) throws(KeychainError) -> Secret? {
         guard let item = try item(for: key) else { return nil }
         return Secret(item.value)
@@ -40,88 +69,161 @@ extension Keychain {
 
     /// Runs `body` with the bytes that are stored for a key. They are erased afterwards.
     ///
+    /// ```swift
+    /// let isRight = try keychain.withSecret(for: "pin") { $0.elementsEqual(typed) }
+    /// ```
+    ///
     /// - Parameters:
     ///   - key: The item's key.
-    ///   - body: Must not let the pointer escape.
-    /// - Returns: nil: nothing is stored for the key, and `body` was not called.
-    /// - Throws: a ``KeychainError``, or what `body` throws.
+    ///   - body: Uses the bytes. The pointer must not escape.
+    /// - Returns: The result of `body`. `nil` means that no item is stored for the key, and that `body` was not called.
+    /// - Throws: A ``KeychainError``, or an error of `body`.
     public func withSecret<R>(for key: String, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
         try item(for: key).map { try $0.value.withUnsafeBytes(body) }
     }
 
-    /// Whether something is stored for a key. Nobody is asked for that, also if reading it would ask.
+    /// Tells whether an item is stored for a key, without asking a person.
+    ///
+    /// It does not read the value, so a value that would not open counts as stored. The call waits for its turn among
+    /// writers.
+    ///
+    /// - Parameter key: The item's key.
+    /// - Throws: ``KeychainError/Code/interactionNotAllowed`` while the item is locked. Before the first unlock it may
+    ///   be thrown for a missing item too, since locked items cannot be searched then.
     public func contains(_ key: String) throws(KeychainError) -> Bool {
         try !commit(TransactionRequest(seen: [SeenItems(try query(for: key), versions: [])], steps: []))
     }
 
-    /// All keys, in no order that means anything. If reading one of the items asks a person, this does.
+    /// Finds all keys, in no particular order.
+    ///
+    /// The call reads the attributes of every item and not its value. If one of the items asks a person, this call does
+    /// too.
+    ///
+    /// - Throws: ``KeychainError/Code/interactionNotAllowed`` if one of the items is locked: it gives all keys or none.
     public func keys() throws(KeychainError) -> [String] { try allItems().map(\.key) }
 
-    /// How many keys there are. If reading one of the items asks a person, this does.
+    /// Counts the keys, at the cost of `keys()`. If one of the items asks a person, this call does too.
+    ///
+    /// - Throws: ``KeychainError/Code/interactionNotAllowed`` if one of the items is locked.
     public func count() throws(KeychainError) -> Int { try allItems().count }
 
     // MARK: Writing
 
-    /// Stores a value for a key, in the place of whatever is stored for it.
+    /// Stores a value for a key, in the place of a former value.
     ///
-    /// What the item has besides (its dates, comments that other code gave it) stays, and so does its access control, unless
-    /// ``accessControl`` says another one.
+    /// ```swift
+    /// try keychain.set(Login(name: "ada", password: "4711"), for: "mail")
+    /// try keychain.set("s3cret", for: "accessToken", expires: .after(.hours(24)))
+    /// ```
     ///
+    /// An item that is there keeps its creation date and the comments that other code gave it. It keeps its access
+    /// control too, unless ``accessControl`` names one. Changing an item that asks a person asks here as well.
+    ///
+    /// - Parameters:
+    ///   - value: The value. A `String` and a `Data` are stored as their bytes, any other value as ``coding`` encodes
+    ///     it.
+    ///   - key: The item's key.
+    ///   - expires: The moment from which the value is gone. `nil` means never, even if the former value had such a
+    ///     moment.
     /// - Throws: ``KeychainError/Code/parameter`` if the value cannot be encoded;
-    ///   ``KeychainError/Code/interactionNotAllowed`` while the item is locked; ``KeychainError/Code/missingEntitlement`` for
-    ///   a group that the program does not hold. After a failure what was there is there.
-    public func set<Value: Encodable>(_ value: Value, for key: String) throws(KeychainError) {
-        try put(try coding.secret(of: value, for: key), for: key)
+    ///   ``KeychainError/Code/interactionNotAllowed`` while the item, or the key for a new one, is locked;
+    ///   ``KeychainError/Code/missingEntitlement`` for a group that the program does not hold;
+    ///   ``KeychainError/Code/authenticationFailed`` if the access control needs a passcode or a finger and there is
+    ///   none; `.dataTooLarge` beyond 64 MiB; `.diskFull`. The former value is still there after any of them.
+    public func set<Value: Encodable>(
+        _ value: Value, for key: String, expires: Expiration? = nil
+    ) throws(KeychainError) {
+        try put(try coding.secret(of: value, for: key), for: key, expires: expires)
     }
 
-    /// Stores bytes for a key, in the place of whatever is stored for it.
-    public func set(_ secret: borrowing Secret, for key: String) throws(KeychainError) {
-        try put(secret.bytes, for: key)
+    /// Stores bytes for a key, in the place of a former value.
+    ///
+    /// - Parameters:
+    ///   - secret: The bytes. They stay in memory that is erased.
+    ///   - key: The item's key.
+    ///   - expires: The moment from which the value is gone. `nil` means never.
+    /// - Throws: The errors of `set(_:for:)` with a value.
+    public func set(
+        _ secret: borrowing Secret, for key: String, expires: Expiration? = nil
+    ) throws(KeychainError) {
+        try put(secret.bytes, for: key, expires: expires)
     }
 
-    /// A value that may be nil says nothing about what is to become of the key: unwrap it, or call ``remove(_:)``.
+    /// Rejects a value that may be `nil`, which does not say what happens to the key: unwrap it, or call
+    /// ``remove(_:)``.
     @available(*, unavailable, message: "unwrap the value, or call remove(_:)")
-    public func set<Value: Encodable>(_ value: Value?, for key: String) throws(KeychainError) {
+    public func set<Value: Encodable>(
+        _ value: Value?, for key: String, expires: Expiration? = nil
+    ) throws(KeychainError) {
         fatalError("unavailable")
     }
 
-    func put(_ secret: SecretBytes, for key: String) throws(KeychainError) {
-        _ = try commit(TransactionRequest(steps: [.put(try addRequest(secret, for: key))]))
+    func put(_ secret: SecretBytes, for key: String, expires: Expiration?) throws(KeychainError) {
+        // A value does not inherit the date of the one before.
+        let expiry = try expires?.model() ?? .never
+        _ = try commit(TransactionRequest(steps: [.put(try addRequest(secret, for: key, expires: expiry))]))
     }
 
     /// Stores a value for a key that has none.
     ///
-    /// - Throws: ``KeychainError/Code/duplicateItem`` if it has one; otherwise as `set(_:for:)`.
-    public func add<Value: Encodable>(_ value: Value, for key: String) throws(KeychainError) {
-        _ = try perform(.add(try addRequest(try coding.secret(of: value, for: key), for: key)))
+    /// If several programs add a value for one key at once, one of them succeeds.
+    ///
+    /// - Parameters:
+    ///   - value: The value, stored as by `set(_:for:)`.
+    ///   - key: The item's key.
+    ///   - expires: The moment from which the value is gone. `nil` means never.
+    /// - Throws: ``KeychainError/Code/duplicateItem`` if the key has a value; otherwise the errors of `set(_:for:)`.
+    public func add<Value: Encodable>(
+        _ value: Value, for key: String, expires: Expiration? = nil
+    ) throws(KeychainError) {
+        let secret = try coding.secret(of: value, for: key)
+        _ = try perform(.add(try addRequest(secret, for: key, expires: try expires?.model())))
     }
 
     /// Stores a value for a key that has one.
     ///
-    /// - Throws: ``KeychainError/Code/itemNotFound`` if it has none; otherwise as `set(_:for:)`.
-    public func update<Value: Encodable>(_ value: Value, for key: String) throws(KeychainError) {
+    /// - Parameters:
+    ///   - value: The value, stored as by `set(_:for:)`.
+    ///   - key: The item's key.
+    ///   - expires: The moment from which the value is gone. `nil` means never.
+    /// - Throws: ``KeychainError/Code/itemNotFound`` if the key has no value; otherwise the errors of `set(_:for:)`.
+    public func update<Value: Encodable>(
+        _ value: Value, for key: String, expires: Expiration? = nil
+    ) throws(KeychainError) {
         var changes = ItemChanges()
+        changes.expires = try expires?.model() ?? .never
         changes.secret = try coding.secret(of: value, for: key)
         changes.accessControl = accessControl?.model
         _ = try perform(.update(UpdateRequest(try query(for: key), changes: changes)))
     }
 
-    /// Removes what is stored for a key. Nobody is asked for that, unless the access control constrains deletion.
+    /// Removes the item of a key, without asking a person unless the access control constrains deletion.
     ///
-    /// - Returns: whether something was.
+    /// A locked item can be removed too, and the call works on a full disk.
+    ///
+    /// - Parameter key: The item's key.
+    /// - Returns: Whether there was an item.
+    /// - Throws: ``KeychainError/Code/interactionNotAllowed`` before the first unlock, while the keychain has locked
+    ///   passwords, and for a locked item whose access control constrains deletion.
     @discardableResult
     public func remove(_ key: String) throws(KeychainError) -> Bool { try delete(try query(for: key)) > 0 }
 
-    /// Removes all that this value stands for: of its service or server, in its group, with its prefix, and nothing else.
+    /// Removes all items that this value stands for: those of its service or server, in its group, with its prefix.
     ///
-    /// - Returns: how many items there were.
+    /// All of them are removed, or none. With a ``keyPrefix`` the call has to read the items' attributes, so it throws
+    /// while one of them is locked, and asks if one of them asks a person. Without a prefix it does neither, unless an
+    /// access control constrains deletion.
+    ///
+    /// - Returns: The number of items that were removed.
+    /// - Throws: ``KeychainError/Code/interactionNotAllowed``; ``KeychainError/Code/notAvailable`` if other programs
+    ///   change the items all the time.
     @discardableResult
     public func removeAll() throws(KeychainError) -> Int {
         if keyPrefix.isEmpty { return try delete(try query(for: nil)) }
         return try attempt { () throws(KeychainError) in
             let items = try allItems()
             let seen = try items.map { item throws(KeychainError) in
-                SeenItems(try query(for: item.key), versions: [ItemVersion(item.item)])
+                SeenItems(try query(for: item.key), versions: [ItemVersion(item.item)], hasSecrets: false)
             }
             let steps = seen.map { TransactionRequest.Step.delete($0.query) }
             return try commit(TransactionRequest(seen: seen, steps: steps)) ? items.count : nil
@@ -130,15 +232,21 @@ extension Keychain {
 
     // MARK: Several programs at once
 
-    /// Changes a value as it is at the moment: if somebody else has changed it meanwhile, `change` is called again, with what
-    /// it is then.
+    /// Changes the value of a key in one step that no other program can come between.
+    ///
+    /// ```swift
+    /// try keychain.update(Int.self, for: "count") { $0 = ($0 ?? 0) + 1 }
+    /// ```
+    ///
+    /// If another program changes the value meanwhile, `change` is called again with the new value. After 100 attempts
+    /// the call gives up.
     ///
     /// - Parameters:
-    ///   - type: As what it is read; a `String` and a `Data` are the bytes themselves.
+    ///   - type: The type of the value. A `String` and a `Data` are the bytes themselves.
     ///   - key: The item's key.
-    ///   - change: Is given nil if nothing is stored for the key. Where it leaves nil, the item is removed. It may be called
-    ///     several times, and so should do nothing else.
-    /// - Throws: a ``KeychainError``, or what `change` throws; then nothing is changed.
+    ///   - change: Changes the value, which is `nil` if no item is stored. The item is removed if the result is `nil`.
+    ///     The function may be called several times, so it should do no other work.
+    /// - Throws: A ``KeychainError``, or an error of `change`. The former value is still there then.
     public func update<Value: Codable>(
         _ type: Value.Type = Value.self, for key: String, _ change: (inout Value?) throws -> Void
     ) throws {
@@ -151,13 +259,19 @@ extension Keychain {
         throw KeychainError.changedAllTheTime
     }
 
-    /// Stores another value for a key if it is a certain one now.
+    /// Stores another value for a key if the present one is the expected one.
+    ///
+    /// ```swift
+    /// if try !keychain.compareAndSwap("token", from: old, to: new) { print("another program was faster") }
+    /// ```
     ///
     /// - Parameters:
     ///   - key: The item's key.
-    ///   - old: What has to be stored now; nil: nothing.
-    ///   - new: nil: the item is removed.
-    /// - Returns: whether it was so, and the new one is stored.
+    ///   - old: The expected value. `nil` means that no item is stored.
+    ///   - new: The new value. `nil` removes the item.
+    /// - Returns: Whether the new value is stored. false means that the present value is another one, and nothing was
+    ///   changed.
+    /// - Throws: The errors of `value(_:for:)` and `set(_:for:)`.
     public func compareAndSwap<Value: Codable & Equatable>(
         _ key: String, from old: Value?, to new: Value?
     ) throws(KeychainError) -> Bool {

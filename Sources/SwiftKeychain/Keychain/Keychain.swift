@@ -9,17 +9,21 @@ internal import KeychainModel
 /// let token = try keychain.string(for: "accessToken")  // nil: there is none
 /// ```
 ///
-/// It is a value that says which items are meant and how new ones are protected; making one opens nothing. Copies may be used
-/// by any thread and any task. Every call has a blocking form and one for tasks, which has the same name and is `await`ed.
+/// A `Keychain` is a value: it says which items are meant and how new ones are protected. Making one opens nothing, and
+/// copies may be used by any thread and any task. Every call has a blocking form and a form for tasks, which has this
+/// name too and is `await`ed.
 ///
-/// A key is the account of a generic password, or, for a server, of an internet password, so that code which uses
-/// `SecItem…` finds the same items.
+/// A key is the account of a generic password, or of an internet password if the value is for a server. So code that
+/// uses `SecItem…` finds these items too.
 ///
-/// While the keychain is locked, items that are accessible "when unlocked" are not "not found": the call fails with
-/// ``KeychainError/Code/interactionNotAllowed``.
+/// **The lock.** An item that is accessible "when unlocked" is not missing while the keychain is locked: the call
+/// throws ``KeychainError/Code/interactionNotAllowed``. A program that takes this for a missing token signs its user
+/// out at each lock.
 ///
-/// A value that was read is the program's own: no lock takes it back, and its memory is not erased. For that there are
-/// `withSecret(for:_:)` and ``Secret``.
+/// **Limits of the protection.** A value that was read stays with the program: no lock takes it back, and its memory is
+/// not erased. `withSecret(for:_:)` and ``Secret`` erase theirs. Other programs of the user can read the items too.
+///
+/// An item has at most 64 MiB, its value and its attributes together.
 public struct Keychain: Sendable {
     enum Scope: Sendable, Hashable {
         case service(String)
@@ -28,51 +32,76 @@ public struct Keychain: Sendable {
 
     let scope: Scope
 
-    /// The access group of its items. nil: the first one of the program, which its entitlements or
-    /// ``KeychainConfiguration/accessGroups`` name; never any other.
+    /// The access group of the items. `nil` means the program's first group, and never any other.
+    ///
+    /// The program's entitlements or ``KeychainConfiguration/accessGroups`` name its groups.
     public var accessGroup: String?
 
-    /// What precedes each key in the items' accounts: `keys()` and `removeAll()` know only accounts that begin with it.
+    /// A text in front of each key in the items' accounts. It is empty by default.
+    ///
+    /// `keys()` and `removeAll()` reach only items whose account begins with it. Two values with different prefixes
+    /// share one service without meeting each other's items, as long as neither prefix begins with the other.
     public var keyPrefix = ""
 
-    /// How items are protected that are written. nil: new ones are accessible "when unlocked", and ones that are there stay
-    /// as they are.
+    /// The protection of items that are written.
+    ///
+    /// `nil` makes new items accessible "when unlocked", and lets items that are there keep their protection.
     public var accessControl: AccessControl?
 
-    /// Whether its items are those that are marked as synchronizable. They are other items than those that are not, and the
-    /// mark has no effect but that.
+    /// Whether the items are those that are marked as synchronizable. The mark sends nothing to other devices.
+    ///
+    /// Items with the mark are other items than those without it. An item with the mark cannot ask a person for
+    /// anything.
     public var isSynchronizable = false
 
-    /// How values are stored that are neither `String` nor `Data`.
+    /// The form in which values are stored that are neither `String` nor `Data`. It is JSON by default.
     public var coding = Coding.json
 
-    /// Where what a person shows is kept, so that one question serves several calls: a ``Context``, or an `LAContext` of the
-    /// module `KeychainLocalAuthentication`. nil: it is forgotten after each call.
+    /// The object that keeps a person's answers, so that one question serves several calls.
+    ///
+    /// It is a ``Context``, or an `LAContext` of the module `KeychainLocalAuthentication`. `nil` makes each call forget
+    /// the answers at its end. An object of any other type makes calls throw `.parameter`.
     public var context: (any KeychainContext)?
 
-    /// Why the program asks, as the person is told. nil: what the context says, or nothing.
+    /// The reason for a question, as the person reads it, such as "to pay the bill".
+    ///
+    /// `nil` takes the reason of the context, or gives none.
     public var reason: String?
 
-    /// Whether a person may be asked. If not, a call that would ask ends with
-    /// ``KeychainError/Code/interactionNotAllowed``.
+    /// Whether a person may be asked.
+    ///
+    /// If not, a call that would ask throws ``KeychainError/Code/interactionNotAllowed``. Answers that the ``context``
+    /// has are used in any case.
     public var mayAsk = true
 
-    /// nil: that of the current task or of the process, whichever it is at the time of a call.
+    /// `nil` means the connection of the current task or of the process, as it is at the time of a call.
     var ownConnection: Connection?
     /// Ends the questions of one call.
     var cancellation: Cancellation?
 
-    /// The generic passwords of a service.
+    /// Makes a value for the generic passwords of a service.
     ///
     /// - Parameters:
-    ///   - service: Any text; by convention the program's name, as `com.example.app`.
-    ///   - accessGroup: nil: the first one of the program.
-    ///   - accessibility: nil: "when unlocked" for new items; those that are there keep theirs.
+    ///   - service: Any text; by convention the program's name, such as `com.example.app`.
+    ///   - accessGroup: The access group. `nil` means the program's first one.
+    ///   - accessibility: The time at which new items can be used. `nil` means "when unlocked", and lets items that are
+    ///     there keep theirs.
     public init(service: String, accessGroup: String? = nil, accessibility: Accessibility? = nil) {
         self.init(.service(service), accessGroup, accessibility)
     }
 
-    /// The internet passwords of a server.
+    /// Makes a value for the internet passwords of a server. Its keys are the accounts on that server.
+    ///
+    /// ```swift
+    /// let mail = Keychain(server: .init("mail.example.com", protocol: .imap))
+    /// try mail.set("hunter2", for: "alice")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - server: The server. All its properties take part: another port is another server.
+    ///   - accessGroup: The access group. `nil` means the program's first one.
+    ///   - accessibility: The time at which new items can be used. `nil` means "when unlocked", and lets items that are
+    ///     there keep theirs.
     public init(server: Server, accessGroup: String? = nil, accessibility: Accessibility? = nil) {
         self.init(.server(server), accessGroup, accessibility)
     }
@@ -83,19 +112,29 @@ public struct Keychain: Sendable {
         accessControl = accessibility.map { AccessControl($0) }
     }
 
-    /// The same in another keychain than the process's own.
+    /// A copy of this value for another keychain than the process's own.
     ///
-    /// - Parameter configuration: Make one value for it and copy that: each that is made here opens the store anew.
+    /// - Parameter configuration: The other keychain. Each value that is made here opens the store on its own, so make
+    ///   one and copy it.
     public func configured(_ configuration: KeychainConfiguration) -> Keychain {
         with { $0.ownConnection = Connection(configuration) }
     }
 
     package func connected(_ connection: Connection) -> Keychain { with { $0.ownConnection = connection } }
 
-    /// The same in another access group.
+    /// A copy of this value for another access group.
+    ///
+    /// - Parameter accessGroup: The access group. `nil` means the program's first one. A group that the program does
+    ///   not hold makes calls throw ``KeychainError/Code/missingEntitlement``.
     public func inGroup(_ accessGroup: String?) -> Keychain { with { $0.accessGroup = accessGroup } }
 
-    /// The same with other protection for what is written.
+    /// A copy of this value with another protection for items that are written.
+    ///
+    /// ```swift
+    /// let bank = Keychain(service: "com.example.bank").protected(by: .init(.whenUnlocked, consent: .passcode))
+    /// ```
+    ///
+    /// - Parameter accessControl: The protection. `nil` has the meaning that it has for ``accessControl``.
     public func protected(by accessControl: AccessControl?) -> Keychain { with { $0.accessControl = accessControl } }
 
     func with(_ change: (inout Keychain) -> Void) -> Keychain {
@@ -142,12 +181,16 @@ extension Keychain {
         return query
     }
 
-    func addRequest(_ secret: SecretBytes, for key: String) throws(KeychainError) -> AddRequest {
+    /// - Parameter expires: nil: never; in a put, an item that is there keeps its date.
+    func addRequest(
+        _ secret: SecretBytes, for key: String, expires: ItemExpiry? = nil
+    ) throws(KeychainError) -> AddRequest {
         var request = AddRequest(itemClass)
         request.attributes = attributes(account: keyPrefix + key)
         request.accessGroup = try group()
         request.synchronizable = isSynchronizable
         request.accessControl = accessControl?.model
+        request.expires = expires
         request.secret = secret
         return request
     }

@@ -1,42 +1,57 @@
 public import Foundation
 internal import KeychainModel
 
-/// What a person has shown to the program, for several calls. ``Keychain/Context`` is one; `LAContext` of the module
-/// `KeychainLocalAuthentication` is another. No other type is taken.
+/// An object that keeps a person's answers for several calls.
+///
+/// ``Keychain/Context`` is one, and `LAContext` of the module `KeychainLocalAuthentication` is another. Calls refuse an
+/// object of any other type with `.parameter`, so a program does not conform to it.
 public protocol KeychainContext: AnyObject, Sendable {}
 
 extension Keychain {
-    /// What a person has shown to the program, for several calls: one question is enough for all calls with the same context.
+    /// The answers of a person, kept for several calls: one question is enough for all calls with this object.
     ///
     /// ```swift
     /// let context = Keychain.Context(reason: "to pay the bill")
     /// var bank = Keychain(service: "com.example.bank")
     /// bank.context = context
+    /// let pin = try bank.string(for: "pin")      // asks
+    /// let code = try bank.string(for: "code")    // does not ask again
     /// ```
     ///
-    /// A passcode that was typed is kept in memory that is erased with the context.
+    /// A passcode is kept in memory that is erased with the object. A finger or a face counts for five minutes, and
+    /// until the keychain is locked. The object protects nothing from the program itself. It may be used by several
+    /// threads and tasks.
     public final class Context: AuthenticationContext {
         package let session = AuthenticationSession()
         package var forbidsInteraction: Bool { session.isInvalidated }
 
-        /// - Parameter reason: Why the program asks, as the person is told; nil: nothing is said.
+        /// Makes a context without answers.
+        ///
+        /// - Parameter reason: The reason for questions, as the person reads it. `nil` gives none.
         public init(reason: String? = nil) { session.wording.reason = reason }
 
-        /// Sets a password of the program's own, for items that have one as part of their key. It is copied; the copy is
-        /// erased with the context.
+        /// Sets a password of the program's own, for items that have one as part of their key.
         ///
-        /// - Parameter password: nil: there is none any more.
+        /// The password is copied into memory that is erased with the context. It is tried when an item is read, and a
+        /// wrong one makes that call throw `.authenticationFailed`.
+        ///
+        /// - Parameter password: The password. `nil` removes it.
         public func setApplicationPassword(_ password: (some ContiguousBytes)?) {
             session.setApplicationPassword(password.map { SecretBytes($0) })
         }
 
-        /// Ends every question that is being asked, and forgets what was shown. The context is of no use any more.
+        /// Takes back every question that is being asked, and forgets all answers. The context cannot be used any more.
+        ///
+        /// A call that was asking throws `.authenticationFailed`. Any thread may call this, and calling it twice does
+        /// no harm.
         public func invalidate() { session.invalidate() }
     }
 }
 
 enum KeychainContexts {
-    /// - Throws: `.parameter` for a type of the program's own.
+    /// The session of a context.
+    ///
+    /// - Throws: `.parameter` for an object of a type of the program's own.
     static func session(of context: (any KeychainContext)?) throws(KeychainError) -> AuthenticationSession? {
         guard let context else { return nil }
         guard let own = context as? any AuthenticationContext else {

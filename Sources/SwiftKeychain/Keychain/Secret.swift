@@ -1,26 +1,41 @@
 public import Foundation
 internal import KeychainModel
 
-/// Bytes that are erased when the value goes. It cannot be copied by accident, and does not show its bytes.
+/// Bytes that are erased when the value goes. The compiler forbids copies, and no description shows the bytes.
 ///
-/// What is made from the bytes, a `String` or a `Data`, is not erased.
+/// ```swift
+/// if let pin = try keychain.secret(for: "pin") {
+///     let isRight = pin.hasSameBytes(as: Secret(copying: typed))
+/// }
+/// ```
+///
+/// A `String` or a `Data` that is made from the bytes is not erased. The memory may be swapped out by the system before
+/// it is erased.
 public struct Secret: ~Copyable, Sendable {
     let bytes: SecretBytes
 
     init(_ bytes: SecretBytes) { self.bytes = bytes }
 
-    /// A copy. The original is the caller's to erase.
+    /// Copies bytes. The original stays as it is, and the caller erases it.
+    ///
+    /// - Parameter bytes: The bytes.
     public init(copying bytes: some ContiguousBytes) { self.bytes = SecretBytes(bytes) }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     public var count: Int { bytes.count }
 
-    /// Runs `body` with the bytes, which must not escape from it.
+    /// Runs `body` with the bytes. The pointer must not escape.
+    ///
+    /// - Parameter body: Uses the bytes.
+    /// - Returns: The result of `body`.
+    /// - Throws: An error of `body`.
     public func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         try bytes.withUnsafeBytes(body)
     }
 
-    /// Whether the bytes are the same ones. How long it takes does not tell where they differ.
+    /// Compares the bytes in a time that does not tell where they differ. A different length is told at once.
+    ///
+    /// - Parameter other: The other bytes.
     public func hasSameBytes(as other: borrowing Secret) -> Bool {
         guard count == other.count else { return false }
         return withUnsafeBytes { own in

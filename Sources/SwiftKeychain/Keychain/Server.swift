@@ -2,32 +2,49 @@ public import Foundation
 internal import KeychainModel
 
 extension Keychain {
-    /// Which server internet passwords are for. Two that differ in anything have different passwords.
+    /// The server that internet passwords are for.
+    ///
+    /// ```swift
+    /// var server = Keychain.Server("example.com", protocol: .https, port: 443)
+    /// server.path = "/mail"
+    /// let keychain = Keychain(server: server)
+    /// ```
+    ///
+    /// Two servers that differ in any property have different passwords. A property that is `nil` matches only items
+    /// without it.
     public struct Server: Sendable, Hashable {
-        /// A host's name or address, as it is: no case is folded.
+        /// The host's name or address. It is compared byte by byte: "Example.com" is another host than "example.com".
         public var host: String
-        /// nil: none, which is another one than each of them.
+        /// The protocol that is spoken with the server. `nil` means that none is named.
         public var `protocol`: InternetProtocol?
-        /// nil: none.
+        /// The port at which the server listens. `nil` means that none is named, and is stored as 0.
         public var port: Int?
-        /// nil: none.
+        /// The part of the server that the password is for. `nil` means that none is named.
         public var path: String?
-        /// nil: none.
+        /// The realm that the server names when it asks for a password. `nil` means that none is named.
         public var securityDomain: String?
-        /// nil: none.
+        /// The way in which a client authenticates itself. `nil` means that none is named.
         public var authenticationType: AuthenticationType?
 
+        /// Makes a server of its host, protocol and port.
+        ///
         /// - Parameters:
-        ///   - host: A host's name or address.
-        ///   - protocol: What is spoken with it.
-        ///   - port: Where it listens.
+        ///   - host: The host's name or address.
+        ///   - protocol: The protocol that is spoken with it.
+        ///   - port: The port at which it listens.
         public init(_ host: String, protocol: InternetProtocol? = nil, port: Int? = nil) {
             self.host = host
             self.protocol = `protocol`
             self.port = port
         }
 
-        /// The host, protocol, port and path of a URL. nil: it has no host, or no protocol that Apple's keychain has a name for.
+        /// Makes a server of the host, protocol, port and path of a URL.
+        ///
+        /// The path "/" counts as none, and the default port of a scheme is not filled in. User, password, query and
+        /// fragment of the URL are ignored. The result is `nil` if the URL has no host, or a scheme that Apple's
+        /// keychain has no name for.
+        ///
+        /// - Parameter url: The URL, such as `imap://mail.example.com:143`.
         public init?(_ url: URL) {
             guard let host = url.host(), !host.isEmpty,
                 let found = InternetProtocol.allCases.first(where: { $0.scheme == url.scheme?.lowercased() })
@@ -38,7 +55,7 @@ extension Keychain {
 
         func add(to attributes: inout AttributeSet) {
             attributes.append(.server, .text(host))
-            // What is absent is stored like this, so nothing else is meant.
+            // An absent property is stored in this form, so that only items without it match.
             attributes.append(.path, .text(path ?? ""))
             attributes.append(.securityDomain, .text(securityDomain ?? ""))
             attributes.append(.port, .number(Int64(port ?? 0)))
@@ -47,7 +64,9 @@ extension Keychain {
         }
     }
 
-    /// What is spoken with a server: the values of Apple's `kSecAttrProtocol…` constants.
+    /// The protocols that Apple's keychain has names for.
+    ///
+    /// The raw values are those of Apple's `kSecAttrProtocol…` constants, with their spaces: four characters each.
     public enum InternetProtocol: String, Sendable, Hashable, CaseIterable {
         case ftp = "ftp ", ftps = "ftps", ftpAccount = "ftpa", ftpProxy = "ftpx"
         case http = "http", https = "htps", httpProxy = "htpx", httpsProxy = "htsx"
@@ -67,7 +86,7 @@ extension Keychain {
         case eppc = "eppc"
         case ipp = "ipp "
 
-        /// The scheme of URLs; for most it is the case's name.
+        /// The scheme of URLs. For most protocols it is the name of the case.
         var scheme: String {
             switch self {
             case .pop3: "pop"
@@ -78,7 +97,9 @@ extension Keychain {
         }
     }
 
-    /// How a client shows itself to a server: the values of Apple's `kSecAttrAuthenticationType…` constants.
+    /// The ways in which a client authenticates itself to a server.
+    ///
+    /// The raw values are those of Apple's `kSecAttrAuthenticationType…` constants: four characters each.
     public enum AuthenticationType: String, Sendable, Hashable, CaseIterable {
         case ntlm = "ntlm", msn = "msna", dpa = "dpaa", rpa = "rpaa"
         case httpBasic = "http", httpDigest = "httd"

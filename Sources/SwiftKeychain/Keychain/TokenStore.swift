@@ -2,8 +2,7 @@ public import Foundation
 public import KeychainModel
 internal import Synchronization
 
-/// The tokens of a session: an access token, and the refresh token that brings the next one. Both are one item, so that
-/// nobody ever finds one without the other.
+/// The tokens of a session: an access token, and the refresh token that brings the next one.
 ///
 /// ```swift
 /// let tokens = TokenStore(Keychain(service: "com.example.app"))
@@ -13,22 +12,26 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// It may be used by any thread and any task. One object for each session and program: only callers of the same object wait
-/// for each other's refresh.
+/// Both tokens are one item, so no program ever finds one without the other. The object may be used by any thread and
+/// any task. Make one object for each session: only callers of one object wait for each other's refresh.
 public final class TokenStore: Sendable {
-    /// What a server gives at a sign-in.
+    /// The tokens that a server gives at a sign-in. They are stored as JSON, unless the keychain has another coding.
     public struct Tokens: Sendable, Hashable, Codable {
-        /// Shown to the server with each request.
+        /// The token that the server is shown with each request.
         public var accessToken: String
-        /// nil: there is none, and whoever uses the program signs in anew.
+        /// The token that brings the next access token. `nil` means that there is none, and that the user has to sign
+        /// in again.
         public var refreshToken: String?
-        /// When the access token ceases to be valid; nil: it is not known.
+        /// The moment from which the access token is not valid. `nil` means that it is not known, and the token counts
+        /// as valid.
         public var expires: Date?
 
+        /// Makes the tokens of a sign-in.
+        ///
         /// - Parameters:
-        ///   - accessToken: Shown to the server with each request.
-        ///   - refreshToken: Brings the next access token.
-        ///   - expires: When the access token ceases to be valid.
+        ///   - accessToken: The token that the server is shown with each request.
+        ///   - refreshToken: The token that brings the next access token.
+        ///   - expires: The moment from which the access token is not valid.
         public init(accessToken: String, refreshToken: String? = nil, expires: Date? = nil) {
             self.accessToken = accessToken
             self.refreshToken = refreshToken
@@ -36,18 +39,20 @@ public final class TokenStore: Sendable {
         }
     }
 
-    /// Where the tokens are.
+    /// The keychain of the tokens.
     public let keychain: Keychain
-    /// The item's key.
+    /// The key of the item that has both tokens.
     public let key: String
     private let now: @Sendable () -> Date
     private let refresh = Mutex<(number: Int, task: Task<Tokens, any Error>)?>(nil)
     private let lastNumber = Atomic(0)
 
+    /// Makes a store for the tokens of one session. It opens nothing.
+    ///
     /// - Parameters:
-    ///   - keychain: Where the tokens are.
-    ///   - key: Another one for each session.
-    ///   - now: The time of day, for tests.
+    ///   - keychain: The keychain of the tokens.
+    ///   - key: The item's key; another one for each session.
+    ///   - now: The time of day, which tests replace.
     public init(
         _ keychain: Keychain, key: String = "tokens", now: @escaping @Sendable () -> Date = { Date() }
     ) {
@@ -56,33 +61,56 @@ public final class TokenStore: Sendable {
         self.now = now
     }
 
-    /// The tokens, expired or not; nil: there are none.
+    /// Reads the tokens, whether they have expired or not.
     ///
-    /// - Throws: as `Keychain.value(_:for:)`.
+    /// - Returns: `nil` if there are none.
+    /// - Throws: The errors of `Keychain.value(_:for:)`: `.interactionNotAllowed` while the keychain is locked.
     public func tokens() throws(KeychainError) -> Tokens? { try keychain.value(for: key) }
 
-    /// As the blocking call.
+    /// Reads the tokens without blocking the thread of the task.
+    ///
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    ///
+    /// - Returns: `nil` if there are none.
+    /// - Throws: The errors of `Keychain.value(_:for:)`, and `.userCancelled`.
     public func tokens() async throws(KeychainError) -> Tokens? { try await keychain.value(for: key) }
 
-    /// Whether there is an access token that has not expired.
+    /// Tells whether there is an access token that has not expired by this machine's clock.
+    ///
+    /// - Throws: The errors of `Keychain.value(_:for:)`: a locked keychain does not count as "no token".
     public func hasAccessToken() throws(KeychainError) -> Bool { isValid(try tokens()) }
 
-    /// As the blocking call.
+    /// Tells whether there is a valid access token, without blocking the thread of the task.
+    ///
+    /// - Throws: The errors of `Keychain.value(_:for:)`, and `.userCancelled` if the task is cancelled.
     public func hasAccessToken() async throws(KeychainError) -> Bool { isValid(try await tokens()) }
 
-    /// Stores the tokens of a sign-in, in the place of those that are there.
+    /// Stores the tokens of a sign-in, in the place of former ones.
+    ///
+    /// - Parameter tokens: The tokens.
+    /// - Throws: The errors of `Keychain.set(_:for:)`. The former tokens are still there then.
     public func save(_ tokens: Tokens) throws(KeychainError) { try keychain.set(tokens, for: key) }
 
-    /// As the blocking call.
+    /// Stores the tokens of a sign-in without blocking the thread of the task.
+    ///
+    /// A write that has begun is finished even if the task is cancelled.
+    ///
+    /// - Parameter tokens: The tokens.
+    /// - Throws: The errors of `Keychain.set(_:for:)`, and `.userCancelled`. The former tokens are still there then.
     public func save(_ tokens: Tokens) async throws(KeychainError) { try await keychain.set(tokens, for: key) }
 
-    /// Removes both tokens.
+    /// Removes both tokens, also while they are locked. A refresh that is going on does not store its result then.
     ///
-    /// - Returns: whether there were any.
+    /// - Returns: Whether there were any.
+    /// - Throws: The errors of `Keychain.remove(_:)`.
     @discardableResult
     public func remove() throws(KeychainError) -> Bool { try keychain.remove(key) }
 
-    /// As the blocking call.
+    /// Removes both tokens without blocking the thread of the task.
+    ///
+    /// - Returns: Whether there were any.
+    /// - Throws: The errors of `Keychain.remove(_:)`, and `.userCancelled` if the task is cancelled before the call
+    ///   begins.
     @discardableResult
     public func remove() async throws(KeychainError) -> Bool { try await keychain.remove(key) }
 
@@ -93,17 +121,21 @@ public final class TokenStore: Sendable {
 
     // MARK: Refreshing
 
-    /// An access token that is valid for some time, refreshed if it is not.
+    /// Gives an access token that is valid for some time, and refreshes it if it is not.
     ///
-    /// Of several callers one refreshes, and the others wait for what it gets. If another program has stored other tokens
-    /// meanwhile, those are taken, also if the refresh failed: many servers take a refresh token only once. A caller that is
-    /// cancelled does not end the refresh, for which others may wait.
+    /// ```swift
+    /// let token = try await tokens.accessToken(validFor: 60) { old in try await server.refresh(old.refreshToken) }
+    /// ```
+    ///
+    /// One of several callers refreshes, and the others wait for its result. If another program has stored other tokens
+    /// meanwhile, these are taken, even if the refresh failed: many servers accept a refresh token only once.
+    /// Cancelling a caller does not end the refresh, which others may wait for.
     ///
     /// - Parameters:
-    ///   - time: In seconds. A token that expires within this time is refreshed.
-    ///   - refresh: Asks the server for new tokens, and is given those that there are.
-    /// - Returns: nil: there are no tokens. Sign in.
-    /// - Throws: a ``KeychainError``, or what `refresh` throws.
+    ///   - time: The time in seconds for which the token must be valid. A token without a date counts as valid.
+    ///   - refresh: Asks the server for new tokens. It gets the present ones and runs in a task of its own.
+    /// - Returns: `nil` if there are no tokens, so that the user has to sign in.
+    /// - Throws: A ``KeychainError``, or an error of `refresh`. The former tokens are still there then.
     public func accessToken(
         validFor time: TimeInterval = 30, refresh: @escaping @Sendable (Tokens) async throws -> Tokens
     ) async throws -> String? {
@@ -118,7 +150,7 @@ public final class TokenStore: Sendable {
         let (number, task) = self.refresh.withLock { present -> (Int, Task<Tokens, any Error>) in
             if let present { return present }
             let number = lastNumber.add(1, ordering: .relaxed).newValue
-            // Not a child of the caller: others wait for it too.
+            // The task is not a child of the caller, since others wait for it too.
             let new = (number, Task { try await renew(old, refresh) })
             present = new
             return new
@@ -128,13 +160,13 @@ public final class TokenStore: Sendable {
     }
 
     private func renew(_ old: Tokens, _ refresh: @Sendable (Tokens) async throws -> Tokens) async throws -> Tokens {
-        // The one before may have refreshed them since this caller looked.
+        // An earlier refresh may have stored new tokens since this caller looked.
         if let present = try await tokens(), present != old { return present }
         let result: Result<Tokens, any Error>
         do { result = .success(try await refresh(old)) } catch { result = .failure(error) }
         if case .success(let new) = result, try await keychain.compareAndSwap(key, from: old, to: new) { return new }
         if let present = try await tokens(), present != old { return present }
-        // Removed meanwhile, at a sign-out: what came from the server is not stored.
+        // The tokens were removed meanwhile, by a sign-out. The server's answer is not stored then.
         return try result.get()
     }
 }

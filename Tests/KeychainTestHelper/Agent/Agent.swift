@@ -283,7 +283,7 @@ enum Agent {
 
     /// Never comes back: whoever started this process kills it, in the midst of its transaction.
     private static func stall(in directory: URL, at count: Int) throws {
-        let engine = try Engine(.test(in: directory, clock: StallingClock(at: count)))
+        let engine = try Engine(.test(in: directory, clock: StallingClock(at: count + 1)))
         var changes = ItemChanges()
         changes.attributes = [.label: .text("never written")]
         _ = try engine.handle(.update(UpdateRequest(ItemQuery(.genericPassword), changes: changes)), from: caller)
@@ -318,7 +318,8 @@ enum Agent {
     }
 }
 
-/// Stands still for ever when it is asked for the n-th time, after it said so. An update asks it within its transaction.
+/// Stands still for ever when it is asked for the n-th time, after it said so. A request asks it
+/// once at its beginning, and an update for each item within its transaction.
 private final class StallingClock: Clock {
     private let limit: Int
     private let count = Mutex(0)

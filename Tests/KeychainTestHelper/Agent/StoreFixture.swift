@@ -111,6 +111,13 @@ extension StoreFixture {
         try add(plain)
         plain.synchronizable = true
         try add(plain)
+        var expiring = password
+        // In the year 2222, far beyond any test.
+        for (account, seconds) in [("expiring", 7e9), ("expiring later", 7e9 + 0.001)] {
+            expiring.attributes[.account] = .text(account)
+            expiring.expires = .at(ExpiryDate(seconds: seconds)!)  // a date that calendars show
+            try add(expiring)
+        }
         var constrained = password
         constrained.attributes[.account] = .text("constrained")
         constrained.accessControl = try AccessControl(.whenUnlocked, flags: .userPresence)
@@ -136,6 +143,10 @@ extension StoreFixture {
         request.attributes[.account] = .text("in the log")
         try add(request)
         try update("in the log", secret: "updated in the log")
+        request.attributes[.account] = .text("expiring in the log")
+        request.expires = .at(ExpiryDate(seconds: 7e9)!)  // as above
+        try add(request)
+        request.expires = nil
         request.attributes[.account] = .text("deleted in the log")
         guard case .added = try engine.handle(.add(request), from: caller) else { return }
         _ = try engine.handle(.delete(query("deleted in the log")), from: caller)

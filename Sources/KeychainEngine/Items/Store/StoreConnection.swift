@@ -131,8 +131,10 @@ extension StoreConnection {
         return try statement.number(atLeast: id)
     }
 
-    func itemCounts() throws -> [ItemClass: Int] {
+    /// Those that have not expired.
+    func itemCounts(at now: ExpiryDate) throws -> [ItemClass: Int] {
         let statement = try statement(.itemCounts)
+        try statement.bind(Data(now.storedBytes), at: 1)
         defer { statement.reset() }
         var counts: [ItemClass: Int] = [:]
         while try statement.step() {
@@ -218,9 +220,14 @@ extension StoreConnection {
         return homes
     }
 
-    /// Whether there is any item of a class in a tier.
-    func hasItems(of itemClass: ItemClass, tier: IndexTier) throws -> Bool {
-        try homes(of: itemClass, tier: tier).contains { try firstItem(inHome: $0.id, from: 1) != nil }
+    /// Whether there is any item of a class in a tier that has not expired.
+    func hasItems(of itemClass: ItemClass, tier: IndexTier, at now: ExpiryDate) throws -> Bool {
+        try homes(of: itemClass, tier: tier).contains { home in
+            let statement = try statement(.livingItemInHome)
+            try statement.bind(home.id, at: 1)
+            try statement.bind(Data(now.storedBytes), at: 2)
+            return try statement.number() != nil
+        }
     }
 
     /// The home's row, made if it is the first item of its kind.
@@ -291,7 +298,8 @@ extension StoreConnection {
         try statement.bind(row.metadata.box, at: first + 7)
         try statement.bind(row.secret?.wrappedKey, at: first + 8)
         try statement.bind(row.secret?.box, at: first + 9)
-        return first + 10
+        try statement.bind(row.expires.map { Data($0.storedBytes) }, at: first + 10)
+        return first + 11
     }
 
     private func insertEntries(_ tokens: [IndexToken], for id: Int64) throws {

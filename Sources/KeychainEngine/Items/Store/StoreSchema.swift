@@ -18,7 +18,7 @@ package struct StoreSchema: Sendable {
     /// SQLite's application id: "KCLX".
     static let applicationID = 0x4B43_4C58
 
-    package static let current = StoreSchema(steps: [items])
+    package static let current = StoreSchema(steps: [items, expiry])
 
     package let steps: [Step]
 
@@ -71,6 +71,13 @@ package struct StoreSchema: Sendable {
                 token BLOB NOT NULL,
                 item INTEGER NOT NULL,
                 PRIMARY KEY (token, item)) WITHOUT ROWID;
+            """)
+
+    private static let expiry = Step(
+        "expiry",
+        sql: """
+            ALTER TABLE item ADD COLUMN expires BLOB;
+            CREATE INDEX item_by_expiry ON item(expires) WHERE expires IS NOT NULL;
             """)
 }
 

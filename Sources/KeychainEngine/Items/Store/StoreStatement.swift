@@ -39,6 +39,10 @@ enum StoreStatement: Int, CaseIterable {
     case accessControls, itemsByAccessControl
     case itemCount
     case itemCounts
+    // Expiry.
+    case expiredItems
+    case nextExpiries
+    case livingItemInHome
     case strayEntries
 
     /// The ones whose cost must not grow with the number of items.
@@ -90,20 +94,29 @@ enum StoreStatement: Int, CaseIterable {
         case .insertItem:
             """
             INSERT INTO item (uuid, home, generation, version, uniqueness, access, tokens, metadata_key, metadata,
-                secret_key, secret)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+                secret_key, secret, expires)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
             """
         case .updateItem:
             """
             UPDATE item SET home = ?, generation = ?, version = ?, uniqueness = ?, access = ?, tokens = ?, metadata_key = ?,
-                metadata = ?, secret_key = ?, secret = ?
+                metadata = ?, secret_key = ?, secret = ?, expires = ?
             WHERE id = ?
             """
         case .deleteItem: "DELETE FROM item WHERE id = ?"
         case .insertEntry: "INSERT OR IGNORE INTO entry (token, item) VALUES (?, ?)"
         case .deleteEntry: "DELETE FROM entry WHERE token = ? AND item = ?"
         case .nextItem: "SELECT id FROM item WHERE id >= ? ORDER BY id LIMIT 1"
-        case .itemCounts: "SELECT home.class, count(*) FROM item JOIN home ON home.id = item.home GROUP BY home.class"
+        case .itemCounts:
+            """
+            SELECT home.class, count(*) FROM item JOIN home ON home.id = item.home
+            WHERE item.expires IS NULL OR item.expires > ? GROUP BY home.class
+            """
+        case .expiredItems:
+            "SELECT id, expires FROM item WHERE expires IS NOT NULL AND expires <= ? ORDER BY expires LIMIT ?"
+        case .nextExpiries:
+            "SELECT expires FROM item WHERE expires IS NOT NULL AND expires > ? ORDER BY expires LIMIT 100"
+        case .livingItemInHome: "SELECT id FROM item WHERE home = ? AND (expires IS NULL OR expires > ?) LIMIT 1"
         case .strayEntries: "SELECT count(*) FROM entry WHERE NOT EXISTS (SELECT 1 FROM item WHERE id = entry.item)"
         }
     }

@@ -10,7 +10,7 @@ struct StoredRow {
 
     private static func select(last: String) -> String {
         """
-        SELECT uuid, home, generation, version, access, tokens, metadata_key, metadata, secret_key, \(last)
+        SELECT uuid, home, generation, version, access, tokens, metadata_key, metadata, secret_key, \(last), expires
         FROM item WHERE id = ?
         """
     }
@@ -41,6 +41,10 @@ struct StoredRow {
     /// Only if the secret was not asked for.
     var secretByteCount: Int { Int(statement.integer(9)) }
 
+    var hasExpiry: Bool { !statement.isNull(10) }
+    /// nil for bytes that are no date. Not authentic before the row is opened.
+    var expires: ExpiryDate? { statement.bytes(10).flatMap(ExpiryDate.init(storedBytes:)) }
+
     private var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }
 
@@ -55,6 +59,7 @@ struct SealedRow {
     var uniqueness: IndexToken
     var accessControl: AccessControl
     var tokens: [IndexToken]
+    var expires: ExpiryDate?
     var metadata: SealedHalf
     var secret: SealedHalf?
 
@@ -69,6 +74,7 @@ struct SealedRow {
         uniqueness = indexer.uniquenessToken(of: item)
         accessControl = item.accessControl
         tokens = indexer.tokens(of: item.itemClass, attributes: item.attributes)
+        expires = item.expires
         (metadata, secret) = halves
     }
 }

@@ -1,3 +1,5 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 @_implementationOnly import HiddenField
 
 /// A type with the mistake: clients leave out the property whose type they do not see, and compute 8 bytes instead of 40.

@@ -43,6 +43,7 @@ enum Constants {
             kSecAttrCanDecrypt, kSecAttrCanDerive, kSecAttrCanEncrypt, kSecAttrCanSign, kSecAttrCanSignRecover,
             kSecAttrCanUnwrap, kSecAttrCanVerify, kSecAttrCanVerifyRecover, kSecAttrCanWrap,
             kSecAttrCertificateEncoding, kSecAttrCertificateType, kSecAttrComment, kSecAttrCreationDate,
+            kSecAttrExpirationDate,
             kSecAttrCreator, kSecAttrDescription, kSecAttrEffectiveKeySize, kSecAttrEndDate, kSecAttrGeneric,
             kSecAttrHasCustomIcon, kSecAttrIsExtractable, kSecAttrIsInvisible, kSecAttrIsModifiable,
             kSecAttrIsNegative, kSecAttrIsPermanent, kSecAttrIsPrivate, kSecAttrIsSensitive, kSecAttrIssuer,

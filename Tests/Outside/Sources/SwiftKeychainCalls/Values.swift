@@ -7,7 +7,31 @@ struct Login: Codable, Equatable, Sendable {
     var pin: Int
 }
 
+/// What expires is there until then; that it is not there later, Tests/Outside/expiry shows.
+func expiration() throws {
+    let keychain = Keychain(service: "com.example.expiration")
+    let moment = Date(timeIntervalSinceNow: 3_600)
+    try keychain.set("a", for: "at", expires: .at(moment))
+    for span in [Keychain.TimeSpan(.seconds(60)), .seconds(60), .minutes(1.5), .hours(24), .days(7)] {
+        try keychain.set("b", for: "after", expires: .after(span))
+    }
+    let never: Keychain.Expiration? = nil
+    try keychain.set("c", for: "never", expires: never)
+    try tell("Each is there", try keychain.keys().sorted() == ["after", "at", "never"])
+    let items = try KeychainItems().find(Keychain.GenericPassword.self) { $0.service = "com.example.expiration" }
+    let dates = Dictionary(uniqueKeysWithValues: items.map { ($0.account ?? "", $0.expires) })
+    tell("An item has its date", abs(dates["at"]??.timeIntervalSince(moment) ?? 1) < 0.001)
+    tell("Or none", dates["never"] == .some(nil))
+    do throws(KeychainError) {
+        try keychain.set("d", for: "past", expires: .at(.distantPast))
+    } catch {
+        tell("A date that has passed is refused", error.code == .parameter)
+    }
+    try keychain.removeAll()
+}
+
 func values() throws {
+    try expiration()
     var keychain = Keychain(service: "com.example.values", accessGroup: nil, accessibility: .afterFirstUnlock)
     try keychain.set("s3cret", for: "token")
     try tell("A text comes back", try keychain.string(for: "token") == "s3cret")

@@ -1,3 +1,5 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import Foundation
 
 /// As supabase-swift does: on Apple's platforms Foundation brings the names along, so nothing else is imported.
