@@ -46,6 +46,8 @@ final class FuzzedStore: @unchecked Sendable {  // used by libFuzzer's one threa
             request.attributes = [.account: .text(account), .service: .text("service"), .label: .text("label")]
             request.accessGroup = "G"
             request.secret = .of(secret)
+            // One expires, in the year 2222.
+            if account == secrets.keys.max() { request.expires = .at(ExpiryDate(seconds: 7e9)!) }
             guard case .added(let item) = try engine.handle(.add(request), from: Caller(groups: ["G"])) else {
                 preconditionFailure()
             }
@@ -111,7 +113,7 @@ extension FuzzedStore {
     func editItem(_ input: inout RowInput) throws {
         let columns = [
             "id", "uuid", "home", "generation", "version", "uniqueness", "access", "tokens", "metadata_key", "metadata",
-            "secret_key", "secret",
+            "secret_key", "secret", "expires",
         ]
         let column = columns[Int(input.byte()) % columns.count]
         let value = value(&input, column: column)
@@ -193,6 +195,7 @@ extension FuzzedStore {
         changes.attributes = [.comment: .text("changed")]
         _ = try? engine.handle(.update(UpdateRequest(ItemQuery(.genericPassword), changes: changes)), from: caller)
         list(.genericPassword, isAuthentic)
+        _ = try? engine.handle(.removeExpired, from: caller)
         _ = try? engine.handle(.delete(ItemQuery(.genericPassword)), from: caller)
     }
 

@@ -1,15 +1,18 @@
 import Foundation
 import Glibc
-import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
 import Testing
+
+@testable import KeychainEngine
 
 /// Stores that earlier versions made open for ever, with everything that is in them.
 @Suite struct OldStoreTests {
     private static let fixtures = Repository.file("Tests/Fixtures")
 
-    private static let all = ["plain", "passcode", "killed", "renewal"].map { "store-v1/\($0)" }
+    private static let all = ["store-v1", "store-v2"].flatMap { version in
+        ["plain", "passcode", "killed", "renewal"].map { "\(version)/\($0)" }
+    }
 
     @Test("Every item of an old store comes out as it was put in", arguments: all)
     func contents(name: String) throws {
@@ -65,6 +68,20 @@ import Testing
             }
             try finishRenewal(engine)
             #expect(try engine.findings().isEmpty)
+        }
+    }
+
+    @Test("Items of the present format have their dates of expiry, and expire by them")
+    func expiry() throws {
+        try withFixture("store-v2/plain") { engine, manifest in
+            let dates = manifest.items.compactMap(\.expires)
+            #expect(dates == [7e9, 7e9 + 0.001])
+            let clock = try #require(engine.configuration.clock as? TestClock)
+            clock.advance(by: 7e9 - clock.now)
+            #expect(throws: KeychainError.self) {
+                try engine.find(.password([.account: .text("expiring")]), as: caller)
+            }
+            #expect(try !engine.find(.password([.account: .text("expiring later")]), as: caller).isEmpty)
         }
     }
 

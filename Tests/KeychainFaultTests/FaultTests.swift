@@ -15,7 +15,8 @@ import Testing
         static let all = shares([
             7: ["add", "checkpoint", "passcode-change", "policy", "wrong-passcode", "unlock", "lock"],
             29: [
-                "update", "delete", "transaction", "recover", "upgrade", "upgrade-after-crash", "passcode-remove",
+                "update", "delete", "transaction", "expire", "recover", "upgrade", "upgrade-after-crash",
+                "passcode-remove",
                 "resume-creation",
             ],
             53: ["update-many", "delete-many", "create", "resume-renewal"],

@@ -93,6 +93,26 @@ extension Operation {
             _ = try engine!.handle(.delete(query), from: .owner)
             return engine!
         },
+        // By the clock of those who look afterwards they have not expired: they see all of them, or none.
+        Operation(
+            name: "expire", template: .items,
+            prepare: { configuration in
+                let engine = try Engine(configuration)
+                for number in 0..<3 {
+                    var request = AddRequest(.genericPassword)
+                    request.attributes = [.account: .text("expiring \(number)"), .service: .text("template")]
+                    request.expires = .after(1_000)
+                    request.secret = .of(String(repeating: "expiring ", count: 200))
+                    _ = try engine.handle(.add(request), from: .owner)
+                }
+                return engine
+            },
+            perform: { engine, configuration in
+                (configuration.clock as? TestClock)?.advance(by: 1)
+                guard case .expired(let sweep) = try engine!.handle(.removeExpired, from: .owner), sweep.removedCount == 3
+                else { throw KeychainError(.internalFailure, message: "nothing had expired") }
+                return engine!
+            }),
         Operation(
             name: "checkpoint", template: .items,
             prepare: { configuration in
