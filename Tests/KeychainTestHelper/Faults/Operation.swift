@@ -109,8 +109,10 @@ extension Operation {
             },
             perform: { engine, configuration in
                 (configuration.clock as? TestClock)?.advance(by: 1)
-                guard case .expired(let sweep) = try engine!.handle(.removeExpired, from: .owner), sweep.removedCount == 3
-                else { throw KeychainError(.internalFailure, message: "nothing had expired") }
+                let reply = try engine!.handle(.removeExpired, from: .owner)
+                guard case .expired(let sweep) = reply, sweep.removedCount == 3 else {
+                    throw KeychainError(.internalFailure, message: "nothing had expired")
+                }
                 return engine!
             }),
         Operation(
