@@ -66,7 +66,7 @@ extension Engine: ChangeSource {
         else {
             return nil
         }
-        let now = ExpiryDate(seconds: configuration.clock.now) ?? .earliest
+        let now = ExpiryDate(clamping: configuration.clock.now)
         let rest = Duration.milliseconds(next.milliseconds - min(now.milliseconds, next.milliseconds))
         // The clock may be set meanwhile, and a wait does not notice.
         return min(max(rest, .milliseconds(1)), .seconds(3_600))

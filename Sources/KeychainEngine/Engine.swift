@@ -222,7 +222,7 @@ package final class Engine: RequestHandler {
     ) throws(KeychainError) -> ItemOperations {
         ItemOperations(
             store: store, keys: try keys.begin(isLastAttempt: isLastAttempt), configuration: configuration,
-            logger: logger, authentication: shown ?? unauthenticated)
+            logger: logger, authentication: shown ?? unauthenticated, changes: changes)
     }
 
     /// Returns the epoch of the lock as soon as it is another one than `epoch`, or when the time is over.

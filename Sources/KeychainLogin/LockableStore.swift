@@ -8,8 +8,4 @@ package protocol LockableStore {
     ///
     /// - Throws: as ``lock(_:)``.
     func renewLease() throws(KeychainError)
-    /// Removes what has expired. To be called every now and then.
-    ///
-    /// - Throws: `.itemNotFound` if there is no store.
-    func removeExpired() throws(KeychainError)
 }

@@ -38,8 +38,6 @@ package final class SessionWatcher {
     private var lastAbsence: String?
     /// Why the lease could not be renewed, as it was last said.
     private var lastLeaseTrouble: String?
-    /// Why expired items could not be removed, as it was last said.
-    private var lastExpiryTrouble: String?
 
     /// - Parameters:
     ///   - stop: Becomes readable when the watcher is to end.
@@ -162,7 +160,6 @@ package final class SessionWatcher {
     private func tick() {
         if let owed { lock(owed, because: "trying again") }
         if owed == nil { renewLease() }
-        removeExpired()
     }
 
     // MARK: The store
@@ -204,18 +201,6 @@ package final class SessionWatcher {
                 log.trouble("cannot tell the keychain that it is watched: \(error.message)")
             }
             lastLeaseTrouble = error.message
-        }
-    }
-
-    private func removeExpired() {
-        do throws(KeychainError) {
-            try store.removeExpired()
-            lastExpiryTrouble = nil
-        } catch  where error.code == .itemNotFound {
-            // Without a keychain nothing expires, and the lease has said so.
-        } catch {
-            if error.message != lastExpiryTrouble { log.trouble("cannot remove what has expired: \(error.message)") }
-            lastExpiryTrouble = error.message
         }
     }
 

@@ -23,6 +23,20 @@ package struct ExpiryDate: Sendable, Hashable, Comparable {
         self.init(milliseconds: exact)
     }
 
+    /// The nearest date that calendars show.
+    package init(clamping seconds: Double) {
+        let latest = ExpiryDate(milliseconds: Self.latest)!  // it is in the range
+        self = ExpiryDate(seconds: seconds) ?? (seconds > 0 ? latest : .earliest)
+    }
+
+    /// - Throws: `.parameter` for a date that calendars do not show.
+    package init(checking seconds: Double) throws(KeychainError) {
+        guard let date = ExpiryDate(seconds: seconds) else {
+            throw KeychainError(.parameter, message: "an item expires between the years 1970 and 9999")
+        }
+        self = date
+    }
+
     /// Since 2001-01-01 00:00 UTC.
     package var seconds: Double { (Double(milliseconds) - Self.millisecondsTo2001) / 1_000 }
 
@@ -58,6 +72,12 @@ package enum ItemExpiry: Sendable, Hashable {
     case at(ExpiryDate)
     /// Milliseconds from the moment at which the engine carries the request out.
     case after(UInt64)
+
+    /// - Parameter seconds: Since 2001-01-01 00:00 UTC.
+    /// - Throws: `.parameter` for a date that calendars do not show.
+    package static func at(seconds: Double) throws(KeychainError) -> ItemExpiry {
+        .at(try ExpiryDate(checking: seconds))
+    }
 
     /// - Throws: `.parameter` for a date that has passed, or that calendars do not show.
     package func date(at now: ExpiryDate) throws(KeychainError) -> ExpiryDate? {

@@ -18,6 +18,7 @@ package struct ItemQuery: Sendable {
     package var protection: Protection?
     package var created: Double?
     package var modified: Double?
+    package var expires: ExpiryDate?
     package var synchronizable = Synchronizable.no
     package var persistentReference: PersistentReference?
     /// Internet passwords whose server is this host or a parent domain's host below it.

@@ -23,6 +23,12 @@ package struct TransactionRequest: Sendable {
     package static let mostSeen = 10_000
     package static let mostSteps = 10_000
 
+    /// Whether a daemon takes it.
+    package var isWithinLimits: Bool {
+        seen.count <= Self.mostSeen && steps.count <= Self.mostSteps
+            && seen.allSatisfy { $0.versions.count <= SeenItems.mostVersions }
+    }
+
     package init(seen: [SeenItems] = [], steps: [Step]) {
         self.seen = seen
         self.steps = steps

@@ -60,12 +60,13 @@ extension SecItemDictionary {
     }
 
     private func query() throws(KeychainError) -> ItemQuery {
-        if expires != nil {
-            throw KeychainError(
-                .parameter,
-                message: "a query cannot name the date of expiry (kSecAttrExpirationDate): an add or an update sets it")
-        }
         var query = ItemQuery(itemClass)
+        switch expires {
+        case nil: break
+        case .at(let date): query.expires = date
+        case .never, .after:
+            throw KeychainError(.parameter, message: "a query names a date of expiry, and not that there is none")
+        }
         query.attributes = attributes
         query.accessGroup = accessGroup
         query.protection = protection
@@ -82,6 +83,7 @@ extension SecItemDictionary {
 
     private var hasFilters: Bool {
         !attributes.isEmpty || accessGroup != nil || protection != nil || created != nil || modified != nil
+            || expires != nil
             || synchronizable != nil || hostOrSubdomainOf != nil
     }
 

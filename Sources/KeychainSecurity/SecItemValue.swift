@@ -71,10 +71,7 @@ enum SecItemValue {
     /// - Throws: `.parameter` for a date that calendars do not show.
     static func expiry(_ value: AnyObject) throws(KeychainError) -> ItemExpiry {
         if value is NSNull { return .never }
-        guard let date = ExpiryDate(seconds: try date("kSecAttrExpirationDate", value)) else {
-            throw KeychainError(.parameter, message: "an item expires between the years 1970 and 9999")
-        }
-        return .at(date)
+        return try .at(seconds: date("kSecAttrExpirationDate", value))
     }
 
     /// Reads a Boolean object, and takes no number for one, as Apple's keychain does.

@@ -7,9 +7,7 @@ extension MessageReader {
     ///
     /// - Throws: `.parameter` for a number that is no such date.
     func expiryDate(_ number: Int) throws(KeychainError) -> ExpiryDate? {
-        guard let seconds = try time(number) else { return nil }
-        guard let date = ExpiryDate(seconds: seconds) else { throw .noExpiryDate }
-        return date
+        try time(number).map { seconds throws(KeychainError) in try ExpiryDate(checking: seconds) }
     }
 }
 
@@ -48,11 +46,5 @@ extension ExpirySweep: WireMessage {
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(removedCount: try message.count(1), next: try message.expiryDate(2))
-    }
-}
-
-extension KeychainError {
-    fileprivate static var noExpiryDate: KeychainError {
-        KeychainError(.parameter, message: "an item expires between the years 1970 and 9999")
     }
 }

@@ -32,16 +32,11 @@ extension AddRequest: WireMessage {
 }
 
 extension FindRequest: WireMessage {
-    private static let wantsSecretsNumber = 13
-
-    func write(to message: inout MessageWriter) {
-        query.write(to: &message)
-        message.add(Self.wantsSecretsNumber, wantsSecrets)
-    }
+    func write(to message: inout MessageWriter) { query.write(to: &message, wantsSecrets: wantsSecrets) }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(
-            try ItemQuery(message, &tail), wantsSecrets: try message.value(Self.wantsSecretsNumber) ?? false)
+            try ItemQuery(message, &tail), wantsSecrets: try message.value(ItemQuery.wantsSecretsNumber) ?? false)
     }
 }
 
@@ -85,7 +80,13 @@ extension ItemChanges {
 }
 
 extension ItemQuery: WireMessage {
-    func write(to message: inout MessageWriter) {
+    fileprivate static let wantsSecretsNumber = 13
+    private static let expiresNumber = 14
+
+    func write(to message: inout MessageWriter) { write(to: &message, wantsSecrets: false) }
+
+    /// - Parameter wantsSecrets: Of a search alone.
+    fileprivate func write(to message: inout MessageWriter, wantsSecrets: Bool) {
         message.add(1, itemClass)
         message.add(2, attributes)
         message.add(3, ifAny: accessGroup)
@@ -101,6 +102,8 @@ extension ItemQuery: WireMessage {
         case .atMost(let count): message.add(11, ifAny: Int64(count))
         }
         message.add(12, authenticationUI)
+        message.add(Self.wantsSecretsNumber, wantsSecrets)
+        message.add(Self.expiresNumber, ifAny: expires?.seconds)
     }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
@@ -115,6 +118,7 @@ extension ItemQuery: WireMessage {
         hostOrSubdomainOf = try message.value(9)
         limit = try Limit(message)
         authenticationUI = try message.value(12) ?? .allow
+        expires = try message.expiryDate(Self.expiresNumber)
     }
 }
 

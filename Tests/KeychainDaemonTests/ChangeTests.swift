@@ -156,6 +156,38 @@ import Testing
         }
     }
 
+    @Test(
+        "Items that have expired are told of, whether a removal or another write takes them", arguments: [true, false])
+    func expired(bySweep: Bool) throws {
+        try withTemporaryDirectory { directory in
+            let clock = TestClock()
+            var configuration = EngineConfiguration.test(in: directory, clock: clock)
+            configuration.host = .user
+            let engine = try Engine(configuration)
+            try withServer(engine) { server throws in
+                let listener = try server.connect(groups: ["G"])
+                try listener.subscribe()
+                _ = try listener.nextChange()
+                var request = AddRequest(.genericPassword)
+                request.attributes = [.account: .text("a")]
+                request.expires = .after(1_000)
+                _ = try engine.handle(.add(request), from: Caller(groups: ["G"]))
+                #expect(try listener.nextChange() == .items(.genericPassword, accessGroup: "G"))
+                clock.advance(by: 1)
+                if bySweep {
+                    _ = try engine.handle(.removeExpired, from: Caller(groups: []))
+                } else {
+                    request.expires = nil
+                    _ = try engine.handle(.add(request), from: Caller(groups: ["other"]))
+                }
+                var told: Set<StoreChange> = []
+                while !told.contains(.items(.genericPassword, accessGroup: "G")) {
+                    told.insert(try listener.nextChange())
+                }
+            }
+        }
+    }
+
     @Test("The housekeeper looks when something is due, and not before")
     func housekeeping() throws {
         let engine = FakeEngine()
@@ -166,6 +198,21 @@ import Testing
             #expect(engine.lockCheckCount == 1, "nothing is due, so nobody looks")
             engine.set(due: .milliseconds(10))
             engine.tell(.lock(.unlocked(epoch: 2)))
+            #expect(engine.waitForLockChecks(5))
+            engine.set(due: nil)
+        }
+    }
+
+    @Test("Expired items that cannot be removed keep the housekeeper from nothing else")
+    func failedRemoval() throws {
+        let engine = FakeEngine()
+        engine.failRemoval(with: KeychainError(.readOnly, message: "the disk is read-only"))
+        try withServer(engine) { server throws in
+            #expect(try server.serves())
+            #expect(engine.waitForLockChecks(1))
+            engine.set(due: .milliseconds(10))
+            engine.tell(.lock(.unlocked(epoch: 2)))
+            // After a failure of its own it would wait for seconds.
             #expect(engine.waitForLockChecks(5))
             engine.set(due: nil)
         }

@@ -11,6 +11,7 @@ final class FakeEngine: ChangeSource, Sendable {
         var isStopped = false
         var due: Duration?
         var nextExpiry: Duration?
+        var removalFailure: KeychainError?
         var lockCheckCount = 0
     }
 
@@ -63,6 +64,9 @@ final class FakeEngine: ChangeSource, Sendable {
     /// When the housekeeper is to look again.
     func set(due: Duration?) { state.update { $0.due = due } }
 
+    /// From now on, what the removal of expired items ends with.
+    func failRemoval(with failure: KeychainError?) { state.update { $0.removalFailure = failure } }
+
     /// When the next item expires.
     func set(nextExpiry: Duration?) { state.update { $0.nextExpiry = nextExpiry } }
 
@@ -103,7 +107,10 @@ final class FakeEngine: ChangeSource, Sendable {
         return state.value.due
     }
 
-    func removeExpiredIfDue() throws(KeychainError) -> Duration? { state.value.nextExpiry }
+    func removeExpiredIfDue() throws(KeychainError) -> Duration? {
+        if let failure = state.value.removalFailure { throw failure }
+        return state.value.nextExpiry
+    }
 
     func setWatched(_ isWatched: Bool) {}
 }

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainModel
+import KeychainSalvage
 import KeychainTestSupport
 import Testing
 
@@ -227,6 +228,42 @@ import Testing
         }
     }
 
+    @Test(
+        "After a clock that was far ahead, nothing is stored that would be gone at once, and an error says what to do")
+    func clockFarAhead() throws {
+        try withKeychain { test in
+            try test.handler.add(expiring("seen", after: 3_650 * Self.day))
+            test.clock.advance(by: 3_650 * Self.day)
+            #expect(isMissing(test.handler, .password([.account: .text("seen")])))
+            test.clock.setBack(by: 3_650 * Self.day)
+            let error = #expect(throws: KeychainError.self) { try test.handler.add(expiring("new")) }
+            #expect(error?.code == .parameter && error?.message.contains("lock-state") == true)
+            try test.handler.add(.password("without a date"))
+            try test.handler.add(expiring("later", after: 3_651 * Self.day))
+            try FileManager.default.removeItem(at: test.directory.appendingPathComponent("store/lock-state"))
+            try Engine(test.configuration).add(expiring("new"))
+        }
+    }
+
+    @Test("Before the first unlock an item with a date that is none is locked, and not missing")
+    func malformedDate() throws {
+        try withKeychain { test in
+            try test.setPasscode("1234")
+            var request = expiring("a")
+            request.accessControl = AccessControl(.afterFirstUnlock)
+            try test.handler.add(request)
+            test.restart()
+            let database = try TestDatabase(test.directory.appendingPathComponent("store/keychain.db"))
+            for value in ["CAST(expires AS TEXT)", "x'00'", "1", "''"] {
+                try database.run("UPDATE item SET expires = \(value)")
+                #expect(code { _ = try test.handler.find(.password([.account: .text("a")])) } == .interactionNotAllowed)
+                #expect(code { try test.handler.add(.password("a", protection: .always)) } == .interactionNotAllowed)
+                _ = try test.handler.handle(.removeExpired, from: caller)
+                #expect(try rowCount(test) == 1)
+            }
+        }
+    }
+
     @Test("No damage of the lock record makes an item expire", arguments: 0..<LockRecord.byteCount)
     func damagedRecord(_ offset: Int) throws {
         try withKeychain { test in
@@ -327,6 +364,53 @@ import Testing
             let engine = try store.open()
             #expect(throws: KeychainError.self) { try engine.secret(of: "bob") }
             #expect(try !engine.findings().isEmpty)
+        }
+    }
+
+    @Test(
+        "A damaged index of the dates leads to no other row's removal, and ends no removal",
+        arguments: [1, 77] as [UInt8])
+    func damagedIndex(_ row: UInt8) throws {
+        try withClosedStore({ engine in
+            try engine.add(.password("bob", secret: "bob's"))
+            var request = AddRequest.password("ann")
+            request.expires = .at(Self.moment)
+            try engine.add(request)
+        }) { store in
+            try store.checkpointWithoutTruncating()
+            // A record of two values, the 16 bytes and the number of a row, which fits into one byte.
+            let entry = Data([3, 0x2c, 1]) + Self.moment.storedBytes
+            var file = try Data(contentsOf: store.database)
+            let place = try #require(file.range(of: entry + [2])?.upperBound)
+            file[place - 1] = row
+            try file.write(to: store.database, options: [])
+            let clock = TestClock(now: Self.moment.seconds)
+            let engine = try store.open { $0.clock = clock }
+            try engine.add(.password("new"))
+            guard case .expired(let sweep) = try engine.handle(.removeExpired, from: caller) else {
+                throw engine.wrongReply
+            }
+            #expect(sweep.removedCount == 0)
+            #expect(try engine.secret(of: "bob") == "bob's")
+            #expect(throws: KeychainError.self) { try engine.secret(of: "ann") }
+        }
+    }
+
+    @Test("A repair saves the date, and leaves behind what has expired without counting it")
+    func repair() throws {
+        try withItem { store in
+            let clock = TestClock()
+            func repair() throws -> RepairReport {
+                var configuration = EngineConfiguration.test(in: store.directory, clock: clock)
+                configuration.isDurable = false
+                return try StoreRepair(configuration).run(passcode: { .of("") }, progress: { _, _ in })
+            }
+            #expect(try repair().savedCount == 2)
+            #expect(
+                try store.open().find(.password([.account: .text("ann")])).first?.expires == Self.moment)
+            clock.advance(by: 86_400)
+            let report = try repair()
+            #expect(report.savedCount == 1 && report.unreadableCount == 0)
         }
     }
 

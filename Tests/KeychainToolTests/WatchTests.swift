@@ -27,17 +27,6 @@ private final class RecordingStore: LockableStore, Sendable {
 
     func renewLease() throws(KeychainError) { try note("renew") }
 
-    /// How often it was asked to, and what that ends with.
-    let removals = Mutex<(count: Int, failure: KeychainError?)>((0, nil))
-
-    func removeExpired() throws(KeychainError) {
-        let error = removals.withLock { removals in
-            removals.count += 1
-            return removals.failure
-        }
-        if let error { throw error }
-    }
-
     private func note(_ entry: String) throws(KeychainError) {
         let error = failure.withLock { $0 }
         journal.write(error == nil ? entry : "failed: \(entry)")
@@ -305,19 +294,6 @@ private func withWatcher(
         try withWatcher(interval: .milliseconds(10)) { _, watcher in
             #expect(watcher.journal.entries.first == "renew")
             try watcher.journal.wait(for: "renew", count: 4)
-        }
-    }
-
-    @Test("Expired items are removed with every tick, also without a passcode, and a failure is said once")
-    func expired() throws {
-        let failure = KeychainError(.noPasscode, message: "no passcode")
-        try withWatcher(interval: .milliseconds(10), failure: failure) { _, watcher in
-            watcher.store.removals.withLock { $0.failure = KeychainError(.inputOutput, message: "the disk is gone") }
-            let count = watcher.journal.entries.count { $0 == "failed: renew" }
-            try watcher.journal.wait(for: "failed: renew", count: count + 4)
-            #expect(watcher.store.removals.withLock { $0.count } >= 3)
-            let remarks = watcher.journal.entries.filter { $0.hasPrefix("trouble") }
-            #expect(remarks == ["trouble: cannot remove what has expired: the disk is gone"])
         }
     }
 

@@ -120,6 +120,7 @@ enum RequestSamples {
         query.hostOrSubdomainOf = "example.org"
         query.limit = .atMost(7)
         query.authenticationUI = .skip
+        query.expires = expiryDate
         return query
     }
 

@@ -24,6 +24,23 @@ import Testing
         #expect(attributes.subtracting(set).subtracting(itemClass == .identity ? [.type, .creator] : []) == [])
     }
 
+    @Test("A query by what nothing can be searched by is refused, and removes nothing")
+    func refusedConditions() throws {
+        try withKeychain { _ in
+            var password = Keychain.GenericPassword()
+            password.service = "s"
+            try items.add(password)
+            #expect(
+                KeychainValuesTests.code {
+                    try items.remove(Keychain.GenericPassword.self) {
+                        $0.service = "s"
+                        $0.accessControl = .init(.always)
+                    }
+                } == .parameter)
+            #expect(try items.find(Keychain.GenericPassword.self).count == 1)
+        }
+    }
+
     @Test("All properties come back as they were stored", arguments: KeychainHost.carriers)
     func roundTrip(_ host: KeychainHost) throws {
         try withKeychain(host) { _ in

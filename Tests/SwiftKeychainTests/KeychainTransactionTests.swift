@@ -200,6 +200,53 @@ import Testing
         }
     }
 
+    @Test("Keys that look alike are two keys in a transaction, too")
+    func keysThatLookAlike() throws {
+        try withKeychain { _ in
+            let (one, two) = ("caf\u{e9}", "cafe\u{301}")
+            try Self.keychain.set("A", for: one)
+            try Self.keychain.set("B", for: two)
+            try Self.keychain.transaction { changes in
+                #expect(try changes.string(for: one) == "A")
+                #expect(try changes.string(for: two) == "B")
+                #expect(try changes.keys().count == 2)
+                try changes.set("A2", for: one)
+                try changes.set("B2", for: two)
+            }
+            #expect(try Self.keychain.string(for: one) == "A2")
+            #expect(try Self.keychain.string(for: two) == "B2")
+            try Self.keychain.transaction { changes in
+                changes.remove(one)
+                try changes.set("B3", for: two)
+            }
+            #expect(try Self.keychain.keys().map { Array($0.utf8) } == [Array(two.utf8)])
+        }
+    }
+
+    @Test("A migration that would move an item twice, or to another keychain, is refused and moves nothing")
+    func refusedMigrations() throws {
+        try withKeychain { test in
+            for key in ["v2.x", "v2.v2.x", "y"] { try Self.keychain.set(key, for: key) }
+            var old = Self.keychain
+            old.keyPrefix = "v2."
+            for replacing in [true, false] {
+                #expect(
+                    KeychainValuesTests.code { try Self.keychain.migrate(from: old, replacing: replacing) }
+                        == .parameter)
+            }
+            let other = Connection(engine: try Engine(test.configuration), caller: Caller(groups: ["G1"]))
+            #expect(
+                KeychainValuesTests.code {
+                    try Keychain(service: "other").connected(other).migrate(from: Self.keychain)
+                } == .parameter)
+            #expect(try Self.keychain.keys().sorted() == ["v2.v2.x", "v2.x", "y"])
+            try Self.keychain.remove("v2.v2.x")
+            #expect(try Self.keychain.migrate(from: old) == 1)
+            #expect(try Self.keychain.migrate(from: old) == 0)
+            #expect(try Self.keychain.string(for: "x") == "v2.x")
+        }
+    }
+
     // MARK: Changes
 
     @Test(

@@ -96,6 +96,17 @@ import Testing
         }
     }
 
+    @Test("The error of a value that cannot be encoded does not hold the value")
+    func encodingError() throws {
+        try withKeychain { _ in
+            // JSON has no such number: the encoder's error has the value.
+            let error = #expect(throws: KeychainError.self) {
+                try Keychain(service: "s").set(["needle": Double.infinity], for: "k")
+            }
+            #expect(error?.code == .parameter && error?.cause == nil)
+        }
+    }
+
     @Test("A value that cannot be encoded changes nothing")
     func notEncodable() throws {
         struct Refusing: Encodable {

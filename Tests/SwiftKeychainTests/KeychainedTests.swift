@@ -183,16 +183,59 @@ import Testing
         }
     }
 
+    @Test(
+        "Changing a part of a value that cannot be read removes nothing, and its error stays",
+        arguments: KeychainHost.carriers)
+    func changeInPlace(_ host: KeychainHost) throws {
+        struct Holder {
+            @Keychained("login", in: Keychain(service: "service")) var login: KeychainValuesTests.Login?
+        }
+        try withKeychain(host) { test in
+            try test.setPasscode("1234")
+            let holder = Holder()
+            holder.login = .init(name: "ada", pin: 1)
+            try test.lock(.now)
+            holder.login?.pin = 2
+            #expect(holder.$login.error?.code == .interactionNotAllowed)
+            try test.unlock("1234")
+            #expect(holder.login == .init(name: "ada", pin: 1))
+            holder.login?.pin = 3
+            #expect(holder.login?.pin == 3 && holder.$login.error == nil)
+            holder.login = nil
+            #expect(try !Keychain(service: "service").contains("login"))
+        }
+    }
+
+    @Test("What a server gave and could not be stored is stored by the next call, and not asked for again")
+    func lockedDuringRefresh() async throws {
+        try await withKeychain { test in
+            try test.setPasscode("1234")
+            let store = store
+            try await store.save(Self.tokens(1, expires: Self.past))
+            await #expect(throws: KeychainError.self) {
+                try await store.accessToken { _ in
+                    try test.lock(.now)
+                    return Self.tokens(2)
+                }
+            }
+            try test.unlock("1234")
+            let token = try await store.accessToken { _ in throw KeychainError(.internalFailure, message: "asked again")
+            }
+            #expect(token == Self.tokens(2).accessToken)
+        }
+    }
+
     @Test("After a sign-out nothing comes back")
     func signOut() async throws {
         try await withKeychain { _ in
             let store = store
             #expect(try await store.accessToken { _ in Self.tokens(1) } == nil)
             try await store.save(Self.tokens(1, expires: Self.past))
-            _ = try await store.accessToken { _ in
+            let token = try await store.accessToken { _ in
                 try await store.remove()
                 return Self.tokens(2)
             }
+            #expect(token == nil)
             #expect(try await store.tokens() == nil)
         }
     }

@@ -126,6 +126,8 @@ class Generator:
         elif self.maybe():
             query.at_most = self.number(63)
         self.enum(query, "authentication_ui")
+        if self.maybe():
+            query.expires = self.moment()
 
     def addition(self, add):
         add.item_class = wire.ITEM_CLASS_GENERIC_PASSWORD

@@ -84,7 +84,9 @@ extension WorkGate.Work {
         case .status, .fileKey, .backUpFileKeys, .authenticationStatus: self = .read
         case .check, .compact, .removeExpired, .rekeyStep, .exportItems, .importItems: self = .large
         case .find(let request): self = request.query.limit == .one ? .read : .large
-        case .transaction(let request) where request.steps.isEmpty: self = .read
+        case .transaction(let request) where request.steps.isEmpty:
+            // A question about one item is a look-up.
+            self = request.seen.count == 1 && request.seen[0].query.limit == .one ? .read : .large
         case .add, .update, .delete, .transaction: self = byteCount > Self.mostOrdinaryBytes ? .large : .write
         }
     }

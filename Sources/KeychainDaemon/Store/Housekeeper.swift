@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainModel
 internal import Logging
+internal import Synchronization
 
 /// The thread that waits for changes of the store and for what is due: it locks away what was not used for too long,
 /// removes what has expired, and wakes subscribers. While nothing happens and nothing is due it sleeps.
@@ -9,11 +10,14 @@ final class Housekeeper: Sendable {
     private static let pause = Duration.milliseconds(5)
     /// After a failure, which is likely to be there still.
     private static let retryInterval = Duration.seconds(5)
+    private static let removalRetryInterval = Duration.seconds(300)
 
     private let engine: any ChangeSource
     private let subscribers: Subscribers
     private let logger: Logger
     private let end = EndFlag()
+    /// Why expired items could not be removed, as it was last said.
+    private let removalFailure = Mutex<String?>(nil)
 
     init(_ engine: any ChangeSource, _ subscribers: Subscribers, _ logger: Logger) {
         self.engine = engine
@@ -46,13 +50,31 @@ final class Housekeeper: Sendable {
         }
     }
 
+    /// A failure is no reason to leave the lock alone, nor those who are to be told of it.
+    ///
+    /// - Returns: when to look again at the latest; nil: not before the next change.
+    private func removeExpired() -> Duration? {
+        do throws(KeychainError) {
+            let due = try engine.removeExpiredIfDue()
+            removalFailure.withLock { $0 = nil }
+            return due
+        } catch {
+            let isNews = removalFailure.withLock { former in
+                defer { former = error.message }
+                return former != error.message
+            }
+            if isNews { logger.error("expired items stay", metadata: ["reason": "\(error.message)"]) }
+            return Self.removalRetryInterval
+        }
+    }
+
     private func watch() throws(KeychainError) {
         var position = try engine.position()
         while !end.isSet {
             // Also before the first wait: until the position was known, changes went unnoticed.
             subscribers.wake()
             end.wait(for: Self.pause)
-            let due = [try engine.lockIfDue(), try engine.removeExpiredIfDue()].compactMap(\.self).min()
+            let due = [try engine.lockIfDue(), removeExpired()].compactMap(\.self).min()
             position = try engine.waitForChange(after: position, timeout: due)
         }
     }

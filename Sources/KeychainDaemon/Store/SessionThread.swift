@@ -79,9 +79,6 @@ private struct StoreOfDaemon: LockableStore {
     }
 
     func renewLease() throws(KeychainError) {}
-
-    /// The housekeeper does it.
-    func removeExpired() throws(KeychainError) {}
 }
 
 extension KeychainError {

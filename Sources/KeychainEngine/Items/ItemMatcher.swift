@@ -16,6 +16,7 @@ struct ItemMatcher {
             && query.protection.map { $0 == item.accessControl.protection } ?? true
             && query.created.map { $0 == item.created } ?? true
             && query.modified.map { $0 == item.modified } ?? true
+            && query.expires.map { $0 == item.expires } ?? true
             && query.persistentReference.map { $0.identifier == item.identifier } ?? true
             && query.attributes.entries.allSatisfy { item.attributes[$0.attribute]?.matches($0.value) ?? false }
             && query.hostOrSubdomainOf.map { isServer(of: item, at: $0) } ?? true
@@ -23,7 +24,7 @@ struct ItemMatcher {
 
     /// Whether the index alone tells if a row is meant: whatever else the query asks is sealed within the row.
     var isDecidedByIndex: Bool {
-        query.created == nil && query.modified == nil && query.hostOrSubdomainOf == nil
+        query.created == nil && query.modified == nil && query.expires == nil && query.hostOrSubdomainOf == nil
             // An owner's search goes through the homes of every group, which say nothing of synchronizability.
             && (!scope.isAll || query.synchronizable == .any)
             && query.attributes.entries.allSatisfy { entry in

@@ -26,7 +26,7 @@ extension ItemOperations {
             itemClass: request.itemClass, identifier: try UUID(from: configuration.randomness),
             attributes: request.attributes.withUniquenessDefaults(of: request.itemClass), accessGroup: group,
             synchronizable: request.synchronizable, accessControl: accessControl, created: now, modified: now,
-            expires: try request.expires?.date(at: self.now), secret: request.secret)
+            expires: try request.expires.flatMap(date), secret: request.secret)
     }
 }
 
@@ -47,7 +47,7 @@ extension ItemOperations {
 
     /// - Throws: `.interactionNotAllowed` if items may be in the way that nobody can tell it from.
     func requireCertainty(_ place: Placement, _ itemClass: ItemClass, on connection: StoreConnection) throws {
-        if place.isUncertain, try connection.hasItems(of: itemClass, tier: place.home.tier.other, at: now) {
+        if place.isUncertain, try connection.hasItems(of: itemClass, tier: place.home.tier.other, besides: isExpired) {
             throw keys.lockedError(.afterFirstUnlock)
         }
     }

@@ -19,20 +19,31 @@ extension ItemOperations {
     /// - Returns: how many there were.
     @discardableResult
     func removeExpired(on connection: StoreConnection) throws -> Int {
-        let ids = try connection.expiredItems(at: now, most: Self.mostRemovedAtOnce)
+        let ids = try expiredRows(on: connection)
         for id in ids { try connection.delete(id) }
         return ids.count
     }
 
-    /// Removes all, in as many transactions as that takes. Without any, nothing is written.
+    /// The index that leads to them is not believed: its entries may be damaged, and lead to another row, or to none.
+    private func expiredRows(on connection: StoreConnection) throws -> [Int64] {
+        try connection.expiredItems(at: now, most: Self.mostRemovedAtOnce).filter { id in
+            try connection.withRow(id, isExpired) == true
+        }
+    }
+
+    /// Removes all, in as many transactions as that takes. Without any, nothing is written. No key is asked for.
     func removeAllExpired() throws -> ExpirySweep {
         var removed = 0
-        var count = try read { try $0.expiredItems(at: now, most: Self.mostRemovedAtOnce).count }
-        while count > 0 {
-            count = try store.remove { try removeExpired(on: $0) }
-            removed += count
+        var (isAny, next) = try store.read { connection in
+            (try !expiredRows(on: connection).isEmpty, try connection.nextExpiry(after: now))
         }
-        return ExpirySweep(removedCount: removed, next: try read { try $0.nextExpiry(after: now) })
+        while isAny {
+            let count = try store.remove { try removeExpired(on: $0) }
+            removed += count
+            isAny = count == Self.mostRemovedAtOnce
+        }
+        if removed > 0 { next = try store.read { try $0.nextExpiry(after: now) } }
+        return ExpirySweep(removedCount: removed, next: next)
     }
 }
 
@@ -43,8 +54,11 @@ extension ItemOperations {
 extension Engine {
     func removeExpired() throws -> ExpirySweep {
         let sweep = try items().removeAllExpired()
-        // The former ciphertext is in the log, too.
-        if sweep.removedCount > 0 { emptyLog() }
+        if sweep.removedCount > 0 {
+            changes.note(ItemClass.stored, in: nil)
+            // The former ciphertext is in the log, too.
+            emptyLog()
+        }
         return sweep
     }
 }
@@ -66,10 +80,10 @@ extension StoreConnection {
     func nextExpiry(after now: ExpiryDate) throws -> ExpiryDate? {
         let statement = try statement(.nextExpiries)
         try statement.bind(Data(now.storedBytes), at: 1)
-        var next: ExpiryDate?
-        try statement.forEachRow {
-            if next == nil { next = statement.bytes(0).flatMap(ExpiryDate.init(storedBytes:)) }
+        defer { statement.reset() }
+        while try statement.step() {
+            if let date = statement.bytes(0).flatMap(ExpiryDate.init(storedBytes:)) { return date }
         }
-        return next
+        return nil
     }
 }

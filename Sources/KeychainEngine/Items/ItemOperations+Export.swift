@@ -102,7 +102,7 @@ private struct ExportedRows {
         for tier in IndexTier.allCases {
             guard let indexers = try operations.keys.indexers(for: tier) else {
                 let hasItems = try ItemClass.stored.contains {
-                    try connection.hasItems(of: $0, tier: tier, at: operations.now)
+                    try connection.hasItems(of: $0, tier: tier, besides: operations.isExpired)
                 }
                 if hasItems { throw operations.keys.lockedError(.afterFirstUnlock) }
                 continue

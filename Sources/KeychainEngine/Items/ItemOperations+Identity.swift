@@ -231,6 +231,8 @@ extension Item {
         itemClass = .identity
         certificate = identity.certificate.item.secret
         secret = identity.key.item.secret
+        // It is gone as soon as one of the two is.
+        expires = [expires, identity.key.item.expires].compactMap(\.self).min()
         attributes = identity.key.item.attributes
         for (attribute, value) in identity.certificate.item.attributes.entries { attributes[attribute] = value }
     }

@@ -72,7 +72,7 @@ extension ItemOperations {
     /// Whether a row that cannot be searched may be meant: any of its class, for what tells them apart is hidden.
     private func mayBeOutOfReach(_ query: ItemQuery, on connection: StoreConnection) throws -> Bool {
         guard let reference = query.persistentReference else {
-            return try connection.hasItems(of: query.itemClass, tier: .afterFirstUnlock, at: now)
+            return try connection.hasItems(of: query.itemClass, tier: .afterFirstUnlock, besides: isExpired)
         }
         guard let id = try connection.item(withUUID: reference.identifier),
             let home = try connection.withRow(id, { isExpired($0) ? nil : $0.home }) ?? nil,

@@ -69,7 +69,7 @@ extension ItemOperations {
         _ id: Int64, as itemClass: ItemClass, _ changes: ItemChanges, on connection: StoreConnection
     ) throws -> Bool {
         guard let old = try openWhole(id, as: itemClass, on: connection) else { return false }
-        let new = old.item.applying(changes, now: configuration.clock.now, expires: try changes.expires?.date(at: now))
+        let new = old.item.applying(changes, now: configuration.clock.now, expires: try changes.expires.flatMap(date))
         let (row, place) = try seal(new, version: old.version + 1)
         try makeRoom(for: new, at: place, replacing: id, on: connection)
         try connection.replace(id, with: row)

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import KeychainCrypto
 internal import KeychainModel
 internal import Logging
@@ -9,19 +10,41 @@ struct ItemOperations {
     let configuration: EngineConfiguration
     let logger: Logger
     let authentication: Authentication
-    /// When the request came. Items that expire by then are not there.
-    let now: ExpiryDate
+    /// Told of what goes because it has expired. nil: nobody listens.
+    let changes: ChangeFeed?
+
+    /// Items that expire by now are not there: the time of day, or a later date of expiry that was seen to have passed. Asked
+    /// anew each time, since a write may wait for its turn.
+    var now: ExpiryDate { max(clockDate, keys.latestExpiry) }
+
+    /// The time of day.
+    var clockDate: ExpiryDate { ExpiryDate(clamping: configuration.clock.now) }
 
     init(
         store: ItemStore, keys: KeySession, configuration: EngineConfiguration, logger: Logger,
-        authentication: Authentication
+        authentication: Authentication, changes: ChangeFeed? = nil
     ) {
         self.store = store
         self.keys = keys
         self.configuration = configuration
         self.logger = logger
         self.authentication = authentication
-        now = max(ExpiryDate(seconds: configuration.clock.now) ?? .earliest, keys.latestExpiry)
+        self.changes = changes
+    }
+
+    /// The date of expiry that a request asks for, by the time of day.
+    ///
+    /// - Throws: `.parameter` for one that has passed, or that would count as passed: somebody has seen a later time already.
+    func date(_ expiry: ItemExpiry) throws(KeychainError) -> ExpiryDate? {
+        guard let date = try expiry.date(at: clockDate) else { return nil }
+        guard date > keys.latestExpiry else {
+            throw KeychainError(
+                .parameter,
+                message:
+                    "the keychain has seen the clock at a later time than the item would expire at. If that time was "
+                    + "wrong, remove \(configuration.storeDirectory.path)/lock-state and unlock the keychain")
+        }
+        return date
     }
 
     var cipher: RowCipher {
@@ -67,6 +90,9 @@ struct ItemOperations {
         isLarge: Bool = false, onlyRemoves: Bool = false, forgetsPages: Bool = false,
         _ body: (StoreConnection) throws -> R
     ) throws -> R {
+        var expired = 0
+        // When it is committed: who is told looks at once.
+        defer { if expired > 0 { changes?.note(ItemClass.stored, in: nil) } }
         func agreed(_ connection: StoreConnection) throws -> R {
             let agreed = try connection.sealingGeneration()
             guard agreed <= keys.generation else {
@@ -74,7 +100,7 @@ struct ItemOperations {
             }
             // From here on no process may go on with older keys alone: it would not see what this one lists.
             if agreed < keys.generation { try connection.setSealingGeneration(keys.generation) }
-            try removeExpired(on: connection)
+            expired = try removeExpired(on: connection)
             return try body(connection)
         }
         if onlyRemoves { return try store.remove(agreed) }

@@ -109,6 +109,11 @@ struct SQLiteStatement {
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
 
+    /// nil for anything else than bytes, texts among them.
+    func blob(_ column: Int32) -> UnsafeRawBufferPointer? {
+        sqlite3_column_type(pointer, column) == SQLITE_BLOB ? bytes(column) : nil
+    }
+
     /// nil for NULL.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer? {
         guard !isNull(column) else { return nil }

@@ -14,11 +14,12 @@ struct RowRescue {
     /// Without those of which another copy could be saved.
     var unreadableCount: Int { unreadable.subtracting(saved).count }
 
+    /// Rows that have expired are left behind, and not counted.
     mutating func save(_ rows: [SalvagedRow]) throws {
         var taken: [Data] = []
         var given: [Data] = []
         try items.write { connection in
-            for row in rows {
+            for row in rows where try !row.withStoredRow(connection.statement(.echoRow), items.isExpired) {
                 switch try open(row, connection) {
                 case .some(let opened):
                     if try insert(row, opened, connection) { taken.append(row.uuid) } else { given.append(row.uuid) }
@@ -36,7 +37,7 @@ struct RowRescue {
         for itemClass in ItemClass.stored {
             do {
                 let item = try row.withStoredRow(echo) {
-                    items.isExpired($0) ? nil : try items.cipher.open($0, as: itemClass) { _ in .everythingFree }
+                    try items.cipher.open($0, as: itemClass) { _ in .everythingFree }
                 }
                 if let item { return item }
             } catch let error as KeychainError where [.decode, .interactionNotAllowed].contains(error.code) {}

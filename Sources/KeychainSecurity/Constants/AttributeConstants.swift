@@ -45,7 +45,7 @@ nonisolated(unsafe) public let kSecAttrModificationDate: CFString = "mdat"
 /// The code is `xdat`, which Apple's keychain does not have: code for Apple's platforms has to leave the key out. The
 /// value is a date in the future, or an `NSNull` to take the date away again. The date is exact to the millisecond, and
 /// stands unencrypted in the store. An add or an update sets the date, and a dictionary of attributes contains it. A
-/// query that names the date is `errSecParam`. Every class has the attribute. Two items cannot differ in the date alone.
+/// query compares dates exactly, without an index. Every class has the attribute. Two items cannot differ in the date alone.
 nonisolated(unsafe) public let kSecAttrExpirationDate: CFString = "xdat"
 /// The label names an item for people, in every class.
 ///

@@ -9,8 +9,8 @@ struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Look for what is wrong with the keychain, and say how to mend it.",
         discussion: """
-            Every item is opened once. Nothing is changed and no store is made. The exit status is 0 if there is \
-            nothing worse than a note, and 1 otherwise.
+            Every item is opened once. Items that have expired are removed; nothing else is changed, and no store is \
+            made. The exit status is 0 if there is nothing worse than a note, and 1 otherwise.
 
             With --repair, if something is wrong with the database, everything that can be read is saved into a new \
             store, which takes this one's place; the damaged one is kept beside it. No other program may have the \
@@ -115,14 +115,14 @@ struct Diagnosis {
             findings.append(Self.incomplete(missing))
         case .present:
             do throws(KeychainError) {
-                let sweep = try Self.removeExpired(session)
-                if sweep > 0 { findings.append(Self.removed(sweep)) }
                 let count = try Self.announce(session)
                 guard case .checked(let found) = try session.connection.perform(.check) else {
                     throw .unexpectedReply
                 }
                 findings += found
                 checkedCount = count
+                // Nothing is written to a damaged database.
+                if !found.contains(where: { $0.severity == .damage }) { findings += Self.removeExpired(session) }
             } catch  where error.code == .interactionNotAllowed {
                 findings.append(Self.locked)
             } catch {
@@ -132,22 +132,28 @@ struct Diagnosis {
         self.findings = findings.sorted { $0.severity.rank > $1.severity.rank }
     }
 
-    /// A keychain that cannot be written to keeps their bytes, and nobody finds them: that is no reason to look no further.
-    private static func removeExpired(_ session: KeychainSession) throws(KeychainError) -> Int {
+    /// The bytes of expired items go, and a note says so.
+    private static func removeExpired(_ session: KeychainSession) -> [StoreFinding] {
         do throws(KeychainError) {
             guard case .expired(let sweep) = try session.connection.perform(.removeExpired) else {
                 throw .unexpectedReply
             }
-            return sweep.removedCount
-        } catch  where [.readOnly, .diskFull].contains(error.code) {
-            return 0
+            let count = sweep.removedCount
+            if count == 0 { return [] }
+            return [
+                StoreFinding(
+                    .note,
+                    count == 1
+                        ? "an item had expired, and was removed" : "\(count) items had expired, and were removed",
+                    advice: "nothing is to be done: no program found it any more")
+            ]
+        } catch {
+            return [
+                StoreFinding(
+                    .note, "items that have expired could not be removed: \(error.message)",
+                    advice: "no program finds them, and the next one that can write removes them")
+            ]
         }
-    }
-
-    private static func removed(_ count: Int) -> StoreFinding {
-        StoreFinding(
-            .note, count == 1 ? "an item had expired, and was removed" : "\(count) items had expired, and were removed",
-            advice: "nothing is to be done: no program found it any more")
     }
 
     /// Says how long it may take, to a person.

@@ -32,6 +32,7 @@ struct WatchCommand: ParsableCommand {
         if quiet { log.event = { _ in } }
         let watcher = SessionWatcher(
             WatchedKeychain(store), login, stop: signals.descriptor, interval: .seconds(20), log: log)
+        ExpirySweeper.start(store)
         do {
             try watcher.run(isReady: Self.announceReadiness)
         } catch is BusFailure {

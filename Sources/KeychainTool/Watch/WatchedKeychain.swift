@@ -16,8 +16,6 @@ final class WatchedKeychain: LockableStore {
 
     func renewLease() throws(KeychainError) { try perform(.renewLease) }
 
-    func removeExpired() throws(KeychainError) { try perform(.removeExpired) }
-
     private func perform(_ request: Request) throws(KeychainError) {
         do throws(KeychainError) {
             let session = try existingSession()

@@ -131,8 +131,8 @@ public struct KeychainItem<Kind: KeychainItemKind>: Sendable {
     public var modified: Date?
     /// The moment from which the item is gone, to the millisecond: see ``Keychain/Expiration``.
     ///
-    /// `nil` in an item that was found means never. An update that leaves it `nil` leaves the stored moment as it is.
-    public var expires: Date?
+    /// `nil` in an item that was found means never. Adding and updating take it as a parameter.
+    public internal(set) var expires: Date?
 
     /// Makes an item without attributes. It opens nothing and stores nothing.
     public init() {}

@@ -48,7 +48,10 @@ public struct KeychainItems: Sendable {
 
     /// Stores a new item.
     ///
-    /// - Parameter item: The item. Its ``KeychainItem/created`` and ``KeychainItem/modified`` are ignored.
+    /// - Parameters:
+    ///   - item: The item. Its ``KeychainItem/created``, ``KeychainItem/modified`` and ``KeychainItem/expires`` are
+    ///     ignored.
+    ///   - expires: The moment from which the item is gone. By default there is none.
     /// - Returns: The item as it is stored, with its dates, its group and its persistent reference.
     /// - Throws: ``KeychainError/Code/duplicateItem`` if the attributes that tell items apart are those of another
     ///   item; ``KeychainError/Code/parameter`` for an identity, which is added as a certificate and a key, and for a
@@ -56,7 +59,9 @@ public struct KeychainItems: Sendable {
     ///   ``KeychainError/Code/missingEntitlement`` for a group that the program does not hold; `.dataTooLarge` beyond
     ///   64 MiB. No item was added then.
     @discardableResult
-    public func add<Kind>(_ item: KeychainItem<Kind>) throws(KeychainError) -> KeychainItem<Kind> {
+    public func add<Kind>(
+        _ item: KeychainItem<Kind>, expires: Keychain.Expiration = .never
+    ) throws(KeychainError) -> KeychainItem<Kind> {
         guard Kind.itemClass != .identity else {
             throw KeychainError(.parameter, message: "an identity is added as a certificate and a key, one by one")
         }
@@ -65,8 +70,7 @@ public struct KeychainItems: Sendable {
         request.accessGroup = item.accessGroup
         request.synchronizable = item.isSynchronizable
         request.accessControl = item.accessControl?.model
-        request.expires = try item.expires.map { date throws(KeychainError) in try Keychain.Expiration.at(date).model()
-        }
+        request.expires = try expires.model()
         request.secret = item.secretBytes
         guard case .added(let stored) = try keychain.perform(.add(request)) else { throw .otherAnswer }
         return KeychainItem(stored)
@@ -121,6 +125,7 @@ public struct KeychainItems: Sendable {
     ///   - type: The class of the items.
     ///   - conditions: Sets the attributes that the items have now. Without conditions all items of the class are
     ///     changed.
+    ///   - expires: The moment from which the items are gone. `nil` leaves the present one, and `.never` takes it away.
     ///   - change: Sets the attributes that change. An attribute that stays `nil` is not changed, and none can be
     ///     removed.
     /// - Throws: ``KeychainError/Code/itemNotFound`` if there are no such items; ``KeychainError/Code/duplicateItem``
@@ -128,19 +133,21 @@ public struct KeychainItems: Sendable {
     ///   locked. No item was changed then.
     public func update<Kind>(
         _ type: KeychainItem<Kind>.Type = KeychainItem<Kind>.self,
-        where conditions: (inout KeychainQuery<Kind>) -> Void, _ change: (inout KeychainItem<Kind>) -> Void
+        where conditions: (inout KeychainQuery<Kind>) -> Void, expires: Keychain.Expiration? = nil,
+        _ change: (inout KeychainItem<Kind>) -> Void
     ) throws(KeychainError) {
-        try update(Self.query(conditions), change)
+        try update(Self.query(conditions), expires: expires, change)
     }
 
     /// Changes all items that a query means, or none of them. ``KeychainQuery/limit`` has no effect.
     ///
     /// - Parameters:
     ///   - query: The query.
+    ///   - expires: The moment from which the items are gone. `nil` leaves the present one, and `.never` takes it away.
     ///   - change: Sets the attributes that change. An attribute that stays `nil` is not changed.
     /// - Throws: The errors of the other blocking `update`.
     public func update<Kind>(
-        _ query: KeychainQuery<Kind>, _ change: (inout KeychainItem<Kind>) -> Void
+        _ query: KeychainQuery<Kind>, expires: Keychain.Expiration? = nil, _ change: (inout KeychainItem<Kind>) -> Void
     ) throws(KeychainError) {
         var changed = KeychainItem<Kind>()
         change(&changed)
@@ -149,9 +156,7 @@ public struct KeychainItems: Sendable {
         changes.accessGroup = changed.accessGroup
         changes.accessControl = changed.accessControl?.model
         changes.created = changed.created?.timeIntervalSinceReferenceDate
-        changes.expires = try changed.expires.map { date throws(KeychainError) in
-            try Keychain.Expiration.at(date).model()
-        }
+        changes.expires = try expires.map { expires throws(KeychainError) in try expires.model() }
         changes.secret = changed.secretBytes
         if changed.isSynchronizable { changes.synchronizable = true }
         _ = try keychain.perform(.update(UpdateRequest(try query.model, changes: changes)))
@@ -221,12 +226,16 @@ public struct KeychainItems: Sendable {
     ///
     /// A write that has begun is finished even if the task is cancelled.
     ///
-    /// - Parameter item: The item.
+    /// - Parameters:
+    ///   - item: The item.
+    ///   - expires: The moment from which the item is gone. By default there is none.
     /// - Returns: The item as it is stored, with its dates, its group and its persistent reference.
     /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was added then.
     @discardableResult
-    public func add<Kind>(_ item: KeychainItem<Kind>) async throws(KeychainError) -> KeychainItem<Kind> {
-        try await inTask { items throws(KeychainError) in try items.add(item) }
+    public func add<Kind>(
+        _ item: KeychainItem<Kind>, expires: Keychain.Expiration = .never
+    ) async throws(KeychainError) -> KeychainItem<Kind> {
+        try await inTask { items throws(KeychainError) in try items.add(item, expires: expires) }
     }
 
     /// Finds the items that the conditions mean, without blocking the thread of the task.
@@ -269,14 +278,15 @@ public struct KeychainItems: Sendable {
     /// - Parameters:
     ///   - type: The class of the items.
     ///   - conditions: Sets the attributes that the items have now.
+    ///   - expires: The moment from which the items are gone. `nil` leaves the present one, and `.never` takes it away.
     ///   - change: Sets the attributes that change. An attribute that stays `nil` is not changed.
     /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was changed then.
     public func update<Kind>(
         _ type: KeychainItem<Kind>.Type = KeychainItem<Kind>.self,
-        where conditions: (inout KeychainQuery<Kind>) -> Void,
+        where conditions: (inout KeychainQuery<Kind>) -> Void, expires: Keychain.Expiration? = nil,
         _ change: @escaping @Sendable (inout KeychainItem<Kind>) -> Void
     ) async throws(KeychainError) {
-        try await update(Self.query(conditions), change)
+        try await update(Self.query(conditions), expires: expires, change)
     }
 
     /// Changes all items that a query means, or none, without blocking the thread of the task.
@@ -285,12 +295,14 @@ public struct KeychainItems: Sendable {
     ///
     /// - Parameters:
     ///   - query: The query.
+    ///   - expires: The moment from which the items are gone. `nil` leaves the present one, and `.never` takes it away.
     ///   - change: Sets the attributes that change. An attribute that stays `nil` is not changed.
     /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was changed then.
     public func update<Kind>(
-        _ query: KeychainQuery<Kind>, _ change: @escaping @Sendable (inout KeychainItem<Kind>) -> Void
+        _ query: KeychainQuery<Kind>, expires: Keychain.Expiration? = nil,
+        _ change: @escaping @Sendable (inout KeychainItem<Kind>) -> Void
     ) async throws(KeychainError) {
-        try await inTask { items throws(KeychainError) in try items.update(query, change) }
+        try await inTask { items throws(KeychainError) in try items.update(query, expires: expires, change) }
     }
 
     /// Removes all items that the conditions mean, or none, without blocking the thread of the task.

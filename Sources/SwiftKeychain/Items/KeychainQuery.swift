@@ -11,8 +11,8 @@ internal import KeychainModel
 /// ```
 ///
 /// It has every attribute of the item as a property. Texts are compared byte by byte. Attributes in the index find
-/// their items quickly, even among many. Items cannot be searched by ``KeychainItem/secret``: the call throws
-/// `.parameter`.
+/// their items quickly, even among many. Items cannot be searched by ``KeychainItem/secret`` or
+/// ``KeychainItem/accessControl``: the call throws `.parameter`. ``accessibility`` is there for the latter.
 @dynamicMemberLookup
 public struct KeychainQuery<Kind: KeychainItemKind>: Sendable {
     private var template = KeychainItem<Kind>()
@@ -60,8 +60,9 @@ public struct KeychainQuery<Kind: KeychainItemKind>: Sendable {
                 query.persistentReference = try PersistentReference(data: persistentReference)
                 query.synchronizable = .any
             }
-            guard template.secretBytes == nil else {
-                throw KeychainError(.parameter, message: "items are not searched for by their secrets")
+            guard template.secretBytes == nil, template.accessControl == nil else {
+                throw KeychainError(
+                    .parameter, message: "items are not searched for by their secrets or their access control")
             }
             return query
         }

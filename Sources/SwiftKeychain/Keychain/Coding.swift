@@ -62,9 +62,9 @@ extension Keychain {
             do {
                 return SecretBytes(try encode(value))
             } catch {
+                // The encoder's own error is left out: it may hold the value.
                 throw KeychainError(
-                    .parameter, message: "a value of type \(type(of: value)) cannot be encoded for \(key.quoted)",
-                    cause: error)
+                    .parameter, message: "a value of type \(type(of: value)) cannot be encoded for \(key.quoted)")
             }
         }
 

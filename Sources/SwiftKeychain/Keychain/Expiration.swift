@@ -13,14 +13,21 @@ extension Keychain {
     /// keychain, or earlier where `keychaind` or `keychainctl watch` runs. A clock that is set back does not bring an
     /// item back that a call has missed already.
     ///
+    /// A clock that was far ahead, and was looked at then, makes the keychain refuse to store what would expire before that
+    /// time, with `.parameter`: the error says how to mend it.
+    ///
     /// The date itself is not encrypted: a thief of the store's files learns that something expires, and when. A value
     /// that a program has read stays with it.
     public struct Expiration: Sendable, Hashable {
         private enum Moment: Sendable, Hashable {
+            case never
             case date(Date)
             case span(TimeSpan)
         }
         private let moment: Moment
+
+        /// Does not expire.
+        public static let never = Expiration(moment: .never)
 
         /// Expires at a date, to the millisecond.
         ///
@@ -39,12 +46,9 @@ extension Keychain {
         /// - Throws: `.parameter` for a date that calendars do not show.
         func model() throws(KeychainError) -> ItemExpiry {
             switch moment {
-            case .span(let span): return .after(span.milliseconds)
-            case .date(let date):
-                guard let moment = ExpiryDate(seconds: date.timeIntervalSinceReferenceDate) else {
-                    throw KeychainError(.parameter, message: "an item expires between the years 1970 and 9999")
-                }
-                return .at(moment)
+            case .never: .never
+            case .span(let span): .after(span.milliseconds)
+            case .date(let date): try .at(seconds: date.timeIntervalSinceReferenceDate)
             }
         }
     }

@@ -37,7 +37,8 @@ extension Keychain {
     /// While the keychain is locked the items cannot be looked at. Their changes are told after the unlock.
     ///
     /// Each read of this property begins a stream, which costs one thread for as long as it is in use. Each change in
-    /// the keychain costs a look at all items of this value. The stream ends when the keychain cannot be looked at any
+    /// the keychain costs a look at all items of this value. An item that expires is told of as removed, within a second or
+    /// two. Reading the property opens the keychain and looks at the items, which blocks the caller's thread. The stream ends when the keychain cannot be looked at any
     /// more, and at once if it never could be.
     public var changes: AsyncStream<Change> {
         let connection = connection
@@ -51,7 +52,9 @@ final class ItemFollower: LockFollower, @unchecked Sendable {  // one thread has
     private let keychain: Keychain
     private let listener: any ChangeListener
     /// The items at the last look. `nil` means that the keychain has been locked from the beginning.
-    private var known: [String: ItemVersion]?
+    private var known: [ExactKey: ItemVersion]?
+    /// When the first of them expires, by the time of day.
+    private var nextExpiry: Double?
     /// The lock's epoch before the last look, if that found the keychain locked; otherwise `nil`.
     private var lockedEpoch: UInt64?
 
@@ -65,27 +68,33 @@ final class ItemFollower: LockFollower, @unchecked Sendable {  // one thread has
     func look(_ tell: (Keychain.Change) -> Void) throws(KeychainError) {
         if let epoch = lockedEpoch {
             _ = try keychain.connection.waitForLockChange(since: epoch, timeout: .lockFeedPause)
-        } else if try !listener.waitForChange(timeout: .lockFeedPause) {
+        } else if try !listener.waitForChange(timeout: .lockFeedPause), !hasExpiry {
             return
         }
         guard let present = try look() else { return }
         defer { known = present }
         guard let known else { return }
         for (key, version) in present where known[key] != version {
-            tell(Keychain.Change(kind: known[key] == nil ? .added : .changed, key: key))
+            tell(Keychain.Change(kind: known[key] == nil ? .added : .changed, key: key.text))
         }
-        for key in known.keys where present[key] == nil { tell(Keychain.Change(kind: .removed, key: key)) }
+        for key in known.keys where present[key] == nil { tell(Keychain.Change(kind: .removed, key: key.text)) }
     }
 
+    /// Whether one of them has expired, which nobody may have noticed.
+    private var hasExpiry: Bool { nextExpiry.map { $0 <= Date().timeIntervalSinceReferenceDate } ?? false }
+
     /// nil: it is locked.
-    private func look() throws(KeychainError) -> [String: ItemVersion]? {
+    private func look() throws(KeychainError) -> [ExactKey: ItemVersion]? {
         let epoch = try keychain.connection.lockStatus().epoch
         var query = try keychain.query(for: nil)
         query.authenticationUI = .skip
         do throws(KeychainError) {
             let items = try keychain.items(query, wantsSecrets: false)
             lockedEpoch = nil
-            return Dictionary(items.compactMap { item in keychain.key(of: item).map { ($0, ItemVersion(item)) } }) {
+            nextExpiry = items.compactMap(\.expires?.seconds).min()
+            return Dictionary(
+                items.compactMap { item in keychain.key(of: item).map { (ExactKey($0), ItemVersion(item)) } }
+            ) {
                 $1
             }
         } catch  where error.code == .interactionNotAllowed {

@@ -122,10 +122,10 @@ extension Keychain {
     /// - Parameters:
     ///   - value: The value.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. `nil` means never.
+    ///   - expires: The moment from which the value is gone. By default there is none.
     /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
     public func set<Value: Encodable & Sendable>(
-        _ value: Value, for key: String, expires: Expiration? = nil
+        _ value: Value, for key: String, expires: Expiration = .never
     ) async throws(KeychainError) {
         try await inTask { keychain throws(KeychainError) in try keychain.set(value, for: key, expires: expires) }
     }
@@ -137,10 +137,10 @@ extension Keychain {
     /// - Parameters:
     ///   - secret: The bytes.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. `nil` means never.
+    ///   - expires: The moment from which the value is gone. By default there is none.
     /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
     public func set(
-        _ secret: borrowing Secret, for key: String, expires: Expiration? = nil
+        _ secret: borrowing Secret, for key: String, expires: Expiration = .never
     ) async throws(KeychainError) {
         let bytes = secret.bytes
         try await inTask { keychain throws(KeychainError) in try keychain.put(bytes, for: key, expires: expires) }
@@ -150,7 +150,7 @@ extension Keychain {
     /// ``remove(_:)``.
     @available(*, unavailable, message: "unwrap the value, or call remove(_:)")
     public func set<Value: Encodable & Sendable>(
-        _ value: Value?, for key: String, expires: Expiration? = nil
+        _ value: Value?, for key: String, expires: Expiration = .never
     ) async throws(KeychainError) {
         fatalError("unavailable")
     }
@@ -162,10 +162,10 @@ extension Keychain {
     /// - Parameters:
     ///   - value: The value.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. `nil` means never.
+    ///   - expires: The moment from which the value is gone. By default there is none.
     /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was added then.
     public func add<Value: Encodable & Sendable>(
-        _ value: Value, for key: String, expires: Expiration? = nil
+        _ value: Value, for key: String, expires: Expiration = .never
     ) async throws(KeychainError) {
         try await inTask { keychain throws(KeychainError) in try keychain.add(value, for: key, expires: expires) }
     }
@@ -177,10 +177,10 @@ extension Keychain {
     /// - Parameters:
     ///   - value: The value.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. `nil` means never.
+    ///   - expires: The moment from which the value is gone. By default there is none.
     /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
     public func update<Value: Encodable & Sendable>(
-        _ value: Value, for key: String, expires: Expiration? = nil
+        _ value: Value, for key: String, expires: Expiration = .never
     ) async throws(KeychainError) {
         try await inTask { keychain throws(KeychainError) in try keychain.update(value, for: key, expires: expires) }
     }

@@ -16,9 +16,9 @@ extension Keychain {
     public struct Transaction {
         private let keychain: Keychain
         /// The changes by their keys. `nil` stands for a removal.
-        private var changes: [(key: String, secret: SecretBytes?, expires: Expiration?)] = []
-        private var seen: [String: Item?] = [:]
-        private var seenAll: (items: SeenItems, keys: Set<String>)?
+        private var changes: [ExactKey: (secret: SecretBytes?, expires: Expiration)] = [:]
+        private var seen: [ExactKey: Item?] = [:]
+        private var seenAll: (items: SeenItems, keys: Set<ExactKey>)?
 
         fileprivate init(_ keychain: Keychain) { self.keychain = keychain }
 
@@ -70,29 +70,24 @@ extension Keychain {
         ///
         /// - Throws: The errors of `Keychain.keys()`.
         public mutating func keys() throws(KeychainError) -> [String] {
-            if seenAll == nil { seenAll = try lookAtAll() }
-            var keys = seenAll?.keys ?? []
-            for change in changes {
-                if change.secret == nil { keys.remove(change.key) } else { keys.insert(change.key) }
+            if seenAll == nil {
+                let (items, seen) = try keychain.look()
+                seenAll = (seen, Set(items.map { ExactKey($0.key) }))
             }
-            return Array(keys)
-        }
-
-        private func lookAtAll() throws(KeychainError) -> (items: SeenItems, keys: Set<String>) {
-            let query = try keychain.query(for: nil)
-            let items = try keychain.items(query, wantsSecrets: false)
-            return (
-                SeenItems(query, versions: items.map(ItemVersion.init), hasSecrets: false),
-                Set(items.compactMap(keychain.key))
-            )
+            var keys = seenAll?.keys ?? []
+            for (key, change) in changes {
+                if change.secret == nil { keys.remove(key) } else { keys.insert(key) }
+            }
+            return keys.map(\.text)
         }
 
         /// The bytes for a key. `nil` means that there is no item, or that it is removed here.
         private mutating func bytes(for key: String) throws(KeychainError) -> SecretBytes? {
-            if let change = changes.first(where: { $0.key == key }) { return change.secret }
-            if let known = seen[key] { return known?.value }
+            let exact = ExactKey(key)
+            if let change = changes[exact] { return change.secret }
+            if let known = seen[exact] { return known?.value }
             let item = try keychain.item(for: key)
-            seen.updateValue(item, forKey: key)
+            seen.updateValue(item, forKey: exact)
             return item?.value
         }
 
@@ -103,10 +98,10 @@ extension Keychain {
         /// - Parameters:
         ///   - value: The value.
         ///   - key: The item's key.
-        ///   - expires: The moment from which the value is gone. `nil` means never.
+        ///   - expires: The moment from which the value is gone. By default there is none.
         /// - Throws: ``KeychainError/Code/parameter`` if the value cannot be encoded. Other errors come at the end.
         public mutating func set<Value: Encodable>(
-            _ value: Value, for key: String, expires: Expiration? = nil
+            _ value: Value, for key: String, expires: Expiration = .never
         ) throws(KeychainError) {
             change(key, to: try keychain.coding.secret(of: value, for: key), expires)
         }
@@ -116,9 +111,8 @@ extension Keychain {
         /// - Parameter key: The item's key.
         public mutating func remove(_ key: String) { change(key, to: nil) }
 
-        private mutating func change(_ key: String, to secret: SecretBytes?, _ expires: Expiration? = nil) {
-            changes.removeAll { $0.key == key }
-            changes.append((key, secret, expires))
+        private mutating func change(_ key: String, to secret: SecretBytes?, _ expires: Expiration = .never) {
+            changes[ExactKey(key)] = (secret, expires)
         }
 
         // MARK: The end
@@ -132,14 +126,14 @@ extension Keychain {
             for (key, item) in seen {
                 request.seen.append(
                     SeenItems(
-                        try keychain.query(for: key), versions: item.map { [ItemVersion($0)] } ?? []))
+                        try keychain.query(for: key.text), versions: item.map { [ItemVersion($0)] } ?? []))
             }
-            for (key, secret, expires) in changes {
-                if let secret {
-                    let expiry = try expires?.model() ?? .never
-                    request.steps.append(.put(try keychain.addRequest(secret, for: key, expires: expiry)))
+            for (key, change) in changes {
+                if let secret = change.secret {
+                    let expiry = try change.expires.model()
+                    request.steps.append(.put(try keychain.addRequest(secret, for: key.text, expires: expiry)))
                 } else {
-                    request.steps.append(.delete(try keychain.query(for: key)))
+                    request.steps.append(.delete(try keychain.query(for: key.text)))
                 }
             }
             return try keychain.commit(request)
@@ -178,7 +172,7 @@ extension Keychain {
     /// let count = try shared.migrate(from: Keychain(service: "com.example"))
     /// ```
     ///
-    /// The items keep their dates and their access control; ``accessControl`` gives them another one if it is not
+    /// The items keep their dates of creation and expiry, and their access control; ``accessControl`` gives them another one if it is not
     /// `nil`. A second call finds no item to move and succeeds, so a program may call it at each start. Items that are
     /// here already are not moved.
     ///
@@ -187,24 +181,44 @@ extension Keychain {
     ///   - replacing: Whether an item here gives way to one with its key. Otherwise such an item is an error.
     /// - Returns: The number of items that were moved.
     /// - Throws: ``KeychainError/Code/duplicateItem``; ``KeychainError/Code/parameter`` if one is a service and the
-    ///   other a server; otherwise the errors of `set(_:for:)`. No item was moved then.
+    ///   other a server, or for more than 10,000 items, 5,000 with `replacing`; otherwise the errors of `set(_:for:)`. No
+    ///   item was moved then.
     @discardableResult
     public func migrate(from other: Keychain, replacing: Bool = false) throws(KeychainError) -> Int {
         guard itemClass == other.itemClass else {
             throw KeychainError(
                 .parameter, message: "a service cannot take the items of a server, nor a server those of a service")
         }
-        return try attempt { () throws(KeychainError) in
-            let items = try other.allItems()
-            var request = TransactionRequest(steps: [])
-            for (key, item) in items where try !isHere(item, from: other) {
-                let query = try other.query(for: key)
-                request.seen.append(SeenItems(query, versions: [ItemVersion(item)], hasSecrets: false))
-                if replacing { request.steps.append(.delete(try self.query(for: key))) }
-                request.steps.append(.update(UpdateRequest(query, changes: try changes(movingHere: key))))
-            }
-            return try commit(request) ? request.seen.count : nil
+        guard connection === other.connection else {
+            throw KeychainError(
+                .parameter, message: "items move within one keychain: export and import take them to another")
         }
+        return try attempt { () throws(KeychainError) in
+            let (items, seen) = try other.look()
+            var request = TransactionRequest(seen: [seen], steps: [])
+            var count = 0
+            for (key, item) in items where try !isHere(item, from: other) {
+                // Where it goes is where it would be taken from again.
+                if isSame(but: other), !keyPrefix.utf8.starts(with: other.keyPrefix.utf8),
+                    (keyPrefix + key).utf8.starts(with: other.keyPrefix.utf8)
+                {
+                    throw KeychainError(
+                        .parameter,
+                        message: "the key \((other.keyPrefix + key).quoted) has the prefix twice: rename it first")
+                }
+                if replacing { request.steps.append(.delete(try self.query(for: key))) }
+                let changes = try changes(movingHere: key)
+                request.steps.append(.update(UpdateRequest(try other.query(for: key), changes: changes)))
+                count += 1
+            }
+            if count == 0 { return 0 }
+            return try commit(request) ? count : nil
+        }
+    }
+
+    /// Whether the two differ in the prefix alone.
+    private func isSame(but other: Keychain) -> Bool {
+        scope == other.scope && accessGroup == other.accessGroup && isSynchronizable == other.isSynchronizable
     }
 
     /// Whether an item of another value is an item of this one already. An item with a longer prefix there gets a

@@ -84,14 +84,14 @@ extension Keychain {
 
     /// Tells whether an item is stored for a key, without asking a person.
     ///
-    /// It does not read the value, so a value that would not open counts as stored. The call waits for its turn among
-    /// writers.
+    /// It does not read the value, so a value that would not open counts as stored. The call waits for no writer.
     ///
     /// - Parameter key: The item's key.
     /// - Throws: ``KeychainError/Code/interactionNotAllowed`` while the item is locked. Before the first unlock it may
     ///   be thrown for a missing item too, since locked items cannot be searched then.
     public func contains(_ key: String) throws(KeychainError) -> Bool {
-        try !commit(TransactionRequest(seen: [SeenItems(try query(for: key), versions: [])], steps: []))
+        let nothing = SeenItems(try query(for: key), versions: [], hasSecrets: false)
+        return try !commit(TransactionRequest(seen: [nothing], steps: []))
     }
 
     /// Finds all keys, in no particular order.
@@ -123,7 +123,7 @@ extension Keychain {
     ///   - value: The value. A `String` and a `Data` are stored as their bytes, any other value as ``coding`` encodes
     ///     it.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. `nil` means never, even if the former value had such a
+    ///   - expires: The moment from which the value is gone. By default it never is, even if the former value had such a
     ///     moment.
     /// - Throws: ``KeychainError/Code/parameter`` if the value cannot be encoded;
     ///   ``KeychainError/Code/interactionNotAllowed`` while the item, or the key for a new one, is locked;
@@ -131,7 +131,7 @@ extension Keychain {
     ///   ``KeychainError/Code/authenticationFailed`` if the access control needs a passcode or a finger and there is
     ///   none; `.dataTooLarge` beyond 64 MiB; `.diskFull`. The former value is still there after any of them.
     public func set<Value: Encodable>(
-        _ value: Value, for key: String, expires: Expiration? = nil
+        _ value: Value, for key: String, expires: Expiration = .never
     ) throws(KeychainError) {
         try put(try coding.secret(of: value, for: key), for: key, expires: expires)
     }
@@ -141,10 +141,10 @@ extension Keychain {
     /// - Parameters:
     ///   - secret: The bytes. They stay in memory that is erased.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. `nil` means never.
+    ///   - expires: The moment from which the value is gone. By default there is none.
     /// - Throws: The errors of `set(_:for:)` with a value.
     public func set(
-        _ secret: borrowing Secret, for key: String, expires: Expiration? = nil
+        _ secret: borrowing Secret, for key: String, expires: Expiration = .never
     ) throws(KeychainError) {
         try put(secret.bytes, for: key, expires: expires)
     }
@@ -153,14 +153,14 @@ extension Keychain {
     /// ``remove(_:)``.
     @available(*, unavailable, message: "unwrap the value, or call remove(_:)")
     public func set<Value: Encodable>(
-        _ value: Value?, for key: String, expires: Expiration? = nil
+        _ value: Value?, for key: String, expires: Expiration = .never
     ) throws(KeychainError) {
         fatalError("unavailable")
     }
 
-    func put(_ secret: SecretBytes, for key: String, expires: Expiration?) throws(KeychainError) {
+    func put(_ secret: SecretBytes, for key: String, expires: Expiration) throws(KeychainError) {
         // A value does not inherit the date of the one before.
-        let expiry = try expires?.model() ?? .never
+        let expiry = try expires.model()
         _ = try commit(TransactionRequest(steps: [.put(try addRequest(secret, for: key, expires: expiry))]))
     }
 
@@ -171,13 +171,13 @@ extension Keychain {
     /// - Parameters:
     ///   - value: The value, stored as by `set(_:for:)`.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. `nil` means never.
+    ///   - expires: The moment from which the value is gone. By default there is none.
     /// - Throws: ``KeychainError/Code/duplicateItem`` if the key has a value; otherwise the errors of `set(_:for:)`.
     public func add<Value: Encodable>(
-        _ value: Value, for key: String, expires: Expiration? = nil
+        _ value: Value, for key: String, expires: Expiration = .never
     ) throws(KeychainError) {
         let secret = try coding.secret(of: value, for: key)
-        _ = try perform(.add(try addRequest(secret, for: key, expires: try expires?.model())))
+        _ = try perform(.add(try addRequest(secret, for: key, expires: try expires.model())))
     }
 
     /// Stores a value for a key that has one.
@@ -185,13 +185,13 @@ extension Keychain {
     /// - Parameters:
     ///   - value: The value, stored as by `set(_:for:)`.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. `nil` means never.
+    ///   - expires: The moment from which the value is gone. By default there is none.
     /// - Throws: ``KeychainError/Code/itemNotFound`` if the key has no value; otherwise the errors of `set(_:for:)`.
     public func update<Value: Encodable>(
-        _ value: Value, for key: String, expires: Expiration? = nil
+        _ value: Value, for key: String, expires: Expiration = .never
     ) throws(KeychainError) {
         var changes = ItemChanges()
-        changes.expires = try expires?.model() ?? .never
+        changes.expires = try expires.model()
         changes.secret = try coding.secret(of: value, for: key)
         changes.accessControl = accessControl?.model
         _ = try perform(.update(UpdateRequest(try query(for: key), changes: changes)))
@@ -221,12 +221,11 @@ extension Keychain {
     public func removeAll() throws(KeychainError) -> Int {
         if keyPrefix.isEmpty { return try delete(try query(for: nil)) }
         return try attempt { () throws(KeychainError) in
-            let items = try allItems()
-            let seen = try items.map { item throws(KeychainError) in
-                SeenItems(try query(for: item.key), versions: [ItemVersion(item.item)], hasSecrets: false)
+            let (items, seen) = try look()
+            let steps = try items.map { item throws(KeychainError) in
+                TransactionRequest.Step.delete(try query(for: item.key))
             }
-            let steps = seen.map { TransactionRequest.Step.delete($0.query) }
-            return try commit(TransactionRequest(seen: seen, steps: steps)) ? items.count : nil
+            return try commit(TransactionRequest(seen: [seen], steps: steps)) ? items.count : nil
         }
     }
 
@@ -239,7 +238,7 @@ extension Keychain {
     /// ```
     ///
     /// If another program changes the value meanwhile, `change` is called again with the new value. After 100 attempts
-    /// the call gives up.
+    /// the call gives up. An item that is there keeps the moment at which it expires.
     ///
     /// - Parameters:
     ///   - type: The type of the value. A `String` and a `Data` are the bytes themselves.
@@ -269,6 +268,8 @@ extension Keychain {
     ///   - key: The item's key.
     ///   - old: The expected value. `nil` means that no item is stored.
     ///   - new: The new value. `nil` removes the item.
+    /// An item that is there keeps the moment at which it expires.
+    ///
     /// - Returns: Whether the new value is stored. false means that the present value is another one, and nothing was
     ///   changed.
     /// - Throws: The errors of `value(_:for:)` and `set(_:for:)`.

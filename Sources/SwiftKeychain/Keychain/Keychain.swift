@@ -226,6 +226,14 @@ extension Keychain {
         }
     }
 
+    /// The same, and what else the same search finds: a change of any of it is noticed.
+    func look() throws(KeychainError) -> (items: [(key: String, item: Item)], seen: SeenItems) {
+        let query = try query(for: nil)
+        let all = try items(query, wantsSecrets: false)
+        let keyed = all.compactMap { item in key(of: item).map { (key: $0, item: item) } }
+        return (keyed, SeenItems(query, versions: all.map { ItemVersion($0) }, hasSecrets: false))
+    }
+
     /// nil: it is none of its keys.
     func key(of item: Item) -> String? {
         let account: String
@@ -240,7 +248,14 @@ extension Keychain {
     }
 
     /// - Returns: false if something is not as it was seen.
+    /// - Throws: `.parameter` for more than a daemon takes.
     func commit(_ request: TransactionRequest) throws(KeychainError) -> Bool {
+        guard request.isWithinLimits else {
+            throw KeychainError(
+                .parameter,
+                message: "a transaction can change \(TransactionRequest.mostSteps) items at most, and look at as many: "
+                    + "make several")
+        }
         guard case .committed(let isCommitted) = try perform(.transaction(request)) else { throw .otherAnswer }
         return isCommitted
     }

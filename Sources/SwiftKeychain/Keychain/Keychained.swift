@@ -33,19 +33,22 @@ public struct Keychained<Value: Codable & Sendable>: Sendable {
     /// - Parameters:
     ///   - key: The item's key.
     ///   - keychain: The keychain of the item.
-    ///   - expires: The moment from which an assigned value is gone, counted from each assignment. `nil` means never.
-    public init(_ key: String, in keychain: Keychain, expires: Keychain.Expiration? = nil) {
+    ///   - expires: The moment from which an assigned value is gone. A length of time counts from each assignment. After
+    ///     a date, assignments fail.
+    public init(_ key: String, in keychain: Keychain, expires: Keychain.Expiration = .never) {
         projectedValue = Entry(key, keychain, expires)
     }
 
     /// The stored value. `nil` means that there is none, or that it cannot be read: see ``Entry/error``.
     ///
-    /// Assigning `nil` removes the item.
+    /// Assigning `nil` removes the item, unless the last access has failed: Swift also assigns the `nil` of a failed read when a
+    /// part of the value is changed in its place. `try $name.set(nil)` removes the item in any case.
     public var wrappedValue: Value? {
         get {
             do throws(KeychainError) { return try projectedValue.get() } catch { return nil }
         }
         nonmutating set {
+            if newValue == nil && projectedValue.hasFailed { return }
             do throws(KeychainError) { try projectedValue.set(newValue) } catch { return }  // Entry.error has it
         }
     }
@@ -64,11 +67,11 @@ public struct Keychained<Value: Codable & Sendable>: Sendable {
         public let key: String
         /// The keychain of the item.
         public let keychain: Keychain
-        private let expires: Keychain.Expiration?
+        private let expires: Keychain.Expiration
         private let failure = Mutex<KeychainError?>(nil)
         private let registrar = ObservationRegistrar()
 
-        fileprivate init(_ key: String, _ keychain: Keychain, _ expires: Keychain.Expiration?) {
+        fileprivate init(_ key: String, _ keychain: Keychain, _ expires: Keychain.Expiration) {
             self.key = key
             self.keychain = keychain
             self.expires = expires
@@ -82,6 +85,9 @@ public struct Keychained<Value: Codable & Sendable>: Sendable {
             registrar.access(self, keyPath: \.error)
             return failure.withLock { $0 }
         }
+
+        /// ``error`` for what is no observer.
+        fileprivate var hasFailed: Bool { failure.withLock { $0 != nil } }
 
         /// Reads the stored value.
         ///

@@ -16,7 +16,7 @@ internal import Synchronization
 /// any task. Make one object for each session: only callers of one object wait for each other's refresh.
 public final class TokenStore: Sendable {
     /// The tokens that a server gives at a sign-in. They are stored as JSON, unless the keychain has another coding.
-    public struct Tokens: Sendable, Hashable, Codable {
+    public struct Tokens: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
         /// The token that the server is shown with each request.
         public var accessToken: String
         /// The token that brings the next access token. `nil` means that there is none, and that the user has to sign
@@ -37,6 +37,11 @@ public final class TokenStore: Sendable {
             self.refreshToken = refreshToken
             self.expires = expires
         }
+
+        /// The moment at which the access token ceases to be valid, and no token.
+        public var description: String { "Tokens(expires: \(expires.map { "\($0)" } ?? "unknown"))" }
+        /// A mirror without the tokens, so that `dump` and a debugger's log do not show them.
+        public var customMirror: Mirror { Mirror(self, children: ["expires": expires as Any]) }
     }
 
     /// The keychain of the tokens.
@@ -44,8 +49,10 @@ public final class TokenStore: Sendable {
     /// The key of the item that has both tokens.
     public let key: String
     private let now: @Sendable () -> Date
-    private let refresh = Mutex<(number: Int, task: Task<Tokens, any Error>)?>(nil)
+    private let refresh = Mutex<(number: Int, task: Task<Tokens?, any Error>)?>(nil)
     private let lastNumber = Atomic(0)
+    /// Tokens that a server gave for others, and that could not be stored. They go with the process.
+    private let unstored = Mutex<(old: Tokens, new: Tokens)?>(nil)
 
     /// Makes a store for the tokens of one session. It opens nothing.
     ///
@@ -134,20 +141,24 @@ public final class TokenStore: Sendable {
     /// - Parameters:
     ///   - time: The time in seconds for which the token must be valid. A token without a date counts as valid.
     ///   - refresh: Asks the server for new tokens. It gets the present ones and runs in a task of its own.
-    /// - Returns: `nil` if there are no tokens, so that the user has to sign in.
+    /// - Returns: `nil` if there are no tokens, so that the user has to sign in. It is `nil` too if they were removed while
+    ///   the server was asked.
     /// - Throws: A ``KeychainError``, or an error of `refresh`. The former tokens are still there then.
     public func accessToken(
         validFor time: TimeInterval = 30, refresh: @escaping @Sendable (Tokens) async throws -> Tokens
     ) async throws -> String? {
         guard let present = try await tokens() else { return nil }
         guard let expires = present.expires, expires <= now() + time else { return present.accessToken }
-        return try await refreshed(present, refresh).accessToken
+        guard let fresh = try await refreshed(present, refresh) else { return nil }
+        // Tokens of another caller's refresh, or of another program, may have expired themselves.
+        if isValid(fresh) { return fresh.accessToken }
+        return try await refreshed(fresh, refresh)?.accessToken
     }
 
     private func refreshed(
         _ old: Tokens, _ refresh: @escaping @Sendable (Tokens) async throws -> Tokens
-    ) async throws -> Tokens {
-        let (number, task) = self.refresh.withLock { present -> (Int, Task<Tokens, any Error>) in
+    ) async throws -> Tokens? {
+        let (number, task) = self.refresh.withLock { present -> (Int, Task<Tokens?, any Error>) in
             if let present { return present }
             let number = lastNumber.add(1, ordering: .relaxed).newValue
             // The task is not a child of the caller, since others wait for it too.
@@ -159,14 +170,37 @@ public final class TokenStore: Sendable {
         return try await task.value
     }
 
-    private func renew(_ old: Tokens, _ refresh: @Sendable (Tokens) async throws -> Tokens) async throws -> Tokens {
+    /// The answer of the server, or the one that it gave to the same tokens before and that could not be stored.
+    private func answer(
+        to old: Tokens, _ refresh: @Sendable (Tokens) async throws -> Tokens
+    ) async throws -> Tokens {
+        let former = unstored.withLock { unstored in
+            defer { unstored = nil }
+            return unstored
+        }
+        if let former, former.old == old { return former.new }
+        return try await refresh(old)
+    }
+
+    /// nil: they were removed, by a sign-out. The server's answer is not stored then.
+    private func renew(_ old: Tokens, _ refresh: @Sendable (Tokens) async throws -> Tokens) async throws -> Tokens? {
         // An earlier refresh may have stored new tokens since this caller looked.
-        if let present = try await tokens(), present != old { return present }
+        guard let present = try await tokens() else { return nil }
+        if present != old { return present }
         let result: Result<Tokens, any Error>
-        do { result = .success(try await refresh(old)) } catch { result = .failure(error) }
-        if case .success(let new) = result, try await keychain.compareAndSwap(key, from: old, to: new) { return new }
-        if let present = try await tokens(), present != old { return present }
-        // The tokens were removed meanwhile, by a sign-out. The server's answer is not stored then.
-        return try result.get()
+        do { result = .success(try await answer(to: old, refresh)) } catch { result = .failure(error) }
+        if case .success(let new) = result {
+            let isStored: Bool
+            do throws(KeychainError) {
+                isStored = try await keychain.compareAndSwap(key, from: old, to: new)
+            } catch {
+                // The keychain was locked meanwhile, perhaps. A server may accept a refresh token only once.
+                unstored.withLock { $0 = (old, new) }
+                throw error
+            }
+            if isStored { return new }
+        }
+        guard let present = try await tokens() else { return nil }
+        return present == old ? try result.get() : present
     }
 }

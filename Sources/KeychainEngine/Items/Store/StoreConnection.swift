@@ -220,14 +220,18 @@ extension StoreConnection {
         return homes
     }
 
-    /// Whether there is any item of a class in a tier that has not expired.
-    func hasItems(of itemClass: ItemClass, tier: IndexTier, at now: ExpiryDate) throws -> Bool {
-        try homes(of: itemClass, tier: tier).contains { home in
-            let statement = try statement(.livingItemInHome)
-            try statement.bind(home.id, at: 1)
-            try statement.bind(Data(now.storedBytes), at: 2)
-            return try statement.number() != nil
+    /// Whether there is any item of a class in a tier.
+    ///
+    /// - Parameter isGone: Rows that count as none.
+    func hasItems(of itemClass: ItemClass, tier: IndexTier, besides isGone: (StoredRow) -> Bool) throws -> Bool {
+        for home in try homes(of: itemClass, tier: tier) {
+            var next = try firstItem(inHome: home.id, from: 1)
+            while let id = next {
+                if try withRow(id, isGone) == false { return true }
+                next = id < .max ? try firstItem(inHome: home.id, from: id + 1) : nil
+            }
         }
+        return false
     }
 
     /// The home's row, made if it is the first item of its kind.

@@ -39,16 +39,15 @@ enum StoreStatement: Int, CaseIterable {
     case accessControls, itemsByAccessControl
     case itemCount
     case itemCounts
+    case strayEntries
     // Expiry.
     case expiredItems
     case nextExpiries
-    case livingItemInHome
-    case strayEntries
 
     /// The ones whose cost must not grow with the number of items.
     static let searches: [StoreStatement] = [
         .newestHome, .homeByToken, .homeKind, .itemByEntry, .itemByHome, .itemByUUID, .itemByUniqueness, .row,
-        .rowWithoutSecret, .sealingGeneration, .nextItem, .nextOutdatedItem,
+        .rowWithoutSecret, .sealingGeneration, .nextItem, .nextOutdatedItem, .expiredItems, .nextExpiries,
     ]
 
     var sql: String {
@@ -110,13 +109,15 @@ enum StoreStatement: Int, CaseIterable {
         case .itemCounts:
             """
             SELECT home.class, count(*) FROM item JOIN home ON home.id = item.home
-            WHERE item.expires IS NULL OR item.expires > ? GROUP BY home.class
+            WHERE item.expires IS NULL OR typeof(item.expires) <> 'blob' OR item.expires > ? GROUP BY home.class
             """
         case .expiredItems:
-            "SELECT id, expires FROM item WHERE expires IS NOT NULL AND expires <= ? ORDER BY expires LIMIT ?"
+            """
+            SELECT id, expires FROM item
+            WHERE expires IS NOT NULL AND expires <= ? AND typeof(expires) = 'blob' ORDER BY expires LIMIT ?
+            """
         case .nextExpiries:
             "SELECT expires FROM item WHERE expires IS NOT NULL AND expires > ? ORDER BY expires LIMIT 100"
-        case .livingItemInHome: "SELECT id FROM item WHERE home = ? AND (expires IS NULL OR expires > ?) LIMIT 1"
         case .strayEntries: "SELECT count(*) FROM entry WHERE NOT EXISTS (SELECT 1 FROM item WHERE id = entry.item)"
         }
     }

@@ -5,7 +5,8 @@ internal import KeychainModel
 /// A row of the table `item` as it lies on disk, under the statement that reads it.
 struct StoredRow {
     static let select = select(last: "secret")
-    /// For callers who want no secret: a large one is not read from the disk.
+    /// For callers who want no secret: a large one is not read from the disk. (Of a row with a date of expiry its length is, since
+    /// the date lies behind it.)
     static let selectWithoutSecret = select(last: "length(secret)")
 
     private static func select(last: String) -> String {
@@ -43,7 +44,7 @@ struct StoredRow {
 
     var hasExpiry: Bool { !statement.isNull(10) }
     /// nil for bytes that are no date. Not authentic before the row is opened.
-    var expires: ExpiryDate? { statement.bytes(10).flatMap(ExpiryDate.init(storedBytes:)) }
+    var expires: ExpiryDate? { statement.blob(10).flatMap(ExpiryDate.init(storedBytes:)) }
 
     private var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }

@@ -19,6 +19,10 @@ func managers() throws {
     let tokens = TokenStore(Keychain(service: "com.example.session"))
     var new = TokenStore.Tokens(accessToken: "a", refreshToken: "r", expires: nil)
     new.expires = Date(timeIntervalSinceNow: 3600)
+    new.accessToken = "needle"
+    let shown = new.description + "\(new.customMirror)"
+    tell("They do not show themselves", !shown.contains("needle"))
+    new.accessToken = "a"
     try tokens.save(new)
     try tell(
         "Tokens are kept together", try tokens.tokens()?.refreshToken == "r" && tokens.tokens()?.accessToken == "a")
