@@ -15,7 +15,8 @@ func expiration() throws {
     for span in [Keychain.TimeSpan(.seconds(60)), .seconds(60), .minutes(1.5), .hours(24), .days(7)] {
         try keychain.set("b", for: "after", expires: .after(span))
     }
-    try keychain.set("c", for: "never", expires: .never)
+    let never: Keychain.Expiration = .never
+    try keychain.set("c", for: "never", expires: never)
     try tell("Each is there", try keychain.keys().sorted() == ["after", "at", "never"])
     let items = try KeychainItems().find(Keychain.GenericPassword.self) { $0.service = "com.example.expiration" }
     let dates = Dictionary(uniqueKeysWithValues: items.map { ($0.account ?? "", $0.expires) })
