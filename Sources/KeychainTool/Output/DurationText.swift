@@ -2,7 +2,7 @@
 enum DurationText {
     private static let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
 
-    /// What a person writes as one: a number with s, m, h or d. nil for anything else.
+    /// Reads a number that is followed by s, m, h or d ("90s", "24h"). Any other text gives nil.
     static func seconds(_ text: String) -> Int? {
         let digits = text.dropLast()
         guard let unit = text.last.flatMap({ units[$0] }), digits.allSatisfy({ ("0"..."9").contains($0) }),
