@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import KeychainTestSupport
+import Synchronization
 import Testing
 
 @testable import DataProtection
@@ -115,6 +116,35 @@ import Testing
                 #expect(convert(urls, files, isProtecting: isProtecting).allSatisfy { $0 == nil })
                 #expect(try urls.allSatisfy { try files.isProtected($0) == isProtecting })
             }
+        }
+    }
+
+    @Test("What may be content in clear is its owner's alone until it takes its place, one file after the other")
+    func unfinishedIsPrivate() throws {
+        let places = Mutex<[String]>([])
+        let readable = Mutex<[String: Int]>([:])
+        // At each call: how many unfinished files others may read, at most.
+        let disk = FaultyDisk { call in
+            let unfinished = places.withLock { $0 }.flatMap { place in
+                (try? FileManager.default.contentsOfDirectory(atPath: place))?.filter(Replacement.isName)
+                    .map { place + "/" + $0 } ?? []
+            }
+            let count = unfinished.count { path in
+                var status = stat()
+                return lstat(path, &status) == 0 && status.st_mode & 0o077 != 0
+            }
+            readable.withLock { $0[call] = max($0[call] ?? 0, count) }
+        }
+        try withProtectedFiles(files: disk) { files, directory throws in
+            let urls = try urls(in: directory)
+            try prepare(urls, files, isProtecting: false)
+            for url in urls { #expect(chmod(url.path, 0o644) == 0) }
+            readable.withLock { $0 = [:] }
+            places.withLock { $0 = [directory.path, directory.appendingPathComponent("other").path] }
+            #expect(convert(urls, files, isProtecting: false).allSatisfy { $0 == nil })
+            let most = readable.withLock { $0 }
+            #expect(most["rename"] == 1 && most["write"] == 0 && most["open"] == 0)
+            #expect(most.allSatisfy { $0.key == "rename" || $0.value == 0 }, "\(most)")
         }
     }
 

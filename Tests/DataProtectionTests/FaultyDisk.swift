@@ -21,8 +21,12 @@ final class FaultyDisk: FileSystem {
         var most = Int.max
         var refusals = 0
     }
+    /// Is told each call before it is made.
+    private let observer: @Sendable (String) -> Void
     private let state = Mutex(State())
     private let disk = SystemFiles()
+
+    init(observer: @escaping @Sendable (String) -> Void = { _ in }) { self.observer = observer }
 
     /// Begins to count; the call of this number fails. nil: none does.
     func fail(at step: Int?, _ fault: Fault = .full) {
@@ -53,7 +57,8 @@ final class FaultyDisk: FileSystem {
     var calls: [String] { state.withLock { $0.calls } }
 
     private func attempt(_ name: String) -> Fault? {
-        state.withLock { state in
+        observer(name)
+        return state.withLock { state in
             if state.isDead { return .killed }
             state.calls.append(name)
             guard state.calls.count - 1 == state.step else { return nil }

@@ -208,26 +208,6 @@ import Testing
         }
     }
 
-    @Test("What may be content in clear is its owner's alone until it has its place")
-    func modeOfUnfinished() throws {
-        try withTool { (tool) throws in
-            let script = #"""
-                cd "$HOME" && umask 022 && mkdir d && for i in 1 2 3 4 5 6; do printf "%0300000d" $i > d/f$i; done &&
-                "$K" file protect --quiet --class complete d/* &&
-                for round in 1 2 3 4 5 6 7 8; do
-                    "$K" file unprotect --quiet d/* & P=$!
-                    while kill -0 $P 2>/dev/null; do
-                        find d -name '.keychain-new-*' -perm /077 -print 2>/dev/null >> found
-                        [ "$(find d -name '.keychain-new-*' 2>/dev/null | wc -l)" -ge 3 ] && kill -KILL $P 2>/dev/null
-                    done
-                    wait $P; find d -name '.keychain-new-*' -perm /077 -size +0 >> found
-                    "$K" file protect --quiet --class complete d/*
-                done; cat found
-                """#
-            #expect(try tool.shell(script).text.isEmpty)
-        }
-    }
-
     @Test(
         "A restored directory gives its class, unless what is above it gives a stronger one", arguments: [true, false])
     func restoredClass(isStronger: Bool) throws {
