@@ -75,6 +75,7 @@ let package = Package(
             dependencies: [
                 "CKeychainCrypto", "KeychainModel", "KeychainSystem", "KeychainWire",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
             swiftSettings: callingC
         ),
@@ -119,7 +120,7 @@ let package = Package(
         .target(
             name: "KeychainSecurity",
             dependencies: [
-                "SwiftKeychain", "KeychainModel",
+                "SwiftKeychain", "KeychainCrypto", "KeychainModel",
                 .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
             swiftSettings: houseSettings

@@ -2,7 +2,7 @@
 
 #include <CCryptoBoringSSL.h>
 
-// Each line is one of Sources/KeychainCrypto/Primitives/BoringSSL.swift: the function's type, or the most that a structure may
+// Each line is one of BoringSSL.swift or BoringSSL+Asymmetric.swift in Sources/KeychainCrypto/Primitives: the function's type, or the most that a structure may
 // take. A release of the library that changes one of them is refused here, and not found out at run time.
 #define IS(function, ...) _Static_assert(__builtin_types_compatible_p(__typeof__(&function), __VA_ARGS__), #function)
 #define FITS(type, count) _Static_assert(sizeof(type) <= (count) && _Alignof(type) <= 16, #type)
@@ -36,3 +36,69 @@ IS(X25519, int (*)(uint8_t *, const uint8_t *, const uint8_t *));
 IS(X25519_public_from_private, void (*)(uint8_t *, const uint8_t *));
 IS(EVP_PBE_scrypt, int (*)(const char *, size_t, const uint8_t *, size_t, uint64_t, uint64_t, uint64_t, size_t, uint8_t *,
                            size_t));
+
+// RSA and the NIST curves.
+FITS(CBS, 16);
+_Static_assert(NID_sha1 == 64 && NID_sha224 == 675 && NID_sha256 == 672 && NID_sha384 == 673 && NID_sha512 == 674, "NID");
+_Static_assert(NID_X9_62_prime256v1 == 415 && NID_secp384r1 == 715 && NID_secp521r1 == 716, "NID");
+_Static_assert(RSA_PKCS1_PADDING == 1 && RSA_NO_PADDING == 3 && RSA_PKCS1_OAEP_PADDING == 4, "padding");
+_Static_assert(RSA_PSS_SALTLEN_DIGEST == -1 && POINT_CONVERSION_UNCOMPRESSED == 4, "numbers");
+_Static_assert(sizeof(point_conversion_form_t) == sizeof(int), "point_conversion_form_t");
+IS(EVP_sha1, const EVP_MD *(*)(void));
+IS(EVP_sha224, const EVP_MD *(*)(void));
+IS(EVP_sha256, const EVP_MD *(*)(void));
+IS(EVP_sha384, const EVP_MD *(*)(void));
+IS(EVP_sha512, const EVP_MD *(*)(void));
+IS(EVP_Digest, int (*)(const void *, size_t, uint8_t *, unsigned *, const EVP_MD *, ENGINE *));
+IS(RSA_new, RSA *(*)(void));
+IS(RSA_free, void (*)(RSA *));
+IS(RSA_bits, unsigned (*)(const RSA *));
+IS(RSA_size, unsigned (*)(const RSA *));
+IS(RSA_generate_key_ex, int (*)(RSA *, int, const BIGNUM *, BN_GENCB *));
+IS(RSA_public_key_from_bytes, RSA *(*)(const uint8_t *, size_t));
+IS(RSA_private_key_from_bytes, RSA *(*)(const uint8_t *, size_t));
+IS(RSA_public_key_to_bytes, int (*)(uint8_t **, size_t *, const RSA *));
+IS(RSA_private_key_to_bytes, int (*)(uint8_t **, size_t *, const RSA *));
+IS(RSA_encrypt, int (*)(RSA *, size_t *, uint8_t *, size_t, const uint8_t *, size_t, int));
+IS(RSA_decrypt, int (*)(RSA *, size_t *, uint8_t *, size_t, const uint8_t *, size_t, int));
+IS(RSA_sign_raw, int (*)(RSA *, size_t *, uint8_t *, size_t, const uint8_t *, size_t, int));
+IS(RSA_verify_raw, int (*)(RSA *, size_t *, uint8_t *, size_t, const uint8_t *, size_t, int));
+IS(RSA_sign, int (*)(int, const uint8_t *, size_t, uint8_t *, unsigned *, RSA *));
+IS(RSA_verify, int (*)(int, const uint8_t *, size_t, const uint8_t *, size_t, RSA *));
+IS(RSA_sign_pss_mgf1,
+   int (*)(RSA *, size_t *, uint8_t *, size_t, const uint8_t *, size_t, const EVP_MD *, const EVP_MD *, int));
+IS(RSA_verify_pss_mgf1, int (*)(RSA *, const uint8_t *, size_t, const EVP_MD *, const EVP_MD *, int, const uint8_t *,
+                                size_t));
+IS(BN_new, BIGNUM *(*)(void));
+IS(BN_free, void (*)(BIGNUM *));
+IS(BN_set_u64, int (*)(BIGNUM *, uint64_t));
+IS(EVP_PKEY_new, EVP_PKEY *(*)(void));
+IS(EVP_PKEY_free, void (*)(EVP_PKEY *));
+IS(EVP_PKEY_set1_RSA, int (*)(EVP_PKEY *, RSA *));
+IS(EVP_PKEY_get1_RSA, RSA *(*)(const EVP_PKEY *));
+IS(EVP_parse_public_key, EVP_PKEY *(*)(CBS *));
+IS(EVP_PKEY_CTX_new, EVP_PKEY_CTX *(*)(EVP_PKEY *, ENGINE *));
+IS(EVP_PKEY_CTX_free, void (*)(EVP_PKEY_CTX *));
+IS(EVP_PKEY_CTX_set_rsa_padding, int (*)(EVP_PKEY_CTX *, int));
+IS(EVP_PKEY_CTX_set_rsa_oaep_md, int (*)(EVP_PKEY_CTX *, const EVP_MD *));
+IS(EVP_PKEY_CTX_set_rsa_mgf1_md, int (*)(EVP_PKEY_CTX *, const EVP_MD *));
+IS(EVP_PKEY_encrypt_init, int (*)(EVP_PKEY_CTX *));
+IS(EVP_PKEY_encrypt, int (*)(EVP_PKEY_CTX *, uint8_t *, size_t *, const uint8_t *, size_t));
+IS(EVP_PKEY_decrypt_init, int (*)(EVP_PKEY_CTX *));
+IS(EVP_PKEY_decrypt, int (*)(EVP_PKEY_CTX *, uint8_t *, size_t *, const uint8_t *, size_t));
+IS(EC_KEY_new_by_curve_name, EC_KEY *(*)(int));
+IS(EC_KEY_free, void (*)(EC_KEY *));
+IS(EC_KEY_generate_key, int (*)(EC_KEY *));
+IS(EC_KEY_check_key, int (*)(const EC_KEY *));
+IS(EC_KEY_get0_public_key, const EC_POINT *(*)(const EC_KEY *));
+IS(EC_KEY_oct2key, int (*)(EC_KEY *, const uint8_t *, size_t, BN_CTX *));
+IS(EC_KEY_oct2priv, int (*)(EC_KEY *, const uint8_t *, size_t));
+IS(EC_KEY_priv2oct, size_t (*)(const EC_KEY *, uint8_t *, size_t));
+IS(EC_KEY_get0_group, const EC_GROUP *(*)(const EC_KEY *));
+IS(EC_POINT_point2oct, size_t (*)(const EC_GROUP *, const EC_POINT *, point_conversion_form_t, uint8_t *, size_t, BN_CTX *));
+IS(ECDSA_sign_p1363, int (*)(const uint8_t *, size_t, uint8_t *, size_t *, size_t, const EC_KEY *));
+IS(ECDSA_verify_p1363, int (*)(const uint8_t *, size_t, const uint8_t *, size_t, const EC_KEY *));
+IS(ECDH_compute_key,
+   int (*)(void *, size_t, const EC_POINT *, const EC_KEY *, void *(*)(const void *, size_t, void *, size_t *)));
+IS(OPENSSL_free, void (*)(void *));
+IS(ERR_clear_error, void (*)(void));

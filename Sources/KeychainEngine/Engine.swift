@@ -123,6 +123,10 @@ package final class Engine: RequestHandler {
             case .update(let request): try withItems(isLastAttempt, shown) { try $0.update(request, from: caller) }
             case .delete(let query):
                 return .deleted(try withItems(isLastAttempt, shown) { try $0.delete(query, from: caller) })
+            case .makeKey(let request):
+                return .added(try withItems(isLastAttempt, shown) { try $0.makeKey(request, from: caller) })
+            case .useKey(let use):
+                return .keyResult(try withReadItems(isLastAttempt, shown) { try $0.use(use, from: caller) })
             case .transaction(let request):
                 return .committed(try withItems(isLastAttempt, shown) { try $0.commit(request, from: caller) })
             case .check: return .checked(try withReadItems(isLastAttempt, shown) { try $0.check() })

@@ -118,7 +118,7 @@ extension AttributeTable {
         .isPermanent, .isPrivate, .isModifiable, .isSensitive, .wasAlwaysSensitive, .isExtractable,
         .wasNeverExtractable, .canEncrypt, .canDecrypt, .canDerive, .canSign, .canVerify, .canWrap,
         .canUnwrap, .canSignRecover, .canVerifyRecover,
-    ].map { plain($0, .number) }
+    ].map { plain($0, .number) } + [plain(.tokenObjectID, .data)]
     private static let key = AttributeTable(keyRules + keyFlags + everyItem)
 
     /// Everything a certificate or a key has: a search for identities asks the certificate first.

@@ -7,6 +7,9 @@ package enum Request: Sendable {
     case update(UpdateRequest)
     case delete(ItemQuery)
     case transaction(TransactionRequest)
+    /// Makes a key in the engine. The request names attributes; the secret and what the key is come from the engine.
+    case makeKey(AddRequest)
+    case useKey(KeyUse)
     case status
     case check
     /// Gives the space of what was deleted back to the disk, by writing the database anew. For the store's owner alone.
@@ -44,6 +47,8 @@ package enum Reply: Sendable {
     case deleted(Int)
     /// false: something was not as it was seen, and nothing was changed.
     case committed(Bool)
+    /// A signature (r ‖ s), or the X coordinate of a common point.
+    case keyResult(SecretBytes)
     case expired(ExpirySweep)
     case done
     case status(StoreStatus)

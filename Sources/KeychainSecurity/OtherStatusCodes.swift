@@ -1,6 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // Each name and number is Apple's, and nothing here returns them; code that tells them apart compiles.
 
+public let errSSLCrypto: OSStatus = -9809
 public let errSecOpWr: OSStatus = -49
 public let errSecWrPerm: OSStatus = -61
 public let errSecCoreFoundationUnknown: OSStatus = -4960

@@ -3,34 +3,48 @@ internal import KeychainModel
 
 /// The form in which items are returned is a bare value for one `kSecReturn…` flag, and a dictionary for several.
 struct ResultShape {
-    private let returns: SecItemDictionary.Returns
+    private let dictionary: SecItemDictionary
+    private var returns: SecItemDictionary.Returns { dictionary.returns }
 
-    init(_ returns: SecItemDictionary.Returns) { self.returns = returns }
+    init(_ dictionary: SecItemDictionary) { self.dictionary = dictionary }
 
     /// Returns one item that was found, or nil without a `kSecReturn…` flag or without the only thing that it asks for.
-    func found(_ item: Item) -> AnyObject? {
+    ///
+    /// - Throws: `.decode` if a key is asked for, and the item's bytes are none.
+    func found(_ item: Item) throws(KeychainError) -> AnyObject? {
         switch returns {
         case []: nil
         case .data: item.secret?.object
         case .persistentReference: item.persistentReference.data as NSData
-        // A password has no reference.
-        case .reference: nil
-        default: dictionary(of: item)
+        case .reference: try reference(to: item)
+        default: try dictionary(of: item)
         }
     }
 
-    /// Returns an array for any limit but one, of those items that have something to return.
-    func found(_ items: [Item]) -> AnyObject { items.compactMap(found) as NSArray }
-
-    /// Returns the item that was added, with empty data if it has no secret, where a search would give nothing.
-    func added(_ item: Item) -> AnyObject? {
-        returns == .data ? item.secret?.object ?? NSData() : found(item)
+    /// A password has no reference.
+    private func reference(to item: Item) throws(KeychainError) -> SecKey? {
+        item.itemClass == .key ? try SecKey(item, dictionary) : nil
     }
 
-    private func dictionary(of item: Item) -> NSDictionary {
+    /// Returns an array for any limit but one, of those items that have something to return.
+    func found(_ items: [Item]) throws(KeychainError) -> AnyObject {
+        var found: [AnyObject] = []
+        for item in items { if let value = try self.found(item) { found.append(value) } }
+        return found as NSArray
+    }
+
+    /// Returns the item that was added, with empty data if it has no secret, where a search would give nothing.
+    func added(_ item: Item) throws(KeychainError) -> AnyObject? {
+        returns == .data ? item.secret?.object ?? NSData() : try found(item)
+    }
+
+    private func dictionary(of item: Item) throws(KeychainError) -> NSDictionary {
         var result = ResultDictionary()
-        if !returns.isDisjoint(with: [.attributes, .reference]) { result.add(attributesOf: item) }
+        // A reference to what has none gives its attributes.
+        let hasReference = returns.contains(.reference) && item.itemClass == .key
+        if returns.contains(.attributes) || returns.contains(.reference) && !hasReference { result.add(attributesOf: item) }
         if returns.contains(.reference) { result.add("class", item.itemClass.rawValue as NSString) }
+        if returns.contains(.reference), let key = try reference(to: item) { result.add("v_Ref", key) }
         if returns.contains(.data), let secret = item.secret { result.add("v_Data", secret.object) }
         if returns.contains(.persistentReference) {
             result.add("v_PersistentRef", item.persistentReference.data as NSData)
@@ -89,7 +103,7 @@ extension SecretBytes {
 }
 
 extension AttributeValue {
-    fileprivate var object: NSObject {
+    var object: NSObject {
         switch self {
         case .text(let text): text as NSString
         case .data(let data): data as NSData

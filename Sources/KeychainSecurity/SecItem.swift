@@ -30,7 +30,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
         let dictionary = try SecItemDictionary(attributes)
         let request = try dictionary.addRequest()
         guard case .added(let item) = try dictionary.perform(.add(request)) else { throw .unexpectedReply }
-        if let value = ResultShape(dictionary.returns).added(item) { result?.pointee = value }
+        if let value = try ResultShape(dictionary).added(item) { result?.pointee = value }
     }
 }
 
@@ -60,8 +60,10 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
         let dictionary = try SecItemDictionary(query)
         let request = try dictionary.findRequest()
         guard case .found(let items) = try dictionary.perform(.find(request)) else { throw .unexpectedReply }
-        let shape = ResultShape(dictionary.returns)
-        let value = request.query.limit == .one ? items.first.flatMap(shape.found) : shape.found(items)
+        let shape = ResultShape(dictionary)
+        let value =
+            request.query.limit == .one
+            ? try items.first.flatMap { item throws(KeychainError) in try shape.found(item) } : try shape.found(items)
         if let value { result?.pointee = value }
     }
 }
@@ -134,7 +136,7 @@ public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMuta
 extension SecItemDictionary {
     /// Sends a request, and asks the person for what the keychain wants to be shown, unless the dictionary forbids
     /// that.
-    fileprivate func perform(_ request: Request) throws(KeychainError) -> Reply {
+    func perform(_ request: Request) throws(KeychainError) -> Reply {
         try Connection.current.performAsking(
             request, in: context?.session, reason: prompt, mayAsk: authenticationUI == .allow)
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainCrypto
 internal import KeychainModel
 
 extension SecItemDictionary {
@@ -13,11 +14,20 @@ extension SecItemDictionary {
         try requireNoReference()
         var request = AddRequest(itemClass)
         request.attributes = attributes
+        if let key {
+            let facts = KeyAttributes(key)
+            request.attributes.fill(with: facts.all)
+            request.secret = facts.bytes.map { SecretBytes(copying: $0) }
+        }
         request.accessGroup = accessGroup
         request.synchronizable = synchronizable == .yes
         request.accessControl = accessControl ?? protection.map { AccessControl($0) }
         request.expires = expires
         if let secret { request.secret = try SecItemValue.secret(secret) }
+        // Nothing is stored whose reference cannot be returned.
+        if itemClass == .key && returns.contains(.reference) && !request.attributes.nameEngineToken {
+            _ = try AsymmetricKey(request.attributes, request.secret)
+        }
         return request
     }
 
@@ -35,7 +45,8 @@ extension SecItemDictionary {
             throw KeychainError(
                 .parameter, message: "a persistent reference stands alone: it takes no attributes beside it")
         }
-        return FindRequest(query, wantsSecrets: returns.contains(.data))
+        return FindRequest(
+            query, wantsSecrets: returns.contains(.data) || returns.contains(.reference) && itemClass == .key)
     }
 
     func updateQuery() throws(KeychainError) -> ItemQuery {
@@ -68,6 +79,7 @@ extension SecItemDictionary {
             throw KeychainError(.parameter, message: "a query names a date of expiry, and not that there is none")
         }
         query.attributes = attributes
+        if let key { query.attributes.fill(with: KeyAttributes(key).identifying) }
         query.accessGroup = accessGroup
         query.protection = protection
         query.created = created
@@ -95,9 +107,7 @@ extension SecItemDictionary {
 
     /// Passwords have no references: Apple's keychain returns nothing for them, and says that it succeeded.
     private func requireNoReference() throws(KeychainError) {
-        guard returns.contains(.reference), itemClass != .genericPassword, itemClass != .internetPassword else {
-            return
-        }
+        guard returns.contains(.reference), itemClass == .certificate || itemClass == .identity else { return }
         throw KeychainError(
             .unimplemented,
             message: "references (kSecReturnRef) to a \(itemClass.title) are not offered yet: ask for kSecReturnData")
@@ -110,6 +120,9 @@ enum SecItemChanges {
         var changes = ItemChanges()
         var protection: Protection?
         for (name, value) in try SecItemValue.entries(of: dictionary) {
+            guard name != "v_Ref" else {
+                throw KeychainError(.parameter, message: "an update cannot set another key (kSecValueRef)")
+            }
             guard name != "v_Data" else {
                 changes.secret = try SecItemValue.secret(value)
                 continue
@@ -151,6 +164,13 @@ enum SecItemChanges {
             let rule = try SecItemDictionary.rule(for: attribute, of: itemClass)
             changes.attributes.append(attribute, try SecItemValue.attribute(attribute, rule.kind, from: value))
         }
+    }
+}
+
+extension AttributeSet {
+    /// Adds what is not said yet.
+    fileprivate mutating func fill(with others: AttributeSet) {
+        for (attribute, value) in others.entries where self[attribute] == nil { append(attribute, value) }
     }
 }
 

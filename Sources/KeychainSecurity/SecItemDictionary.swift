@@ -28,6 +28,8 @@ struct SecItemDictionary {
     var expires: ItemExpiry?
     var secret: AnyObject?
     var persistentReference: Data?
+    /// The object under `kSecValueRef`.
+    var key: SecKey?
     var returns: Returns = []
     var limit: ItemQuery.Limit?
     var hostOrSubdomainOf: String?
@@ -61,12 +63,16 @@ struct SecItemDictionary {
 
     /// Returns the class that the dictionary names, or else the class of its persistent reference.
     private static func itemClass(in entries: [(name: String, value: AnyObject)]) throws(KeychainError) -> ItemClass {
+        // What the object is counts, also beside another class.
+        if let value = entries.first(where: { $0.name == "v_Ref" })?.value {
+            _ = try key(value)
+            return .key
+        }
         let referenced = try entries.first { $0.name == "v_PersistentRef" }
             .flatMap { SecItemValue.data($0.value) }
             .map { data throws(KeychainError) in try PersistentReference(data: data).itemClass }
         guard let value = entries.first(where: { $0.name == "class" })?.value else {
             if let referenced { return referenced }
-            if entries.contains(where: { $0.name == "v_Ref" }) { throw referencesUnsupported }
             throw KeychainError(.parameter, message: "the dictionary names no item class (kSecClass)")
         }
         guard let name = SecItemValue.text(value) else { throw SecItemValue.wrongType("kSecClass", value) }
@@ -160,15 +166,17 @@ struct SecItemDictionary {
                 throw SecItemValue.wrongType("kSecValuePersistentRef", value)
             }
             persistentReference = data
-        case "v_Ref": throw Self.referencesUnsupported
+        case "v_Ref": key = try Self.key(value)
         default: throw Self.unknown(name)
         }
     }
 
-    private static var referencesUnsupported: KeychainError {
-        KeychainError(
+    private static func key(_ value: AnyObject) throws(KeychainError) -> SecKey {
+        if let key = value as? SecKey { return key }
+        guard value is SecCertificate || value is SecIdentity else { throw SecItemValue.wrongType("kSecValueRef", value) }
+        throw KeychainError(
             .unimplemented,
-            message: "references to keys, certificates and identities (kSecValueRef) are not offered yet: "
+            message: "references to certificates and identities (kSecValueRef) are not offered yet: "
                 + "give the attributes and kSecValueData")
     }
 

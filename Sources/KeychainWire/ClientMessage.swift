@@ -49,7 +49,7 @@ extension ClientMessage {
             removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore, makeFileKey,
             openFileKey, rewrapFileKey, authenticationStatus, endTicket, verifyBiometry
         case adoptFileKey = 29
-        case backUpFileKeys, compact, transaction, removeExpired
+        case backUpFileKeys, compact, transaction, removeExpired, makeKey, useKey
     }
 
     private static let idNumber = 1

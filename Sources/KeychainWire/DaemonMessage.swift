@@ -73,7 +73,7 @@ extension DaemonMessage {
         case welcome = 4
         case goodbye, failure, lockEvent, itemEvent, added, found, done, status, checked, lockStatus, rekeyed, exported,
             imported, fileKey, authenticationStatus, authenticationNeeded, biometry, biometryHint, fileKeyBackup,
-            deleted, committed, expired
+            deleted, committed, expired, keyResult
     }
 
     private static let idNumber = 1

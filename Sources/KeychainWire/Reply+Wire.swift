@@ -8,6 +8,7 @@ extension Reply {
         case .found: .found
         case .deleted: .deleted
         case .committed: .committed
+        case .keyResult: .keyResult
         case .expired: .expired
         case .done: .done
         case .status: .status
@@ -39,6 +40,7 @@ extension Reply {
         case .added, .found, .done: break
         case .deleted(let count): message.add(1, count: count)
         case .committed(let isCommitted): message.add(1, isCommitted)
+        case .keyResult(let bytes): message.add(1, secret: bytes)
         case .expired(let sweep): sweep.write(to: &message)
         case .status(let status): status.write(to: &message)
         case .checked(let findings): for finding in findings { message.add(1, message: finding) }
@@ -73,6 +75,7 @@ extension Reply {
             self = .exported(part)
         case .deleted: self = .deleted(try message.count(1))
         case .committed: self = .committed(try message.value(1) ?? false)
+        case .keyResult: self = .keyResult(try tail.take("result of a key", message.value(1)))
         case .expired: self = .expired(try ExpirySweep(message, &tail))
         case .done: self = .done
         case .status: self = .status(try StoreStatus(message, &tail))

@@ -9,6 +9,8 @@ extension Request {
         case .update: .update
         case .delete: .delete
         case .transaction: .transaction
+        case .makeKey: .makeKey
+        case .useKey: .useKey
         case .status: .status
         case .check: .check
         case .compact: .compact
@@ -43,6 +45,8 @@ extension Request {
         case .update(let request): request.write(to: &message)
         case .delete(let query): query.write(to: &message)
         case .transaction(let request): request.write(to: &message)
+        case .makeKey(let request): request.write(to: &message)
+        case .useKey(let use): use.write(to: &message)
         case .unlock(let passcode): message.add(1, secret: passcode)
         case .lock(let request): message.add(1, request == .now)
         case .passcode(let request): request.write(to: &message)
@@ -68,6 +72,8 @@ extension Request {
         case .update: self = .update(try UpdateRequest(message, &tail))
         case .delete: self = .delete(try ItemQuery(message, &tail))
         case .transaction: self = .transaction(try TransactionRequest(message, &tail))
+        case .makeKey: self = .makeKey(try AddRequest(message, &tail))
+        case .useKey: self = .useKey(try KeyUse(message, &tail))
         case .status: self = .status
         case .check: self = .check
         case .compact: self = .compact

@@ -11,8 +11,9 @@ import Testing
 
     init() throws {
         checks = try String(contentsOf: Repository.file("Sources/CKeychainCrypto/library.c"), encoding: .utf8)
-        let file = Repository.file("Sources/KeychainCrypto/Primitives/BoringSSL.swift")
-        declarations = try String(contentsOf: file, encoding: .utf8)
+        declarations = try ["BoringSSL.swift", "BoringSSL+Asymmetric.swift"].map {
+            try String(contentsOf: Repository.file("Sources/KeychainCrypto/Primitives/\($0)"), encoding: .utf8)
+        }.joined()
     }
 
     @Test("The C compiler compares each function that is declared with the library's header")

@@ -1,4 +1,5 @@
 import KeychainSecurity
+import KeychainTestSupport
 import Testing
 
 @Suite("Certificates")

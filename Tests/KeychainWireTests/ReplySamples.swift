@@ -4,7 +4,7 @@ import KeychainWire
 
 enum ReplyKind: CaseIterable {
     case added, found, deleted, done, status, checked, lockStatus, rekeyed, exported, imported, fileKey, fileKeyBackup,
-        authenticationStatus, authenticationNeeded, committed, expired
+        authenticationStatus, authenticationNeeded, committed, expired, keyResult
 
     init(_ reply: Reply) {
         self =
@@ -25,6 +25,7 @@ enum ReplyKind: CaseIterable {
             case .authenticationNeeded: .authenticationNeeded
             case .committed: .committed
             case .expired: .expired
+            case .keyResult: .keyResult
             }
     }
 }
@@ -39,7 +40,7 @@ enum ReplySamples {
                 StoreFinding(.warning, "c", advice: "d", isRepairable: true),
                 StoreFinding(.damage, "e", advice: "f", isRepairable: true),
             ]),
-            .deleted(3), .committed(true),
+            .deleted(3), .committed(true), .keyResult(SecretBytes(RequestSamples.needles[0])),
             .expired(ExpirySweep(removedCount: 3, next: RequestSamples.expiryDate)), .lockStatus(lock),
             .rekeyed(RekeyProgress(done: 1, total: 2, isFinished: true)),
             .exported(part),

@@ -7,7 +7,7 @@ enum RequestKind: CaseIterable {
     case add, find, update, delete, status, check, compact, lockStatus, unlock, lock, setPasscode, changePasscode,
         removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore,
         makeFileKey, openFileKey, rewrapFileKey, adoptFileKey, backUpFileKeys, authenticationStatus, endTicket,
-        transaction, removeExpired, authenticated
+        transaction, removeExpired, makeKey, useKey, authenticated
 
     init(_ request: Request) {
         self =
@@ -40,6 +40,8 @@ enum RequestKind: CaseIterable {
             case .endTicket: .endTicket
             case .transaction: .transaction
             case .removeExpired: .removeExpired
+            case .makeKey: .makeKey
+            case .useKey: .useKey
             case .authenticated: .authenticated
             }
     }
@@ -67,7 +69,9 @@ enum RequestSamples {
             .fileKey(.open(wrappedFileKey)), .fileKey(.rewrap(wrappedFileKey, .completeUntilFirstUserAuthentication)),
             .fileKey(.adopt(SecretBytes(fileKey), .completeUnlessOpen, fileID: identifier)),
             .backUpFileKeys(FileKeyBackupRequest(header: Data(1...83), key: SecretBytes(fileKey))),
-            .endTicket(BiometryTicket(identifier)), .transaction(transaction),
+            .endTicket(BiometryTicket(identifier)), .transaction(transaction), .makeKey(add),
+            .useKey(KeyUse(keyReference, .sign(digest: Data(1...32)), authenticationUI: .fail)),
+            .useKey(KeyUse(keyReference, .agree(point: Data(1...65)), authenticationUI: .skip)),
             .authenticated(
                 AuthenticationProof(
                     passcode: SecretBytes(needles[2]), applicationPassword: SecretBytes(needles[1]),
@@ -86,7 +90,8 @@ enum RequestSamples {
             .passcode(.remove(old: SecretBytes(""))),
             .passcode(.setPolicy(PasscodePolicy(), passcode: SecretBytes(""))),
             .rekeyStep, .renewLease, .exportItems(ExportRequest()), .importItems(ImportRequest([])), .giveUpStore,
-            .transaction(TransactionRequest(steps: [])),
+            .transaction(TransactionRequest(steps: [])), .makeKey(AddRequest(.key)),
+            .useKey(KeyUse(keyReference, .sign(digest: Data()))),
             .fileKey(.make(.none, fileID: identifier)), .fileKey(.open(bareWrappedFileKey)),
             .fileKey(.rewrap(bareWrappedFileKey, .complete)), .authenticationStatus,
             .fileKey(.adopt(SecretBytes(fileKey), .none, fileID: identifier)),
@@ -130,6 +135,8 @@ enum RequestSamples {
             seen: [SeenItems(query, versions: versions), SeenItems(query, versions: [versions[1]])],
             steps: [.add(add), .put(addExpiringLater), .update(UpdateRequest(query, changes: changes)), .delete(query)])
     }
+
+    static let keyReference = PersistentReference(itemClass: .key, identifier: identifier)
 
     static let expiryDate = ExpiryDate(milliseconds: 253_402_300_799_999)!  // the latest
 

@@ -167,6 +167,13 @@ class Generator:
             key.public_key = self.bytes(32)
         key.wrapped_key = self.bytes(40)
 
+    def use(self, use):
+        use.key = b"keys" + self.bytes(16)
+        self.enum(use, "authentication_ui")
+        name = self.random.choice(["sign", "agree"])
+        getattr(use, name).SetInParent()
+        getattr(use, name).bytes = self.bytes(self.random.randrange(1025))
+
     def biometry(self, answer):
         if self.maybe():
             answer.ticket = self.bytes(16)
@@ -203,6 +210,7 @@ class Generator:
             "Step": self.step,
             "Expired": self.expired,
             "WrappedFileKey": self.wrapped,
+            "KeyUse": self.use,
             "BiometryAnswer": self.biometry,
             "AuthenticationStatus": self.authentication,
         }.get(message.DESCRIPTOR.name)

@@ -81,13 +81,13 @@ extension WorkGate.Work {
         case .authenticated(_, let request): self.init(request, byteCount: byteCount)
         case .lock, .lockStatus, .renewLease, .giveUpStore, .endTicket: self = .immediate
         case .unlock, .passcode: self = .passcode
-        case .status, .fileKey, .backUpFileKeys, .authenticationStatus: self = .read
+        case .status, .fileKey, .backUpFileKeys, .authenticationStatus, .useKey: self = .read
         case .check, .compact, .removeExpired, .rekeyStep, .exportItems, .importItems: self = .large
         case .find(let request): self = request.query.limit == .one ? .read : .large
         case .transaction(let request) where request.steps.isEmpty:
             // A question about one item is a look-up.
             self = request.seen.count == 1 && request.seen[0].query.limit == .one ? .read : .large
-        case .add, .update, .delete, .transaction: self = byteCount > Self.mostOrdinaryBytes ? .large : .write
+        case .add, .update, .delete, .transaction, .makeKey: self = byteCount > Self.mostOrdinaryBytes ? .large : .write
         }
     }
 }

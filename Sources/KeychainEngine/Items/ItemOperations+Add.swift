@@ -18,6 +18,12 @@ extension ItemOperations {
     }
 
     func newItem(_ request: AddRequest, from caller: Caller) throws -> Item {
+        try requireNoKeyOfEngine(request)
+        return try anyNewItem(request, from: caller)
+    }
+
+    /// The same, also for a key that the engine has made.
+    func anyNewItem(_ request: AddRequest, from caller: Caller) throws -> Item {
         let group = try AccessPolicy(caller: caller).groupForAdding(request.accessGroup)
         let now = configuration.clock.now
         let accessControl = try binding(

@@ -33,7 +33,8 @@ extension ItemOperations {
     /// - Returns: false if the row is not there for this caller.
     /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``.
     func mayChange(_ item: Item, _ ui: ItemQuery.AuthenticationUI) throws(KeychainError) -> Bool {
-        let verdict = try authentication.judge(item.accessControl, .read, ui, hasPasscode: hasPasscode)
+        let operation: AccessControl.Operation = item.isKeptInEngine ? .use : .read
+        let verdict = try authentication.judge(item.accessControl, operation, ui, hasPasscode: hasPasscode)
         if case .granted = verdict { return true }
         return false
     }
@@ -69,6 +70,7 @@ extension ItemOperations {
         _ id: Int64, as itemClass: ItemClass, _ changes: ItemChanges, on connection: StoreConnection
     ) throws -> Bool {
         guard let old = try openWhole(id, as: itemClass, on: connection) else { return false }
+        try requireKeyStays(old.item, changes)
         let new = old.item.applying(changes, now: configuration.clock.now, expires: try changes.expires.flatMap(date))
         let (row, place) = try seal(new, version: old.version + 1)
         try makeRoom(for: new, at: place, replacing: id, on: connection)

@@ -7,7 +7,7 @@ package enum AuthenticationFactor: UInt8, Sendable, Hashable, CaseIterable {
 
 extension AccessControl {
     /// What an item is used for.
-    package enum Operation: Sendable, Hashable { case read, delete }
+    package enum Operation: Sendable, Hashable { case read, use, delete }
 
     /// Sets of factors, each of which is enough for an operation. An empty set: it needs none. No set at all: nothing is
     /// enough (`SecAccessControlCreateFlags` and the operations they rule, as Apple documents them).
@@ -16,6 +16,8 @@ extension AccessControl {
         case .delete: return constrainsDeletion ? alternatives : [[]]
         // The constraints are for the use of the key: its bytes are for nobody.
         case .read: return flags.contains(.privateKeyUsage) ? [] : alternatives
+        // Of a key in the engine. Without that flag an access control says nothing about use, and allows none.
+        case .use: return flags.contains(.privateKeyUsage) ? alternatives : isConstrained ? [] : [[]]
         }
     }
 

@@ -182,7 +182,7 @@ extension Request {
     /// Whether a password that is asked for is chosen now.
     fileprivate var storesItem: Bool {
         switch self {
-        case .add: true
+        case .add, .makeKey: true
         case .update(let request): request.changes.accessControl?.isSealedWithApplicationPassword ?? false
         case .transaction(let request): request.steps.contains(where: \.storesItem)
         default: false

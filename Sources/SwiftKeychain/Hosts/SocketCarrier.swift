@@ -238,11 +238,11 @@ extension Request {
         case .authenticated(_, let request): request.mayBeRepeated
         case .find, .status, .check, .compact, .removeExpired, .lockStatus, .exportItems, .lock, .renewLease, .fileKey,
             .backUpFileKeys,
-            .authenticationStatus, .endTicket:
+            .authenticationStatus, .endTicket, .useKey:
             true
         case .importItems(let request): request.isDryRun
         case .transaction(let request): request.steps.isEmpty
-        case .add, .update, .delete, .unlock, .passcode, .rekeyStep, .giveUpStore: false
+        case .add, .update, .delete, .makeKey, .unlock, .passcode, .rekeyStep, .giveUpStore: false
         }
     }
 }

@@ -1,9 +1,9 @@
-import Foundation
+package import Foundation
 
 /// Certificates made with OpenSSL for these tests; nobody keeps their private keys.
-enum CertificateFixture {
+package enum CertificateFixture {
     /// Version 3, P-256, subject `C=CH, O=Example Ltd, OU=Tests, CN=ca.example`, serial 00f1e2d3c4b5a69788.
-    static let named = der(
+    package static let named = der(
         """
         MIIB3TCCAYKgAwIBAgIJAPHi08S1ppeIMAoGCCqGSM49BAMCMEgxCzAJBgNVBAYTAkNIMRQwEgYDVQQKDAtFeGFtcGxlIEx0ZDEO
         MAwGA1UECwwFVGVzdHMxEzARBgNVBAMMCmNhLmV4YW1wbGUwIBcNMjYxMTIxMDYzNDMxWhgPMjEyNjEwMjgwNjM0MzFaMEgxCzAJ
@@ -15,7 +15,7 @@ enum CertificateFixture {
         """)
 
     /// Version 3, P-256, subject `C=CH, O=Example Ltd`, serial 7.
-    static let organization = der(
+    package static let organization = der(
         """
         MIIBijCCATCgAwIBAgIBBzAKBggqhkjOPQQDAjAjMQswCQYDVQQGEwJDSDEUMBIGA1UECgwLRXhhbXBsZSBMdGQwIBcNMjYxMTIx
         MDYzNDMxWhgPMjEyNjEwMjgwNjM0MzFaMCMxCzAJBgNVBAYTAkNIMRQwEgYDVQQKDAtFeGFtcGxlIEx0ZDBZMBMGByqGSM49AgEG
@@ -26,7 +26,7 @@ enum CertificateFixture {
         """)
 
     /// Version 3, Ed25519, subject `CN=Zürich` in UTF-8, serial 2.
-    static let umlaut = der(
+    package static let umlaut = der(
         """
         MIIBJzCB2qADAgECAgECMAUGAytlcDASMRAwDgYDVQQDDAdaw7xyaWNoMCAXDTI2MTEyMTA2MzQzMVoYDzIxMjYxMDI4MDYzNDMx
         WjASMRAwDgYDVQQDDAdaw7xyaWNoMCowBQYDK2VwAyEAferRTcyresr2W7m0wHDZwKveKnvN018hQmQQkt5ZcGKjUzBRMB0GA1Ud
@@ -35,7 +35,7 @@ enum CertificateFixture {
         """)
 
     /// Version 1, Ed25519, subject `CN=version one`, serial 3, without extensions.
-    static let versionOne = der(
+    package static let versionOne = der(
         """
         MIHVMIGIAgEDMAUGAytlcDAWMRQwEgYDVQQDDAt2ZXJzaW9uIG9uZTAgFw0yNjExMjEwNjM0MzFaGA8yMTI2MTAyODA2MzQzMVow
         FjEUMBIGA1UEAwwLdmVyc2lvbiBvbmUwKjAFBgMrZXADIQB96tFNzKt6yvZbubTAcNnAq94qe83TXyFCZBCS3llwYjAFBgMrZXAD
@@ -43,7 +43,7 @@ enum CertificateFixture {
         """)
 
     /// Version 3, P-256, without subject or issuer, serial 1.
-    static let nameless = der(
+    package static let nameless = der(
         """
         MIIBQjCB6KADAgECAgEBMAoGCCqGSM49BAMCMAAwHhcNMjYxMTIxMDYzNDMxWhcNMjYxMTIyMDYzNDMxWjAAMFkwEwYHKoZIzj0C
         AQYIKoZIzj0DAQcDQgAEGVMRN5DsgLlHR41Xe3WIN8vAX4gSAxKOlmf/RdTMUeRkE3FDHE8YQHNnuiLue+N8yvBhe0Gl7bPCPtBk
@@ -53,14 +53,14 @@ enum CertificateFixture {
         """)
 
     /// Version 3, Ed25519, subject `CN=Žofie` in UTF-16, serial 5.
-    static let wide = der(
+    package static let wide = der(
         """
         MIHTMIGGAgEFMAUGAytlcDAVMRMwEQYDVQQDHgoBfQBvAGYAaQBlMCAXDTI2MTEyMTA2MzkwN1oYDzIxMjYxMDI4MDYzOTA3WjAV
         MRMwEQYDVQQDHgoBfQBvAGYAaQBlMCowBQYDK2VwAyEAw6fIUhInhL+h1zfB9d/BkS7rMOTgl51sIt1Y4UZGkIwwBQYDK2VwA0EA
         +/2u9DmDop6mYyBJOiX7GSKP0bEnV1EG/whSBRCgdJa8V8vwb4psHec9X9Kypzb7qFxa4JbY7lKc1Hll9WCgBg==
         """)
 
-    static let all = [named, organization, umlaut, versionOne, nameless, wide]
+    package static let all = [named, organization, umlaut, versionOne, nameless, wide]
 
     private static func der(_ base64: String) -> Data {
         Data(base64Encoded: base64, options: .ignoreUnknownCharacters)!

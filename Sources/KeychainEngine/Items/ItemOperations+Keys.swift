@@ -1,0 +1,103 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// Keys that are made here, used here and never leave (``Item/isKeptInEngine``). They are on P-256, as a Secure Enclave's are.
+///
+/// The private number lies in the row's sealed secret, under its protection class. It is in memory while it is used,
+/// in a row that is erased and in the cipher library, which erases its own. An access control with `privateKeyUsage` is
+/// judged at each use.
+extension ItemOperations {
+    /// What only the engine says about its keys.
+    private static let ownAttributes: Set<Attribute> = [
+        .tokenID, .tokenObjectID, .keyClass, .type, .keySizeInBits, .effectiveKeySize, .applicationLabel,
+    ]
+
+    /// Makes a pair, stores its private half, and returns it without its secret. Its public half is in an attribute.
+    func makeKey(_ request: AddRequest, from caller: Caller) throws -> Item {
+        guard request.itemClass == .key, request.secret == nil, !request.synchronizable else {
+            throw KeychainError(.parameter, message: "a key in the engine is no other item, and never leaves")
+        }
+        let pair = try ECKey(generating: .p256)
+        var request = request
+        for (attribute, value) in Self.attributes(of: pair) { request.attributes[attribute] = value }
+        request.secret = pair.privateBytes
+        var item = try anyNewItem(request, from: caller)
+        let sealed = try seal(item, version: 1)
+        try write { try insert(item, sealed, on: $0) }
+        item.secret = nil
+        return item
+    }
+
+    private static func attributes(of pair: ECKey) -> [(Attribute, AttributeValue)] {
+        let bits = AttributeValue.number(Int64(pair.curve.bitCount))
+        return [
+            (.tokenID, .text(Item.engineToken)), (.tokenObjectID, .data(pair.point)), (.keyClass, .number(1)),
+            (.type, .number(AsymmetricKey.Kind.ec.rawValue)), (.keySizeInBits, bits), (.effectiveKeySize, bits),
+            (.applicationLabel, .data(AsymmetricKey.ec(pair).label)),
+        ]
+    }
+
+    /// Uses a key.
+    ///
+    /// - Returns: r ‖ s, or the X coordinate of the common point.
+    /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``; `.itemNotFound` for what is no key of the engine to this
+    ///   caller; `.parameter` for a point that is not on the curve.
+    func use(_ use: KeyUse, from caller: Caller) throws -> SecretBytes {
+        let scope = try AccessPolicy(caller: caller).scopeForReading(nil)
+        var query = ItemQuery(.key)
+        query.persistentReference = use.key
+        query.synchronizable = .any
+        var result: SecretBytes?
+        try read { connection in
+            try forEachMatch(of: query, in: scope, on: connection, wantsSecrets: false) { row in
+                guard row.item.isKeptInEngine else { return true }
+                let verdict = try authentication.judge(
+                    row.item.accessControl, .use, use.authenticationUI, hasPasscode: hasPasscode)
+                guard case .granted = verdict,
+                    let secret = try openWhole(row.id, as: .key, on: connection)?.item.secret
+                else { return true }
+                result = try Self.result(of: use.operation, secret)
+                return false
+            }
+        }
+        guard let result else { throw KeychainError(notFound: query) }
+        return result
+    }
+
+    private static func result(
+        of operation: KeyUse.Operation, _ secret: SecretBytes
+    ) throws(KeychainError) -> SecretBytes {
+        let key = try ECKey(.p256, privateBytes: secret)
+        switch operation {
+        case .sign(let digest): return SecretBytes(copying: try key.signature(ofDigest: digest))
+        case .agree(let point): return SecretBytes(copying: try key.sharedSecret(with: try ECKey(.p256, point: point)))
+        }
+    }
+
+    // MARK: No other way in or out
+
+    /// - Throws: `.parameter` for an item that claims to be a key of the engine.
+    func requireNoKeyOfEngine(_ request: AddRequest) throws(KeychainError) {
+        guard request.itemClass == .key else { return }
+        guard !request.attributes.nameEngineToken, request.attributes[.tokenObjectID] == nil else {
+            throw KeychainError(
+                .parameter,
+                message: "a key with the token \(Item.engineToken) is made by the keychain itself (SecKeyCreateRandomKey)")
+        }
+    }
+
+    /// - Throws: `.parameter` for changes of a key of the engine that would make it another key or let it out, and for those
+    ///   that would make another item one.
+    func requireKeyStays(_ item: Item, _ changes: ItemChanges) throws(KeychainError) {
+        guard item.itemClass == .key else { return }
+        let isOthers = !changes.attributes.nameEngineToken && changes.attributes[.tokenObjectID] == nil
+        let isSame =
+            changes.secret == nil && changes.synchronizable != true
+            && changes.attributes.entries.allSatisfy { !Self.ownAttributes.contains($0.attribute) }
+        guard item.isKeptInEngine ? isSame : isOthers else {
+            throw KeychainError(
+                .parameter, message: "a key in the engine stays what it is, and no other key becomes one")
+        }
+    }
+}

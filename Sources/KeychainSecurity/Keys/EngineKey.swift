@@ -1,0 +1,49 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+internal import SwiftKeychain
+
+/// The private half of a pair that is kept in the engine, and asked to be used there.
+struct EngineKey: CurvePrivateKey {
+    let curve = Curve.p256
+    let point: Data
+    let reference: PersistentReference
+    /// The keychain that it was found in.
+    private let connection: Connection
+    /// How a person is asked, as the dictionary said that the key was made or found with.
+    private let session: AuthenticationSession?
+    private let prompt: String?
+    private let authenticationUI: ItemQuery.AuthenticationUI
+
+    /// - Returns: nil for an item that is no key in the engine.
+    init?(_ item: Item, _ dictionary: SecItemDictionary) {
+        guard item.isKeptInEngine, case .data(let point)? = item.attributes[.tokenObjectID] else { return nil }
+        self.point = point
+        reference = item.persistentReference
+        connection = .current
+        session = dictionary.context?.session
+        prompt = dictionary.prompt
+        authenticationUI = dictionary.authenticationUI
+    }
+
+    func signature(ofDigest digest: Data) throws(KeychainError) -> Data { try use(.sign(digest: digest)) }
+
+    func sharedSecret(with peer: ECKey) throws(KeychainError) -> Data { try use(.agree(point: peer.point)) }
+
+    private func use(_ operation: KeyUse.Operation) throws(KeychainError) -> Data {
+        let reply = try connection.performAsking(
+            .useKey(KeyUse(reference, operation, authenticationUI: authenticationUI)), in: session, reason: prompt,
+            mayAsk: mayAsk)
+        guard case .keyResult(let bytes) = reply else {
+            throw KeychainError(.internalFailure, message: "the keychain answered another question than was asked")
+        }
+        return bytes.copyData()
+    }
+
+    private var mayAsk: Bool { authenticationUI == .allow && session?.forbidsInteraction != true }
+
+    func failure(_ error: KeychainError) -> KeyFailure {
+        let isLocked = (try? connection.lockStatus().state) != .unlocked
+        return KeyFailure(error, mayAsk: mayAsk, isLocked: isLocked)
+    }
+}
