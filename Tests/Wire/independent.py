@@ -222,7 +222,7 @@ class Generator:
             if field.is_repeated if hasattr(field, "is_repeated") else field.label == Field.LABEL_REPEATED:
                 self.fill_list(message, field)
             elif name.endswith("_size"):
-                self.secret(message, name, 32 if name == "key_size" else None)
+                self.secret(message, name, {"key_size": 32, "result_size": 64}.get(name))
             elif of_message:
                 getattr(message, name).SetInParent()
                 self.fill(getattr(message, name))
