@@ -18,6 +18,7 @@ extension ItemOperations {
         guard request.itemClass == .key, request.secret == nil, !request.synchronizable else {
             throw KeychainError(.parameter, message: "a key in the engine is no other item, and never leaves")
         }
+        if let control = request.accessControl { try authentication.requireUsable(control, hasPasscode: hasPasscode) }
         let pair = try ECKey(generating: .p256)
         var request = request
         for (attribute, value) in Self.attributes(of: pair) { request.attributes[attribute] = value }
