@@ -37,7 +37,9 @@ struct DaemonKeyBenchmark {
     private static let tag = "keychain-benchmark"
 
     private func makeKey(inEngine: Bool) throws -> SecKey {
-        var parameters: [CFString: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256]
+        var parameters: [CFString: Any] = [
+            kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
+        ]
         if inEngine {
             parameters[kSecAttrTokenID] = kSecAttrTokenIDSecureEnclave
             parameters[kSecPrivateKeyAttrs] = [kSecAttrApplicationTag: Self.tag] as CFDictionary

@@ -4,7 +4,8 @@ internal import Foundation
 /// Keys: in this process against swift-crypto, and in the daemon.
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "Measure signing and verifying against swift-crypto, in turn, and print a table.")
+        commandName: "keys", abstract: "Measure signing and verifying against swift-crypto, in turn, and print a table."
+    )
 
     @Option(help: "Calls of each kind.")
     var calls = 2_000

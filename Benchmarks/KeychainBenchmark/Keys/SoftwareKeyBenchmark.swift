@@ -15,7 +15,8 @@ struct SoftwareKeyBenchmark {
     private func curveRows() throws -> [Row] {
         let plain = P256.Signing.PrivateKey()
         let plainSignature = try plain.signature(for: message)
-        let key = try PrivateKey(plain.x963Representation, kSecAttrKeyTypeECSECPrimeRandom, .ecdsaSignatureMessageX962SHA256)
+        let key = try PrivateKey(
+            plain.x963Representation, kSecAttrKeyTypeECSECPrimeRandom, .ecdsaSignatureMessageX962SHA256)
         return try rows("P-256", key) {
             _ = try plain.signature(for: message)
         } verify: {
@@ -43,7 +44,8 @@ struct SoftwareKeyBenchmark {
             of: { try key.verify(signature, message) },
             and: { guard verify() else { throw BenchmarkError("swift-crypto refuses its own signature") } })
         return [
-            row("\(title): sign, SecKeyCreateSignature", signing), row("\(title): verify, SecKeyVerifySignature", verifying),
+            row("\(title): sign, SecKeyCreateSignature", signing),
+            row("\(title): verify, SecKeyVerifySignature", verifying),
         ]
     }
 

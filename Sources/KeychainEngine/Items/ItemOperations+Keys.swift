@@ -109,7 +109,8 @@ extension ItemOperations {
         guard !request.attributes.nameEngineToken, request.attributes[.tokenObjectID] == nil else {
             throw KeychainError(
                 .parameter,
-                message: "a key with the token \(Item.engineToken) is made by the keychain itself (SecKeyCreateRandomKey)")
+                message:
+                    "a key with the token \(Item.engineToken) is made by the keychain itself (SecKeyCreateRandomKey)")
         }
     }
 
