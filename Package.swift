@@ -363,6 +363,8 @@ if isBenchmarking {
                 "DataProtection", "KeychainCrypto", "KeychainEmbedded", "KeychainEngine", "KeychainModel",
                 "KeychainSecurity", "KeychainWire", "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             path: "Benchmarks/KeychainBenchmark",
             swiftSettings: houseSettings

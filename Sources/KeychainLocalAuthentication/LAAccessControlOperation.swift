@@ -6,10 +6,10 @@ public enum LAAccessControlOperation: Int, Sendable {
     case useItem = 1
     /// Making a key asks a person for nothing, so the evaluation succeeds at once.
     case createKey = 2
-    /// Signing with a key is not offered yet, so the evaluation ends with `LAError.notInteractive`.
+    /// Signing with a key in the engine asks for all that its access control wants, which needs `privateKeyUsage`.
     case useKeySign = 3
-    /// Decrypting with a key is not offered yet, so the evaluation ends with `LAError.notInteractive`.
+    /// Decrypting with a key in the engine asks as signing does.
     case useKeyDecrypt = 4
-    /// Agreeing on a secret with a key is not offered yet, so the evaluation ends with `LAError.notInteractive`.
+    /// Agreeing on a secret with a key in the engine asks as signing does.
     case useKeyKeyExchange = 5
 }

@@ -177,7 +177,7 @@ open class LAContext: NSObject, @unchecked Sendable {  // everything that varies
     /// - Parameters:
     ///   - accessControl: The access control of the item.
     ///   - operation: The operation that the program is about to do. Storing an item asks for nothing. Nothing
-    ///     satisfies the use of a key yet.
+    ///     satisfies the use of a key whose access control lacks `privateKeyUsage`.
     ///   - localizedReason: The reason in the program's words.
     ///   - reply: The closure is called once, on a system queue: with true, or with false and the ``LAError`` that says
     ///     why not.
@@ -189,7 +189,7 @@ open class LAContext: NSObject, @unchecked Sendable {  // everything that varies
             switch operation {
             case .createItem, .createKey: [[]]
             case .useItem: accessControl.accessControl.alternatives(for: .read)
-            case .useKeySign, .useKeyDecrypt, .useKeyKeyExchange: []
+            case .useKeySign, .useKeyDecrypt, .useKeyKeyExchange: accessControl.accessControl.alternatives(for: .use)
             }
         evaluate(alternatives, localizedReason, nil, reply)
     }

@@ -114,11 +114,12 @@ extension AttributeTable {
         unique(.startDate, .date, default: epoch, indexed: false),
         unique(.endDate, .date, default: epoch, indexed: false),
     ]
-    private static let keyFlags: [AttributeRule] = [
-        .isPermanent, .isPrivate, .isModifiable, .isSensitive, .wasAlwaysSensitive, .isExtractable,
-        .wasNeverExtractable, .canEncrypt, .canDecrypt, .canDerive, .canSign, .canVerify, .canWrap,
-        .canUnwrap, .canSignRecover, .canVerifyRecover,
-    ].map { plain($0, .number) } + [plain(.tokenObjectID, .data)]
+    private static let keyFlags: [AttributeRule] =
+        [
+            .isPermanent, .isPrivate, .isModifiable, .isSensitive, .wasAlwaysSensitive, .isExtractable,
+            .wasNeverExtractable, .canEncrypt, .canDecrypt, .canDerive, .canSign, .canVerify, .canWrap,
+            .canUnwrap, .canSignRecover, .canVerifyRecover,
+        ].map { plain($0, .number) } + [plain(.tokenObjectID, .data)]
     private static let key = AttributeTable(keyRules + keyFlags + everyItem)
 
     /// Everything a certificate or a key has: a search for identities asks the certificate first.

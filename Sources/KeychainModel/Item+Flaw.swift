@@ -48,7 +48,8 @@ extension Reply {
         case .found(let items): items.reduce(0) { $0 + $1.byteCount }
         case .exported(let part): part.items.reduce(0) { $0 + $1.byteCount }
         case .fileKeyBackup(let bytes): bytes.count
-        case .keyResult, .deleted, .committed, .expired, .done, .status, .checked, .lockStatus, .rekeyed, .imported, .fileKey,
+        case .keyResult, .deleted, .committed, .expired, .done, .status, .checked, .lockStatus, .rekeyed, .imported,
+            .fileKey,
             .authenticationStatus,
             .authenticationNeeded:
             0

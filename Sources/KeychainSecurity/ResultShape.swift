@@ -42,7 +42,9 @@ struct ResultShape {
         var result = ResultDictionary()
         // A reference to what has none gives its attributes.
         let hasReference = returns.contains(.reference) && item.itemClass == .key
-        if returns.contains(.attributes) || returns.contains(.reference) && !hasReference { result.add(attributesOf: item) }
+        if returns.contains(.attributes) || returns.contains(.reference) && !hasReference {
+            result.add(attributesOf: item)
+        }
         if returns.contains(.reference) { result.add("class", item.itemClass.rawValue as NSString) }
         if returns.contains(.reference), let key = try reference(to: item) { result.add("v_Ref", key) }
         if returns.contains(.data), let secret = item.secret { result.add("v_Data", secret.object) }

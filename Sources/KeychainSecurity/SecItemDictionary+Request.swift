@@ -15,6 +15,9 @@ extension SecItemDictionary {
         var request = AddRequest(itemClass)
         request.attributes = attributes
         if let key {
+            if case .engine = key.half {
+                throw KeychainError(.duplicateItem, message: "a key in the engine is stored already")
+            }
             let facts = KeyAttributes(key)
             request.attributes.fill(with: facts.all)
             request.secret = facts.bytes.map { SecretBytes(copying: $0) }

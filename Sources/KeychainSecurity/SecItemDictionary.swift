@@ -173,7 +173,9 @@ struct SecItemDictionary {
 
     private static func key(_ value: AnyObject) throws(KeychainError) -> SecKey {
         if let key = value as? SecKey { return key }
-        guard value is SecCertificate || value is SecIdentity else { throw SecItemValue.wrongType("kSecValueRef", value) }
+        guard value is SecCertificate || value is SecIdentity else {
+            throw SecItemValue.wrongType("kSecValueRef", value)
+        }
         throw KeychainError(
             .unimplemented,
             message: "references to certificates and identities (kSecValueRef) are not offered yet: "

@@ -20,7 +20,8 @@ extension DaemonMessage {
                 part.items = items
                 try body(DaemonMessage.reply(id: id, .exported(part), isLast: isLast).frame())
             }
-        case .added, .deleted, .committed, .keyResult, .expired, .done, .status, .checked, .lockStatus, .rekeyed, .imported,
+        case .added, .deleted, .committed, .keyResult, .expired, .done, .status, .checked, .lockStatus, .rekeyed,
+            .imported,
             .fileKey,
             .fileKeyBackup,
             .authenticationStatus, .authenticationNeeded:
@@ -77,7 +78,8 @@ extension Reply {
             whole.leftOut += more.leftOut
             whole.next = more.next
             self = .exported(whole)
-        case .added, .deleted, .committed, .keyResult, .expired, .done, .status, .checked, .lockStatus, .rekeyed, .imported,
+        case .added, .deleted, .committed, .keyResult, .expired, .done, .status, .checked, .lockStatus, .rekeyed,
+            .imported,
             .fileKey,
             .fileKeyBackup,
             .authenticationStatus, .authenticationNeeded:

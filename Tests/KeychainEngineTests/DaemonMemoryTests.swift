@@ -59,6 +59,34 @@ import Testing
         }
     }
 
+    @Test("The private number of a key in the engine is not in the daemon's memory, unlocked or not, after any use")
+    func keysInEngine() throws {
+        try withTemporaryDirectory { directory in
+            let daemon = DaemonProcess(in: directory, ["--allow-hibernation"])
+            try daemon.start()
+            defer { daemon.kill() }
+            let carrier = daemon.carrier
+            try carrier.setPasscode("1234")
+            guard case .added(let key) = try carrier.handle(.makeKey(AddRequest(.key)), from: caller),
+                case .data(let point)? = key.attributes[.tokenObjectID]
+            else { throw KeychainError(.internalFailure, message: "no key was made") }
+            for number in 0..<50 {
+                let digest = Data(repeating: UInt8(number), count: 32)
+                for operation in [KeyUse.Operation.sign(digest: digest), .agree(point: point)] {
+                    let reply = try carrier.handle(.useKey(KeyUse(key.persistentReference, operation)), from: caller)
+                    guard case .keyResult = reply else { throw KeychainError(.internalFailure, message: "no result") }
+                }
+            }
+            let all = try StoreNeedles(directory, passcode: "1234").keys
+            let number = all.filter { $0.key.hasPrefix("private number") }
+            #expect(number.count == 1)
+            let scanner = MemoryScanner(process: daemon.identifier)
+            // The control: what is held while unlocked is found.
+            #expect(try !scanner.hits(of: all).isEmpty)
+            #expect(try lastHits(scanner, number) == [])
+        }
+    }
+
     @Test("A secret is not in the daemon's memory after it was answered, nor a passcode after it was checked")
     func secrets() throws {
         try withDaemon { daemon, _ throws in

@@ -30,7 +30,10 @@ struct StoreNeedles {
         for tier in KeyTier.allCases {
             for (name, generation) in all[tier].names { addStates(name, all[tier], generation) }
         }
-        for row in try Self.rows(directory) { try add(row, unwrapped) }
+        for row in try Self.rows(directory) {
+            try add(row, unwrapped)
+            try addPrivateNumber(row, unwrapped, bag.storeID)
+        }
     }
 
     /// The states of HMAC that are as good as a key: of SHA-256 after its padded forms, eight words each.
@@ -45,7 +48,7 @@ struct StoreNeedles {
 
     private static func rows(_ directory: URL) throws -> [SQLRow] {
         try TestDatabase(directory.appendingPathComponent("store/keychain.db"))
-            .rows("SELECT id, uuid, access, generation, metadata_key, secret_key FROM item")
+            .rows("SELECT id, uuid, access, generation, version, metadata_key, secret_key, secret FROM item")
     }
 
     private mutating func add(_ row: SQLRow, _ classKeys: KeySet) throws {
@@ -65,6 +68,29 @@ struct StoreNeedles {
         keys["row key \(id)"] = rowKey
         keys["metadata key \(id)"] = try Self.unwrap(row["metadata_key"]?.bytes, rowKey)
         keys["secret key \(id)"] = try Self.unwrap(row["secret_key"]?.bytes, rowKey)
+    }
+
+    /// Of a key on P-256: the private number.
+    private mutating func addPrivateNumber(_ row: SQLRow, _ classKeys: KeySet, _ storeID: UUID) throws {
+        guard let id = row["id"]?.number, let uuid = row["uuid"]?.bytes, let access = row["access"]?.bytes,
+            let generation = row["generation"]?.number, let version = row["version"]?.number,
+            let wrapped = row["secret_key"]?.bytes, let box = row["secret"]?.bytes
+        else { return }
+        let control = try AccessControl(canonicalBytes: access)
+        guard control.protection.tier == .whenUnlocked else { return }
+        let binding = RowBinding(
+            storeID: storeID, rowID: uuid.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) },
+            itemClass: .key, accessControl: control, version: version)
+        let secret = try classKeys.withKey(.itemClass(control.protection), generation: UInt32(generation)) { key in
+            try RowSealer.with(classKey: key, binding) { sealer throws(KeychainError) in
+                wrapped.withUnsafeBytes { wrapped in
+                    // A row of another class does not open as a key.
+                    box.withUnsafeBytes { try? sealer.openSecret(wrappedKey: wrapped, box: $0) }
+                }
+            }
+        }
+        guard let secret = secret ?? nil, secret.count == Curve.p256.privateByteCount else { return }
+        keys["private number \(id)"] = secret.copyData().suffix(Curve.p256.fieldByteCount)
     }
 
     private static func unwrap(_ wrapped: Data?, _ key: Data) throws -> Data {

@@ -37,9 +37,11 @@ package enum AsymmetricKey: Sendable {
             }
             guard let curve else {
                 throw KeychainError(
-                    .parameter, message: "no \(isPrivate ? "private" : "public") key on a curve has \(bytes.count) bytes")
+                    .parameter,
+                    message: "no \(isPrivate ? "private" : "public") key on a curve has \(bytes.count) bytes")
             }
-            self = .ec(try isPrivate ? ECKey(curve, privateBytes: SecretBytes(copying: bytes)) : ECKey(curve, point: bytes))
+            self = .ec(
+                try isPrivate ? ECKey(curve, privateBytes: SecretBytes(copying: bytes)) : ECKey(curve, point: bytes))
         }
     }
 

@@ -31,9 +31,10 @@ enum ECDSASignature {
         }
     }
 
+    /// - Parameter bytes: An INTEGER, which the parser has refused if it is negative, and rid of the zero in front.
     private static func number(in bytes: ArraySlice<UInt8>, _ fieldByteCount: Int) throws -> Data {
         let digits = bytes.drop { $0 == 0 }
-        guard let first = bytes.first, first < 0x80, digits.count <= fieldByteCount else {
+        guard digits.count <= fieldByteCount else {
             throw ASN1Error.invalidASN1Object(reason: "not a number of a signature")
         }
         return Data(count: fieldByteCount - digits.count) + digits

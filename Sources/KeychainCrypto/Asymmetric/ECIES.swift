@@ -57,7 +57,8 @@ struct GCMBox {
     func seal(_ plaintext: Data) throws(KeychainError) -> Data {
         do {
             let box = try AES.GCM.seal(
-                plaintext, using: SymmetricKey(data: key), nonce: AES.GCM.Nonce(data: nonce), authenticating: additional)
+                plaintext, using: SymmetricKey(data: key), nonce: AES.GCM.Nonce(data: nonce), authenticating: additional
+            )
             return box.ciphertext + box.tag
         } catch {
             throw KeychainError(.internalFailure, message: "the bytes do not encrypt", cause: error)

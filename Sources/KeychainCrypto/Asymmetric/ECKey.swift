@@ -14,11 +14,14 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
 
     deinit { CCryptoBoringSSL_EC_KEY_free(key) }
 
-    private init(_ curve: Curve, isPrivate: Bool, _ fill: (OpaquePointer) -> Bool) throws(KeychainError) {
+    /// - Parameter point: What the public half is, if it need not be computed.
+    private init(
+        _ curve: Curve, isPrivate: Bool, point: Data? = nil, _ fill: (OpaquePointer) -> Bool
+    ) throws(KeychainError) {
         guard let key = CCryptoBoringSSL_EC_KEY_new_by_curve_name(curve.number) else {
             throw KeychainError(.allocation, message: "there is no memory for a key")
         }
-        guard fill(key), let point = Self.point(of: key, curve) else {
+        guard fill(key), let point = point ?? Self.point(of: key, curve) else {
             CCryptoBoringSSL_EC_KEY_free(key)
             CCryptoBoringSSL_ERR_clear_error()
             throw KeychainError(.parameter, message: "the bytes are no key of the curve P-\(curve.bitCount)")
@@ -34,7 +37,9 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
     /// - Parameter point: 04 ‖ X ‖ Y.
     /// - Throws: `.parameter` for anything else, a compressed point and one that is not on the curve among it.
     package convenience init(_ curve: Curve, point: Data) throws(KeychainError) {
-        try self.init(curve, isPrivate: false) { key in point.withUnsafeBytes { Self.set($0, of: key, curve) } }
+        try self.init(curve, isPrivate: false, point: point) { key in
+            point.withUnsafeBytes { Self.set($0, of: key, curve) }
+        }
     }
 
     /// - Parameter bytes: 04 ‖ X ‖ Y ‖ K. They are copied into memory that the library erases, and nowhere else.
@@ -47,6 +52,19 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
                 return Self.set(UnsafeRawBufferPointer(rebasing: bytes[..<curve.pointByteCount]), of: key, curve)
                     && CCryptoBoringSSL_EC_KEY_oct2priv(key, number.octets, number.count) == 1
                     && CCryptoBoringSSL_EC_KEY_check_key(key) == 1
+            }
+        }
+    }
+
+    /// As ``init(_:privateBytes:)``, for bytes that this code has written and that nobody can have changed: what the number has to
+    /// do with the point is not computed again, which takes as long as a signature.
+    package convenience init(_ curve: Curve, authenticBytes bytes: SecretBytes) throws(KeychainError) {
+        let point = bytes.withUnsafeBytes { Data($0.prefix(curve.pointByteCount)) }
+        try self.init(curve, isPrivate: true, point: point) { key in
+            bytes.withUnsafeBytes { bytes in
+                guard bytes.count == curve.privateByteCount else { return false }
+                let number = UnsafeRawBufferPointer(rebasing: bytes[curve.pointByteCount...])
+                return CCryptoBoringSSL_EC_KEY_oct2priv(key, number.octets, number.count) == 1
             }
         }
     }

@@ -96,7 +96,8 @@ package final class RSAKey: @unchecked Sendable {  // the library guards what it
 
     /// `RSAPublicKey` of PKCS#1.
     package var publicBytes: Data {
-        LibraryOutput.collect { CCryptoBoringSSL_RSA_public_key_to_bytes($0, $1, key) }!  // a key that was read is written
+        // A key that was read or made is also written.
+        LibraryOutput.collect { CCryptoBoringSSL_RSA_public_key_to_bytes($0, $1, key) }!
     }
 
     /// `RSAPrivateKey` of PKCS#1, or nil of a public half.

@@ -34,11 +34,13 @@
 ) -> OpaquePointer?
 
 @_extern(c) func CCryptoBoringSSL_RSA_public_key_to_bytes(
-    _ bytes: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, _ count: UnsafeMutablePointer<Int>, _ key: OpaquePointer
+    _ bytes: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, _ count: UnsafeMutablePointer<Int>,
+    _ key: OpaquePointer
 ) -> CInt
 
 @_extern(c) func CCryptoBoringSSL_RSA_private_key_to_bytes(
-    _ bytes: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, _ count: UnsafeMutablePointer<Int>, _ key: OpaquePointer
+    _ bytes: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, _ count: UnsafeMutablePointer<Int>,
+    _ key: OpaquePointer
 ) -> CInt
 
 @_extern(c) func CCryptoBoringSSL_RSA_encrypt(

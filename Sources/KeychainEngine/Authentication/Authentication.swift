@@ -133,6 +133,21 @@ final class Authentication {
 
     // MARK: Storing items
 
+    /// - Throws: `.authenticationFailed` if a key in the engine with this access control could never be used.
+    func requireUsable(_ control: AccessControl, hasPasscode: Bool) throws(KeychainError) {
+        let alternatives = control.alternatives(for: .use)
+        guard !alternatives.isEmpty else {
+            throw KeychainError(
+                .authenticationFailed,
+                message: control.flags.contains(.privateKeyUsage)
+                    ? "nothing on this machine satisfies the access control"
+                    : "the access control of a key in the engine needs .privateKeyUsage, or nobody may use the key")
+        }
+        if !hasPasscode && alternatives.allSatisfy({ $0.contains(.passcode) }) {
+            throw try impossible(alternatives, hasPasscode)
+        }
+    }
+
     /// The same access control for what is enrolled now, which items of the current set are bound to.
     ///
     /// - Throws: `.authenticationFailed` if it asks for a finger or a face and none is enrolled, or for the passcode and

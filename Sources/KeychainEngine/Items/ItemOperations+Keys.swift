@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCrypto
 internal import KeychainModel
+internal import Logging
 
 /// Keys that are made here, used here and never leave (``Item/isKeptInEngine``). They are on P-256, as a Secure Enclave's are.
 ///
@@ -18,6 +19,7 @@ extension ItemOperations {
         guard request.itemClass == .key, request.secret == nil, !request.synchronizable else {
             throw KeychainError(.parameter, message: "a key in the engine is no other item, and never leaves")
         }
+        if let control = request.accessControl { try authentication.requireUsable(control, hasPasscode: hasPasscode) }
         let pair = try ECKey(generating: .p256)
         var request = request
         for (attribute, value) in Self.attributes(of: pair) { request.attributes[attribute] = value }
@@ -48,27 +50,51 @@ extension ItemOperations {
         var query = ItemQuery(.key)
         query.persistentReference = use.key
         query.synchronizable = .any
-        var result: SecretBytes?
+        let matcher = ItemMatcher(query: query, scope: scope)
+        var secret: SecretBytes?
         try read { connection in
-            try forEachMatch(of: query, in: scope, on: connection, wantsSecrets: false) { row in
-                guard row.item.isKeptInEngine else { return true }
-                let verdict = try authentication.judge(
-                    row.item.accessControl, .use, use.authenticationUI, hasPasscode: hasPasscode)
-                guard case .granted = verdict,
-                    let secret = try openWhole(row.id, as: .key, on: connection)?.item.secret
-                else { return true }
-                result = try Self.result(of: use.operation, secret)
-                return false
-            }
+            try forEachCandidate(
+                of: query, in: scope, on: connection, wantsSecrets: true,
+                open: { try openForUse($0, matcher, use.authenticationUI) },
+                { row in
+                    secret = row.item.secret
+                    return false
+                })
         }
-        guard let result else { throw KeychainError(notFound: query) }
-        return result
+        guard let secret else { throw KeychainError(notFound: query) }
+        return try Self.result(of: use.operation, secret)
+    }
+
+    /// - Returns: nil for a row that does not open, or that is no key of the engine to this caller.
+    private func openForUse(
+        _ row: StoredRow, _ matcher: ItemMatcher, _ ui: ItemQuery.AuthenticationUI
+    ) throws(KeychainError) -> OpenedRow? {
+        guard matcher.mayMean(rowWith: row.access) else { return nil }
+        var refusal: KeychainError?
+        let opened: OpenedRow?
+        do throws(KeychainError) {
+            opened = try cipher.open(row, as: .key) { item in
+                guard matcher.matches(item), item.isKeptInEngine else { return .nothing }
+                do throws(KeychainError) {
+                    let verdict = try authentication.judge(item.accessControl, .use, ui, hasPasscode: hasPasscode)
+                    if case .granted = verdict { return .everything }
+                } catch {
+                    refusal = error
+                }
+                return .nothing
+            }
+        } catch  where error.code == .decode {
+            logger.warning("a stored key does not open and is not used", metadata: ["row": "\(row.id)"])
+            return nil
+        }
+        if let refusal { throw refusal }
+        return opened
     }
 
     private static func result(
         of operation: KeyUse.Operation, _ secret: SecretBytes
     ) throws(KeychainError) -> SecretBytes {
-        let key = try ECKey(.p256, privateBytes: secret)
+        let key = try ECKey(.p256, authenticBytes: secret)
         switch operation {
         case .sign(let digest): return SecretBytes(copying: try key.signature(ofDigest: digest))
         case .agree(let point): return SecretBytes(copying: try key.sharedSecret(with: try ECKey(.p256, point: point)))
@@ -83,7 +109,8 @@ extension ItemOperations {
         guard !request.attributes.nameEngineToken, request.attributes[.tokenObjectID] == nil else {
             throw KeychainError(
                 .parameter,
-                message: "a key with the token \(Item.engineToken) is made by the keychain itself (SecKeyCreateRandomKey)")
+                message:
+                    "a key with the token \(Item.engineToken) is made by the keychain itself (SecKeyCreateRandomKey)")
         }
     }
 

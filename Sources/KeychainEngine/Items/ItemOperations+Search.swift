@@ -26,7 +26,8 @@ extension ItemOperations {
             return try cipher.open(row, as: itemClass) { item in
                 guard matcher.matches(item) else { return .nothing }
                 // A constrained item is refused before its secret is ever unwrapped.
-                return wantsSecret && !item.accessControl.isConstrained && !item.isKeptInEngine ? .everything : .metadata
+                return wantsSecret && !item.accessControl.isConstrained && !item.isKeptInEngine
+                    ? .everything : .metadata
             }
         } catch  where error.code == .decode {
             logger.warning("a stored item does not open and is left out", metadata: ["row": "\(row.id)"])

@@ -57,10 +57,11 @@ nonisolated(unsafe) public let kSecAttrLabel: CFString = "labl"
 /// The code is `vwht`. The value is text. Every class has the attribute, without an index. Two items may differ in the
 /// hint alone.
 nonisolated(unsafe) public let kSecAttrSyncViewHint: CFString = "vwht"
-/// The text names the token that holds an item's secret on Apple's systems, and is only stored on Linux.
+/// The text names the token that holds an item's secret. The only token here is the engine.
 ///
-/// The code is `tkid`. Every class has the attribute, without an index. Two items may differ in the token alone. An
-/// item with a token's name is stored like any other one, but no export takes it along.
+/// The code is `tkid`. Every class has the attribute, without an index. Two items may differ in the token alone. In the
+/// parameters of `SecKeyCreateRandomKey(_:_:)` it makes a key in the engine. Another item with a token's name is stored
+/// like any other one. No export takes along an item with a token's name.
 nonisolated(unsafe) public let kSecAttrTokenID: CFString = "tkid"
 /// The older, misspelt name stands for `kSecAttrPersistentReference`.
 nonisolated(unsafe) public let kSecAttrPersistantReference: CFString = "persistref"
@@ -77,9 +78,11 @@ nonisolated(unsafe) public let kSecAttrPersistentReference: CFString = "persistr
 /// The text `syna` is a value of `kSecAttrSynchronizable`. An add with this value stores an item that is not
 /// synchronizable.
 nonisolated(unsafe) public let kSecAttrSynchronizableAny: CFString = "syna"
-/// The text `com.apple.setoken` names Apple's Secure Enclave, which does not exist here.
+/// The text `com.apple.setoken` names the engine, which is here in the place of Apple's Secure Enclave.
 ///
-/// An item with this value of `kSecAttrTokenID` is stored in the keychain's files, and no hardware protects it.
+/// A key with this value of `kSecAttrTokenID` is made and used in the engine, and never leaves it. With a daemon that is
+/// another process, which keeps the key from every program of the user. Embedded it is a convention: the engine is part of the
+/// program. No hardware protects the key.
 nonisolated(unsafe) public let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
 /// The group `com.apple.token` belongs to hardware tokens: every program may search it and none may write to it.
 ///

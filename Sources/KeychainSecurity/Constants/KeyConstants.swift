@@ -4,14 +4,14 @@ public import Foundation
 
 /// The class of a key tells public, private and symmetric keys apart.
 ///
-/// The code is `kcls`. The value is one of the `kSecAttrKeyClass…` texts or its number, and results contain the number.
-/// An add without the class stores 0, which means a public key. The store has no index for the class. Two keys may
+/// The code is `kcls`. The value is one of the `kSecAttrKeyClass…` texts or its number. Results of searches contain the
+/// number, and `SecKeyCopyAttributes(_:)` the text. An add without the class stores 0, which means a public key. The store has no index for the class. Two keys may
 /// differ in the class alone.
 nonisolated(unsafe) public let kSecAttrKeyClass: CFString = "kcls"
 /// The application label identifies a key by a digest of its public half.
 ///
-/// The code is `klbl`. The value is data, and empty if an add gives none: the keychain computes no digest itself. An
-/// identity is found where the label of a private key equals the `kSecAttrPublicKeyHash` of a certificate. The store
+/// The code is `klbl`. The value is data: SHA-1 of the public half for a key that is added as an object (`kSecValueRef`), and
+/// empty if an add of bytes gives none. An identity is found where the label of a private key equals the `kSecAttrPublicKeyHash` of a certificate. The store
 /// has an index for the label. Two keys may differ in the label alone.
 nonisolated(unsafe) public let kSecAttrApplicationLabel: CFString = "klbl"
 /// The application tag is a name that a program gives to a key of its own.
@@ -26,7 +26,7 @@ nonisolated(unsafe) public let kSecAttrApplicationTag: CFString = "atag"
 nonisolated(unsafe) public let kSecAttrKeyType: CFString = "type"
 /// The number tells the size of a key in bits.
 ///
-/// The code is `bsiz`. An add without a size stores 0: the keychain does not look into a key's bytes. The store has no
+/// The code is `bsiz`. An add of bytes without a size stores 0: the keychain does not look into a key's bytes. The store has no
 /// index for the size. Two keys may differ in the size alone.
 nonisolated(unsafe) public let kSecAttrKeySizeInBits: CFString = "bsiz"
 /// The number tells how many bits of a key carry its strength.
@@ -34,9 +34,9 @@ nonisolated(unsafe) public let kSecAttrKeySizeInBits: CFString = "bsiz"
 /// The code is `esiz`. An add without this size stores 0. The store has no index for this size. Two keys may differ in
 /// this size alone.
 nonisolated(unsafe) public let kSecAttrEffectiveKeySize: CFString = "esiz"
-/// The flag says on Apple's systems that a new key is to be stored, and nothing here acts on it.
+/// The flag says that a new key is to be stored, in the parameters of `SecKeyCreateRandomKey(_:_:)`.
 ///
-/// The code is `perm`. The value is a number, and a Boolean becomes 0 or 1. The store has no index for the flag.
+/// The code is `perm`. The value is a number, and a Boolean becomes 0 or 1. In an item it says nothing. The store has no index for the flag.
 nonisolated(unsafe) public let kSecAttrIsPermanent: CFString = "perm"
 /// The flag says that the bytes of a key are to leave the keychain encrypted only, and nothing enforces it.
 ///
@@ -138,15 +138,11 @@ nonisolated(unsafe) public let kSecAttrPRFHmacAlgSHA512: CFString = "hsha512"
 
 // The two halves in the parameters of a key pair.
 
-/// The key `private` holds attributes of the private half of a new key pair, and is `errSecParam` in a dictionary of an
-/// item.
-///
-/// No function here makes key pairs.
+/// The key `private` holds attributes of the private half in the parameters of `SecKeyCreateRandomKey(_:_:)`, and is
+/// `errSecParam` in a dictionary of an item.
 nonisolated(unsafe) public let kSecPrivateKeyAttrs: CFString = "private"
-/// The key `public` holds attributes of the public half of a new key pair, and is `errSecParam` in a dictionary of an
-/// item.
-///
-/// No function here makes key pairs.
+/// The key `public` holds attributes of the public half in the parameters of `SecKeyCreateRandomKey(_:_:)`, and is
+/// `errSecParam` in a dictionary of an item.
 nonisolated(unsafe) public let kSecPublicKeyAttrs: CFString = "public"
 
 // Attributes that Apple's public headers do not show but its keychain knows.

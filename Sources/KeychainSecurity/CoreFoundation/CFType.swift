@@ -49,7 +49,7 @@ public func CFErrorGetTypeID() -> CFTypeID { TypeIdentifier.error.rawValue }
 public func SecAccessControlGetTypeID() -> CFTypeID { TypeIdentifier.accessControl.rawValue }
 /// Returns the number that `CFGetTypeID(_:)` gives for a certificate.
 public func SecCertificateGetTypeID() -> CFTypeID { TypeIdentifier.certificate.rawValue }
-/// Returns the number that is meant for a key, which no object has yet.
+/// Returns the number that `CFGetTypeID(_:)` gives for a key.
 public func SecKeyGetTypeID() -> CFTypeID { TypeIdentifier.key.rawValue }
 /// Returns the number that is meant for an identity, which no object has yet.
 public func SecIdentityGetTypeID() -> CFTypeID { TypeIdentifier.identity.rawValue }

@@ -96,7 +96,9 @@ private func engineKey(
     try KeyParameters.requireEngine(token)
     guard let value = entries.first(where: { $0.name == Attribute.tokenObjectID.code })?.value,
         let point = SecItemValue.data(value)
-    else { throw KeychainError(.parameter, message: "the attributes do not say which key of the engine is meant (toid)") }
+    else {
+        throw KeychainError(.parameter, message: "the attributes do not say which key of the engine is meant (toid)")
+    }
     let query = NSMutableDictionary(dictionary: [
         "class": ItemClass.key.rawValue as NSString, "tkid": token, "r_Ref": NSNumber(value: true),
         "klbl": DigestAlgorithm.sha1.digest(of: point) as NSData, "kcls": NSNumber(value: 1),
@@ -178,7 +180,8 @@ private struct KeyParameters {
             throw KeychainError(.parameter, message: "a key in the engine has 256 bits and is on a curve")
         }
         guard Self.isPermanent(privateAttributes) ?? true else {
-            throw KeychainError(.unimplemented, message: "a key in the engine is always stored there (kSecAttrIsPermanent)")
+            throw KeychainError(
+                .unimplemented, message: "a key in the engine is always stored there (kSecAttrIsPermanent)")
         }
         let dictionary = try itemDictionary(privateAttributes)
         guard case .added(let item) = try dictionary.perform(.makeKey(dictionary.addRequest())) else {
