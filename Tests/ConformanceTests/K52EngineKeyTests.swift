@@ -270,13 +270,22 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test(
-        "K.59 An access control that does not speak of the use of keys allows none",
-        arguments: KeychainHost.allCases)
-    func withoutPrivateKeyUsage(host: KeychainHost) throws {
+    @Test("K.59 A key that nobody could use is not made", arguments: KeychainHost.allCases)
+    func unusable(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
+            // Without a passcode and a finger.
+            for flags: SecAccessControlCreateFlags in [
+                [.privateKeyUsage, .devicePasscode], [.privateKeyUsage, .biometryAny],
+                [.privateKeyUsage, .biometryCurrentSet], [.privateKeyUsage, .companion],
+            ] {
+                #expect(throws: Failure.authenticationFailed) { try make(flags) }
+            }
             try keychain.setPasscode("1234")
-            try expectFails(.authenticationFailed, try make(.userPresence))
+            // An access control that does not speak of the use of keys allows none.
+            for flags: SecAccessControlCreateFlags in [.userPresence, .devicePasscode] {
+                #expect(throws: Failure.authenticationFailed) { try make(flags) }
+            }
+            keychain.run([.find(keys, .notFound)])
             try expectSigns(try make([]))
             try expectSigns(try make(.privateKeyUsage))
             #expect(keychain.prompter.questions.isEmpty)

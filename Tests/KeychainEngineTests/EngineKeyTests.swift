@@ -90,9 +90,6 @@ import Testing
             for item in items {
                 expectFails(.itemNotFound) { try use(keychain, item.persistentReference, .sign(digest: digest)) }
             }
-            let item = try make(keychain)
-            let reference = PersistentReference(itemClass: .genericPassword, identifier: item.identifier)
-            expectFails(.itemNotFound) { try use(keychain, reference, .sign(digest: digest)) }
             let none = PersistentReference(itemClass: .key, identifier: UUID())
             expectFails(.itemNotFound) { try use(keychain, none, .sign(digest: digest)) }
         }
