@@ -11,12 +11,16 @@ struct K01GenerationTests {
 
     /// The rows of keys, those of public halves first.
     private func rows() throws -> [Attributes] {
-        try found(keys.with(wanted), as: [Attributes].self).sorted { ($0["kcls"] as? Int ?? 9) < ($1["kcls"] as? Int ?? 9) }
+        try found(keys.with(wanted), as: [Attributes].self).sorted {
+            ($0["kcls"] as? Int ?? 9) < ($1["kcls"] as? Int ?? 9)
+        }
     }
 
     // MARK: Without a keychain
 
-    @Test("K.1 K.2 A new key is a private half of the size asked for, and so is its public half", arguments: Pair.allCases)
+    @Test(
+        "K.1 K.2 A new key is a private half of the size asked for, and so is its public half", arguments: Pair.allCases
+    )
     func sizes(pair: Pair) throws {
         let blocks: [Pair: Int] = [
             .rsa512: 64, .rsa1024: 128, .rsa2048: 256, .rsa4096: 512, .p256: 32, .p384: 48, .p521: 66,

@@ -170,7 +170,10 @@ struct K13FormTests {
     func size(size: any Sendable) throws {
         let key = try SecKey.read(
             try Pair.rsa2048.key.bytes,
-            [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: kSecAttrKeyClassPrivate, kSecAttrKeySizeInBits: size])
+            [
+                kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: kSecAttrKeyClassPrivate,
+                kSecAttrKeySizeInBits: size,
+            ])
         #expect(try key.attributes["bsiz"] as? Int == 2048)
         #expect(key.blockSize == 256)
     }
@@ -191,12 +194,32 @@ struct K13FormTests {
     func garbage(pair: Pair) throws {
         for keyClass in [kSecAttrKeyClassPrivate, kSecAttrKeyClassPublic] {
             let bytes = try (keyClass == kSecAttrKeyClassPrivate ? pair.key : pair.publicKey).bytes
-            let wrong = [Data(), Data([0x30]), Data(repeating: 0x30, count: bytes.count), bytes.dropLast(), bytes + Data([0])]
+            let wrong = [
+                Data(), Data([0x30]), Data(repeating: 0x30, count: bytes.count), bytes.dropLast(), bytes + Data([0]),
+            ]
             for wrong in wrong {
                 #expect(throws: Failure.parameter) { try SecKey.read(Data(wrong), pair.type, keyClass) }
                 let attributes: Item = [kSecAttrKeyType: pair.type, kSecAttrKeyClass: keyClass]
                 #expect(SecKeyCreateWithData(Data(wrong) as NSData, attributes as CFDictionary, nil) == nil)
             }
+        }
+    }
+
+    @Test("K.24 An RSA key of another size than keys have, and one with a hopeless exponent, is refused")
+    func sizesOfRSA() throws {
+        func key(bits: Int, exponent: [UInt8] = [1, 0, 1]) -> Data {
+            var modulus = Data(repeating: 0xff, count: (bits + 7) / 8)
+            if bits % 8 > 0 { modulus[0] = UInt8(1 << (bits % 8) - 1) }
+            if modulus[0] >= 0x80 { modulus = Data([0]) + modulus }
+            return OpenSSL.node(0x30, OpenSSL.node(0x02, modulus) + OpenSSL.node(0x02, Data(exponent)))
+        }
+        func read(_ bytes: Data) throws -> SecKey { try .read(bytes, kSecAttrKeyTypeRSA, kSecAttrKeyClassPublic) }
+        for bits in [512, 513, 1001, 8192] { #expect(try read(key(bits: bits)).blockSize == (bits + 7) / 8) }
+        for bits in [8, 511, 8193, 16384] {
+            #expect(throws: Failure.parameter, "\(bits)") { try read(key(bits: bits)) }
+        }
+        for exponent: [UInt8] in [[1], [0], [2], [1, 0, 0], [0xff, 0xff], [0x7f] + [UInt8](repeating: 0xff, count: 8)] {
+            #expect(throws: Failure.parameter, "\(exponent)") { try read(key(bits: 1024, exponent: exponent)) }
         }
     }
 

@@ -225,7 +225,8 @@ struct K25SignatureTests {
         let signature = try pair.key.sign(message, algorithm)
         expectFails(.verifyFailed, half, signature, of: message.flipping(0), algorithm)
         expectFails(.verifyFailed, half, signature, of: Data(), algorithm)
-        let other: SecKey = pair.isCurve
+        let other: SecKey =
+            pair.isCurve
             ? try SecKey.make(pair.type, pair.bits).publicKey : try Pair.rsa1024.publicKey
         expectFails(.verifyFailed, other, signature, of: message, algorithm)
         let changed = [
@@ -283,7 +284,10 @@ struct K25SignatureTests {
         #expect(algorithm("sign:RSA:raw") == .rsaSignatureRaw)
         #expect(SecKeyKeyExchangeParameter.requestedSize.rawValue as String == "requestedSize")
         #expect(SecKeyKeyExchangeParameter.sharedInfo.rawValue as String == "sharedInfo")
-        #expect((0...5).map { SecKeyOperationType(rawValue: $0) } == [.sign, .verify, .encrypt, .decrypt, .keyExchange, nil])
+        #expect(
+            (0...5).map { SecKeyOperationType(rawValue: $0) } == [
+                .sign, .verify, .encrypt, .decrypt, .keyExchange, nil,
+            ])
     }
 
     @Test(

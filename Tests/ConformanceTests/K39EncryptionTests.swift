@@ -50,7 +50,8 @@ struct K39EncryptionTests {
     @Test("K.43 Without padding each direction undoes the other, and nothing is left out", arguments: pairs)
     func raw(pair: Pair) throws {
         let (key, half, raw) = (pair.key, try pair.publicKey, SecKeyAlgorithm.rsaEncryptionRaw)
-        for plain in [Data(count: 5) + Data(repeating: 9, count: key.blockSize - 5), bytes("short"), Data([0]), Data()] {
+        for plain in [Data(count: 5) + Data(repeating: 9, count: key.blockSize - 5), bytes("short"), Data([0]), Data()]
+        {
             let cipher = try half.encrypt(plain, raw)
             #expect(cipher.count == key.blockSize)
             let whole = Data(count: key.blockSize - plain.count) + plain
@@ -76,7 +77,9 @@ struct K39EncryptionTests {
         for place in [0, 100, 255, 256, 260, 264, 279] {
             #expect(throws: Failure.parameter, "\(place)") { try key.decrypt(cipher.flipping(place), hash.envelope) }
         }
-        for wrong in [Data(), cipher.prefix(255), cipher.prefix(256), cipher.prefix(271), cipher.dropLast(), cipher + [0]] {
+        for wrong in [
+            Data(), cipher.prefix(255), cipher.prefix(256), cipher.prefix(271), cipher.dropLast(), cipher + [0],
+        ] {
             #expect(throws: Failure.parameter) { try key.decrypt(Data(wrong), hash.envelope) }
         }
     }

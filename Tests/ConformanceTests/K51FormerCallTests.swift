@@ -67,7 +67,8 @@ struct K51FormerCallTests {
         }
     }
 
-    @Test("K.51 RSA encrypts into a buffer, and decrypts without the zeros in front", arguments: [Pair.rsa1024, .rsa2048])
+    @Test(
+        "K.51 RSA encrypts into a buffer, and decrypts without the zeros in front", arguments: [Pair.rsa1024, .rsa2048])
     func encryption(pair: Pair) throws {
         let (key, half, room) = (pair.key, try pair.publicKey, pair.key.blockSize)
         for padding: SecPadding in [[], .PKCS1, .OAEP] {
@@ -123,6 +124,8 @@ struct K51FormerCallTests {
         }
         #expect(keys.count == 6)
         let dictionary: NSDictionary = [Pair.p256.key: "found"]
-        #expect(dictionary[try SecKey.read(Pair.p256.key.bytes, Pair.p256.type, kSecAttrKeyClassPrivate)] as? String == "found")
+        #expect(
+            dictionary[try SecKey.read(Pair.p256.key.bytes, Pair.p256.type, kSecAttrKeyClassPrivate)] as? String
+                == "found")
     }
 }

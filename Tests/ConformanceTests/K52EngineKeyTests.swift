@@ -44,7 +44,8 @@ struct K52EngineKeyTests {
         try withKeychain(host) { keychain in
             for change: Item in [
                 [kSecAttrKeySizeInBits: 384], [kSecAttrKeySizeInBits: 521],
-                [kSecAttrKeyType: kSecAttrKeyTypeRSA], [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeySizeInBits: 2048],
+                [kSecAttrKeyType: kSecAttrKeyTypeRSA],
+                [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeySizeInBits: 2048],
                 [kSecAttrSynchronizable: true],
             ] {
                 #expect(throws: Failure.parameter, "\(change.summary)") { try SecKey.make(parameters.with(change)) }
@@ -60,7 +61,8 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.52 It signs, agrees and decrypts, and its public half is an ordinary key", arguments: KeychainHost.allCases)
+    @Test(
+        "K.52 It signs, agrees and decrypts, and its public half is an ordinary key", arguments: KeychainHost.allCases)
     func uses(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             let key = try make()
@@ -117,7 +119,7 @@ struct K52EngineKeyTests {
     }
 
     @Test("K.52 It says that it never leaves, and says so without bytes", arguments: KeychainHost.allCases)
-    func attributes(host: KeychainHost) throws {
+    func description(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             let key = try make([kSecAttrLabel: "L"])
             let attributes = try key.attributes
@@ -155,7 +157,9 @@ struct K52EngineKeyTests {
                 .find([kSecClass: kSecClassKey, kSecAttrTokenID: kSecAttrTokenIDSecureEnclave], .success),
             ])
             // Only the private half is there, unless the public one is asked for.
-            #expect(try found(keys.with([kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true]), as: [Any].self).count == 1)
+            #expect(
+                try found(keys.with([kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true]), as: [Any].self)
+                    .count == 1)
             let pair = try SecKey.make(parameters.with([kSecPublicKeyAttrs: [kSecAttrIsPermanent: true] as Item]))
             let half: SecKey = try found(keys.with(reference).with([kSecAttrKeyClass: kSecAttrKeyClassPublic]))
             #expect(try half == pair.publicKey)
@@ -171,7 +175,9 @@ struct K52EngineKeyTests {
             let again = try SecKey.read(Data(), attributes)
             #expect(again == key)
             try expectSigns(again)
-            #expect(throws: Failure.unimplemented) { try SecKey.read(Data(), attributes.with([kSecAttrTokenID: "other"])) }
+            #expect(throws: Failure.unimplemented) {
+                try SecKey.read(Data(), attributes.with([kSecAttrTokenID: "other"]))
+            }
             #expect(throws: Failure.parameter) { try SecKey.read(Data(), attributes.without("toid" as CFString)) }
             let other = attributes.with(["toid" as CFString: try Pair.p256.publicKey.bytes])
             #expect(throws: Failure.notFound) { try SecKey.read(Data(), other) }
@@ -192,7 +198,9 @@ struct K52EngineKeyTests {
             _ = try make([.privateKeyUsage, .biometryAny], [kSecAttrLabel: "finger"])
             let passcode: SecKey = try found(keys.with(reference).with([kSecAttrLabel: "passcode"]))
             let finger: SecKey = try found(keys.with(reference).with([kSecAttrLabel: "finger"]))
-            keychain.run([.find(keys.with([kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll]), .array(of: 2))])
+            keychain.run([
+                .find(keys.with([kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll]), .array(of: 2))
+            ])
             #expect(keychain.prompter.questions.isEmpty && keychain.reader.lookCount == 0)
             for count in 1...2 {
                 keychain.prompter.answer(.text("1234"))
@@ -211,7 +219,9 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.53 Who declines, and who may not be asked, is an error of local authentication", arguments: KeychainHost.allCases)
+    @Test(
+        "K.53 Who declines, and who may not be asked, is an error of local authentication",
+        arguments: KeychainHost.allCases)
     func declined(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             try keychain.setPasscode("1234")
@@ -224,7 +234,8 @@ struct K52EngineKeyTests {
             let silent: Item = [kSecUseAuthenticationContext: context]
             try expectFails(.notInteractive, try found(keys.with(reference).with(silent)))
             try expectFails(
-                .notInteractive, try found(keys.with(reference).with([kSecUseAuthenticationUI: kSecUseAuthenticationUIFail])))
+                .notInteractive,
+                try found(keys.with(reference).with([kSecUseAuthenticationUI: kSecUseAuthenticationUIFail])))
             #expect(keychain.prompter.questions.count == count)
         }
     }
@@ -289,6 +300,74 @@ struct K52EngineKeyTests {
             try expectSigns(try make([]))
             try expectSigns(try make(.privateKeyUsage))
             #expect(keychain.prompter.questions.isEmpty)
+        }
+    }
+
+    @Test(
+        "K.67 An application password, which nobody could check, does not stand before the use of a key",
+        arguments: KeychainHost.allCases)
+    func applicationPassword(host: KeychainHost) throws {
+        try withKeychain(host) { keychain in
+            let context = LAContext()
+            #expect(context.setCredential(bytes("pw"), type: .applicationPassword))
+            let flags: SecAccessControlCreateFlags = [.privateKeyUsage, .applicationPassword]
+            #expect(throws: Failure.authenticationFailed) {
+                try make(flags, [kSecUseAuthenticationContext: context])
+            }
+            keychain.run([.find(keys, .notFound)])
+            // Nor does it by an update.
+            let key = try make(.privateKeyUsage)
+            let control = try #require(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil))
+            _ = SecItemUpdate(
+                keys.with([kSecUseAuthenticationContext: context]) as CFDictionary,
+                [kSecAttrAccessControl: control] as CFDictionary)
+            let other = LAContext()
+            #expect(other.setCredential(bytes("other"), type: .applicationPassword))
+            let again: SecKey = try found(keys.with(reference).with([kSecUseAuthenticationContext: other]))
+            #expect(again == key)
+            let isChanged = try attributes(of: keys)[kSecAttrAccessControl as String] as? SecAccessControl == control
+            #expect(isChanged ? (try? again.sign(message, .ecdsaSignatureMessageX962SHA256)) == nil : true)
+        }
+    }
+
+    @Test("K.52 What is signed may be longer than any digest", arguments: KeychainHost.allCases)
+    func longInput(host: KeychainHost) throws {
+        try withKeychain(host) { _ in
+            let key = try make()
+            for count in [64, 1024, 1025, 100_000] {
+                let long = Data(repeating: 1, count: count)
+                let signature = try key.sign(long, .ecdsaSignatureDigestX962)
+                try key.publicKey.verify(signature, of: long, .ecdsaSignatureDigestX962)
+                let message = try key.sign(long, .ecdsaSignatureMessageRFC4754SHA256)
+                try key.publicKey.verify(message, of: long, .ecdsaSignatureMessageRFC4754SHA256)
+            }
+        }
+    }
+
+    @Test("K.52 The token is asked for in the attributes of the private half or of the pair", arguments: KeychainHost.allCases)
+    func placeOfToken(host: KeychainHost) throws {
+        try withKeychain(host) { keychain in
+            let token: Item = [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave]
+            let curve = parameters.without(kSecAttrTokenID)
+            let key = try SecKey.make(curve.with([kSecPrivateKeyAttrs: token.with([kSecAttrLabel: "L"])]))
+            #expect(throws: Failure.unimplemented) { try key.bytes }
+            try expectSigns(key)
+            keychain.run([.find(keys.with([kSecAttrLabel: "L"]), .success)])
+            // A public half is never there.
+            #expect(throws: Failure.parameter) {
+                try SecKey.make(curve.with([kSecPublicKeyAttrs: token.with([kSecAttrIsPermanent: true])]))
+            }
+            let software = try SecKey.make(curve.with([kSecPublicKeyAttrs: token]))
+            #expect(try software.bytes.count == 97)
+            // An access control of the pair is for the private half.
+            let control = try #require(
+                SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .privateKeyUsage, nil))
+            let pair = try SecKey.make(
+                parameters.with([
+                    kSecAttrIsPermanent: true, kSecAttrAccessControl: control, kSecAttrLabel: "pair",
+                ]))
+            let half = keys.with([kSecAttrLabel: "pair", kSecAttrKeyClass: kSecAttrKeyClassPublic])
+            keychain.run([.find(half.with([kSecReturnData: true]), .data(try pair.publicKey.bytes))])
         }
     }
 

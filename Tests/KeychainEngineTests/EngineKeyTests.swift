@@ -27,7 +27,9 @@ import Testing
     }
 
     private func publicKey(_ item: Item) throws -> ECKey {
-        guard case .data(let point)? = item.attributes[.tokenObjectID] else { throw KeychainError(.decode, message: "") }
+        guard case .data(let point)? = item.attributes[.tokenObjectID] else {
+            throw KeychainError(.decode, message: "")
+        }
         return try ECKey(.p256, point: point)
     }
 
@@ -41,7 +43,7 @@ import Testing
     private let digest = Data(repeating: 0x17, count: 32)
 
     @Test("A key signs and agrees, and its secret is in no answer", arguments: KeychainHost.allCases)
-    func uses(host: KeychainHost) throws {
+    func noBytes(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let item = try make(keychain)
             #expect(item.secret == nil && item.isKeptInEngine)
@@ -96,7 +98,7 @@ import Testing
     }
 
     @Test("Only callers of its group use it", arguments: KeychainHost.allCases)
-    func callers(host: KeychainHost) throws {
+    func groups(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let item = try make(keychain)
             let other = Caller(groups: ["H"])
@@ -112,7 +114,7 @@ import Testing
     }
 
     @Test("No request brings one of another's making in", arguments: KeychainHost.allCases)
-    func noWayIn(host: KeychainHost) throws {
+    func forged(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             var forged = AddRequest(.key)
             forged.attributes = [.tokenID: .text(Item.engineToken)]
@@ -164,7 +166,7 @@ import Testing
     }
 
     @Test("No change by a transaction lets it out or exchanges it", arguments: KeychainHost.carriers)
-    func transactions(host: KeychainHost) throws {
+    func changes(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let item = try make(keychain)
             var query = ItemQuery(.key)
@@ -191,7 +193,7 @@ import Testing
     }
 
     @Test("An export leaves it out, and says so")
-    func exports() throws {
+    func export() throws {
         try withKeychain { keychain in
             _ = try make(keychain)
             try keychain.engine.add(.password("a"))
@@ -221,6 +223,50 @@ import Testing
             try expectUsable()
             try keychain.handler.changePasscode(from: "1234", to: "5678", rekey: true)
             try expectUsable()
+        }
+    }
+
+    @Test("It is used in the states of the lock in which its row opens", arguments: KeychainHost.allCases)
+    func locked(host: KeychainHost) throws {
+        try withKeychain(host) { keychain in
+            let usable: [Protection: Bool] = [
+                .whenUnlocked: false, .whenUnlockedThisDeviceOnly: false, .whenPasscodeSetThisDeviceOnly: false,
+                .afterFirstUnlock: true, .always: true,
+            ]
+            try keychain.setPasscode("1234")
+            var keys: [(key: PersistentReference, isUsable: Bool)] = []
+            for (protection, isUsable) in usable {
+                var request = AddRequest(.key)
+                request.accessControl = AccessControl(protection)
+                guard case .added(let item) = try keychain.handler.handle(.makeKey(request), from: caller) else {
+                    throw keychain.handler.wrongReply
+                }
+                keys.append((item.persistentReference, isUsable))
+            }
+            try keychain.lock(.now)
+            for (key, isUsable) in keys {
+                if isUsable {
+                    #expect(try use(keychain, key, .sign(digest: digest)).count == 64)
+                } else {
+                    expectFails(.interactionNotAllowed) { try use(keychain, key, .sign(digest: digest)) }
+                }
+            }
+            try keychain.unlock("1234")
+            for (key, _) in keys { #expect(try use(keychain, key, .sign(digest: digest)).count == 64) }
+        }
+    }
+
+    @Test("It expires like every other item", arguments: KeychainHost.carriers)
+    func expiry(host: KeychainHost) throws {
+        try withKeychain(host) { keychain in
+            var request = AddRequest(.key)
+            request.expires = .after(60_000)
+            guard case .added(let item) = try keychain.handler.handle(.makeKey(request), from: caller) else {
+                throw keychain.handler.wrongReply
+            }
+            #expect(try use(keychain, item.persistentReference, .sign(digest: digest)).count == 64)
+            keychain.clock.advance(by: 61)
+            expectFails(.itemNotFound) { try use(keychain, item.persistentReference, .sign(digest: digest)) }
         }
     }
 

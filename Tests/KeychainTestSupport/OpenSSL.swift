@@ -59,7 +59,9 @@ package enum OpenSSL {
     package static func isSignature(
         _ signature: Data, of digest: Data, by key: Data, _ options: [String]
     ) throws -> Bool {
-        let words = ["pkeyutl", "-verify", "-pubin", "-keyform", "DER", "-inkey", "key", "-in", "in", "-sigfile", "sig"]
+        let words = [
+            "pkeyutl", "-verify", "-pubin", "-keyform", "DER", "-inkey", "key", "-in", "in", "-sigfile", "sig",
+        ]
         return try run(words + options.options, ["key": key, "in": digest, "sig": signature]).status == 0
     }
 
