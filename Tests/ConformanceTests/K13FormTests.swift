@@ -218,7 +218,9 @@ struct K13FormTests {
         for bits in [8, 511, 8193, 16384] {
             #expect(throws: Failure.parameter, "\(bits)") { try read(key(bits: bits)) }
         }
-        for exponent: [UInt8] in [[1], [0], [2], [1, 0, 0], [0xff, 0xff], [0x7f] + [UInt8](repeating: 0xff, count: 8)] {
+        for exponent: [UInt8] in [
+            [1], [0], [2], [1, 0, 0], [0xff, 0xff], [0x7f] + [UInt8](repeating: 0xff, count: 8),
+        ] {
             #expect(throws: Failure.parameter, "\(exponent)") { try read(key(bits: 1024, exponent: exponent)) }
         }
     }

@@ -315,18 +315,47 @@ struct K52EngineKeyTests {
                 try make(flags, [kSecUseAuthenticationContext: context])
             }
             keychain.run([.find(keys, .notFound)])
-            // Nor does it by an update.
-            let key = try make(.privateKeyUsage)
-            let control = try #require(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil))
-            _ = SecItemUpdate(
-                keys.with([kSecUseAuthenticationContext: context]) as CFDictionary,
-                [kSecAttrAccessControl: control] as CFDictionary)
-            let other = LAContext()
-            #expect(other.setCredential(bytes("other"), type: .applicationPassword))
-            let again: SecKey = try found(keys.with(reference).with([kSecUseAuthenticationContext: other]))
-            #expect(again == key)
-            let isChanged = try attributes(of: keys)[kSecAttrAccessControl as String] as? SecAccessControl == control
-            #expect(isChanged ? (try? again.sign(message, .ecdsaSignatureMessageX962SHA256)) == nil : true)
+            // Nor does it by an update, which nothing could take back.
+            let key = try make(.privateKeyUsage, [kSecAttrLabel: "L"])
+            for flags: SecAccessControlCreateFlags in [flags, .userPresence, .applicationPassword] {
+                let control = try #require(
+                    SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil))
+                let query = keys.with([kSecAttrLabel: "L", kSecUseAuthenticationContext: context])
+                keychain.run([.update(query, [kSecAttrAccessControl: control], .authenticationFailed)])
+                try expectSigns(key)
+            }
+        }
+    }
+
+    @Test(
+        "K.68 An update gives a key in the engine another access control, with the consent of using it",
+        arguments: KeychainHost.allCases)
+    func updateOfAccessControl(host: KeychainHost) throws {
+        try withKeychain(host) { keychain in
+            try keychain.setPasscode("1234")
+            let key = try make([kSecAttrLabel: "L"])
+            let query = keys.with([kSecAttrLabel: "L"])
+            let control = try #require(
+                SecAccessControlCreateWithFlags(
+                    nil, kSecAttrAccessibleWhenUnlocked, [.privateKeyUsage, .devicePasscode], nil))
+            keychain.run([.update(query, [kSecAttrAccessControl: control], .success)])
+            keychain.prompter.answer(.fail(.declined), .text("1234"))
+            #expect(throws: Failure.declined) { try key.sign(message, .ecdsaSignatureMessageX962SHA256) }
+            try expectSigns(key)
+            // Who would be free of it has to be asked once more.
+            let open: Item = [kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked]
+            keychain.prompter.answer(.fail(.declined))
+            #expect(SecItemUpdate(query as CFDictionary, open as CFDictionary) == errSecUserCanceled)
+            keychain.run([
+                .update(
+                    query.with([kSecUseAuthenticationUI: kSecUseAuthenticationUIFail]), open, .interactionNotAllowed)
+            ])
+            #expect(throws: Failure.self) { try key.sign(message, .ecdsaSignatureMessageX962SHA256) }
+            keychain.prompter.answer(.text("1234"))
+            keychain.run([.update(query, open, .success)])
+            let count = keychain.prompter.questions.count
+            try expectSigns(key)
+            #expect(keychain.prompter.questions.count == count)
         }
     }
 
@@ -344,7 +373,9 @@ struct K52EngineKeyTests {
         }
     }
 
-    @Test("K.52 The token is asked for in the attributes of the private half or of the pair", arguments: KeychainHost.allCases)
+    @Test(
+        "K.52 The token is asked for in the attributes of the private half or of the pair",
+        arguments: KeychainHost.allCases)
     func placeOfToken(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             let token: Item = [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave]
