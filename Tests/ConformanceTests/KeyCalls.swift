@@ -17,6 +17,7 @@ struct Failure: Error, Equatable {
     static let missingEntitlement = Self(code: -34018)
     static let verifyFailed = Self(code: -67808)
     static let declined = Self(code: -2, domain: "com.apple.LocalAuthentication")
+    static let invalidContext = Self(code: -10, domain: "com.apple.LocalAuthentication")
     static let notInteractive = Self(code: -1004, domain: "com.apple.LocalAuthentication")
 }
 

@@ -47,6 +47,7 @@ struct EngineKey: CurvePrivateKey {
 
     func failure(_ error: KeychainError) -> KeyFailure {
         let isLocked = (try? connection.lockStatus().state) != .unlocked
-        return KeyFailure(error, mayAsk: mayAsk, isLocked: isLocked)
+        let isInvalidated = session?.isInvalidated == true
+        return KeyFailure(error, mayAsk: mayAsk, isLocked: isLocked, isInvalidated: isInvalidated)
     }
 }

@@ -7,12 +7,14 @@ struct KeyFailure {
 
     init(_ error: KeychainError) { self.error = NSError(error) }
 
-    /// The failure of an operation with a key in the engine: what a person declines, or may not be asked for, is an error of
-    /// `LAError.errorDomain`, as Apple's tokens report it.
-    init(_ error: KeychainError, mayAsk: Bool, isLocked: Bool) {
+    /// The failure of an operation with a key in the engine: what a person declines, or may not be asked for, and what a context
+    /// that was invalidated no longer answers, is an error of `LAError.errorDomain`, as Apple's tokens report it.
+    init(_ error: KeychainError, mayAsk: Bool, isLocked: Bool, isInvalidated: Bool) {
         let code: Int? =
             switch error.code {
             case .userCancelled: -2
+            case .interactionNotAllowed where isInvalidated && !isLocked: -10
+            case .authenticationFailed where isInvalidated: -10
             case .interactionNotAllowed where !mayAsk && !isLocked: -1004
             default: nil
             }

@@ -30,8 +30,8 @@ public func SecKeyIsAlgorithmSupported(
 ///   - dataToSign: The message, or a digest of exactly the algorithm's length.
 ///   - error: The place receives an error with the code ``errSecParam`` for an algorithm that the key does not have and for
 ///     a digest of another length. A key in the engine fails as `SecItemCopyMatching(_:_:)` would, except that a person
-///     who declines is `LAError.userCancel`, and one who may not be asked `LAError.notInteractive`. The caller owns
-///     the error.
+///     who declines is `LAError.userCancel`, one who may not be asked `LAError.notInteractive`, and a context that was
+///     invalidated `LAError.invalidContext`. The caller owns the error.
 /// - Returns: The signature, or nil.
 public func SecKeyCreateSignature(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,
