@@ -243,7 +243,8 @@ struct K25SignatureTests {
         let numbers = try pair.key.sign(message, .ecdsaSignatureMessageRFC4754SHA256)
         let (r, s) = (Data(numbers.prefix(field)), Data(numbers.suffix(field)))
         func integer(_ bytes: Data) -> Data { OpenSSL.node(0x02, bytes) }
-        let (good, tail) = (der(numbers), Data(der(numbers).suffix(2 + field)))
+        let good = der(numbers)
+        let content = Data(good.dropFirst(good[1] < 0x80 ? 2 : 3))
         let wrong: [String: Data] = [
             "zeros in front": OpenSSL.node(0x30, integer(Data(count: 2) + r) + integer(Data(count: 2) + s)),
             "one number": OpenSSL.node(0x30, integer(Data([1]))),
@@ -252,11 +253,14 @@ struct K25SignatureTests {
             "a negative number": OpenSSL.node(0x30, integer(Data([0x80])) + integer(Data([1]))),
             "an empty number": OpenSSL.node(0x30, integer(Data()) + integer(Data([1]))),
             "a number too long": OpenSSL.node(0x30, integer(Data([1]) + r) + integer(Data([1]) + s)),
-            "a set": OpenSSL.node(0x31, Data(good.suffix(2 * field))),
-            "bytes behind": good + tail,
-            "an endless length": Data([0x30, 0x80]) + good.dropFirst(2) + Data([0, 0]),
-            "a wrong length": Data([0x30, 0x82, 0xff, 0xff]) + good.dropFirst(2),
+            "a set": OpenSSL.node(0x31, content),
+            "bytes behind": good + Data([0]),
+            "bytes within": OpenSSL.node(0x30, content + Data([5, 0])),
+            "an endless length": Data([0x30, 0x80]) + content + Data([0, 0]),
+            "a long length": Data([0x30, 0x82, 0, UInt8(content.count)]) + content,
+            "a wrong length": Data([0x30, 0x82, 0xff, 0xff]) + content,
         ]
+        try pair.publicKey.verify(OpenSSL.node(0x30, content), of: message, .ecdsaSignatureMessageX962SHA256)
         for (title, bytes) in wrong {
             #expect(throws: Failure.verifyFailed, "\(title)") {
                 try pair.publicKey.verify(bytes, of: message, .ecdsaSignatureMessageX962SHA256)

@@ -12,10 +12,13 @@ struct K46CurveEncryptionTests {
         let staticPrivateX963, ephemeralPublic, sharedX, kdfOutput, iv, plaintext, ciphertext, applicationLabel: String
     }
 
+    private struct List: Decodable { let vectors: [Vector] }
+
     private static func vectors() throws -> [Vector] {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return try decoder.decode([Vector].self, from: Data(contentsOf: Repository.file("Tests/Vectors/ecies.json")))
+        let file = Repository.file("Tests/Vectors/ecies.json")
+        return try decoder.decode(List.self, from: Data(contentsOf: file)).vectors
     }
 
     private func key(_ vector: Vector) throws -> SecKey {
