@@ -308,7 +308,11 @@ let package = Package(
         ),
         .testTarget(
             name: "ConformanceTests",
-            dependencies: ["KeychainLocalAuthentication", "KeychainSecurity", "KeychainTestSupport", "SwiftKeychain"],
+            dependencies: [
+                "KeychainLocalAuthentication", "KeychainModel", "KeychainSecurity", "KeychainTestSupport",
+                "SwiftKeychain",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
             swiftSettings: houseSettings
         ),
         .testTarget(

@@ -27,6 +27,7 @@ struct Outcome {
     static var noSuchAttribute: Outcome { failure(-25303) }
     static var noSuchClass: Outcome { failure(-25306) }
     static var interactionNotAllowed: Outcome { failure(-25308) }
+    static var decode: Outcome { failure(-26275) }
     static var missingEntitlement: Outcome { failure(-34018) }
 
     func check(_ status: OSStatus, _ result: CFTypeRef?, of title: String, at location: SourceLocation) {

@@ -10,8 +10,8 @@ import Testing
     @Test("Every attribute of a class has a property", arguments: ItemClass.allCases)
     func everyAttribute(_ itemClass: ItemClass) throws {
         let table = AttributeTable.table(for: itemClass).rules.map(\.attribute)
-        // Not an attribute that anybody sets: the system's own mark.
-        let attributes = Set(table).subtracting([.protected])
+        // Not attributes that anybody sets: the system's own mark, and what tells a token's keys apart.
+        let attributes = Set(table).subtracting([.protected, .tokenObjectID])
         let set =
             switch itemClass {
             case .genericPassword: Full.genericPassword.names

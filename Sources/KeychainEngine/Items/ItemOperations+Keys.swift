@@ -115,7 +115,7 @@ extension ItemOperations {
     }
 
     /// - Throws: `.parameter` for changes of a key of the engine that would make it another key or let it out, and for those
-    ///   that would make another item one.
+    ///   that would make another item one; `.authenticationFailed` for an access control with which it could never be used.
     func requireKeyStays(_ item: Item, _ changes: ItemChanges) throws(KeychainError) {
         guard item.itemClass == .key else { return }
         let isOthers = !changes.attributes.nameEngineToken && changes.attributes[.tokenObjectID] == nil
@@ -125,6 +125,9 @@ extension ItemOperations {
         guard item.isKeptInEngine ? isSame : isOthers else {
             throw KeychainError(
                 .parameter, message: "a key in the engine stays what it is, and no other key becomes one")
+        }
+        if item.isKeptInEngine, let control = changes.accessControl {
+            try authentication.requireUsable(control, hasPasscode: hasPasscode)
         }
     }
 }

@@ -16,8 +16,10 @@ extension AccessControl {
         case .delete: return constrainsDeletion ? alternatives : [[]]
         // The constraints are for the use of the key: its bytes are for nobody.
         case .read: return flags.contains(.privateKeyUsage) ? [] : alternatives
-        // Of a key in the engine. Without that flag an access control says nothing about use, and allows none.
-        case .use: return flags.contains(.privateKeyUsage) ? alternatives : isConstrained ? [] : [[]]
+        // Of a key in the engine. Without that flag an access control says nothing about use, and allows none. Whether an
+        // application password is the right one shows when it opens a secret that it is part of, and it is part of none here.
+        case .use where flags.contains(.privateKeyUsage) && !flags.contains(.applicationPassword): return alternatives
+        case .use: return isConstrained ? [] : [[]]
         }
     }
 

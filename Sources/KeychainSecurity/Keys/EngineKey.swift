@@ -26,7 +26,10 @@ struct EngineKey: CurvePrivateKey {
         authenticationUI = dictionary.authenticationUI
     }
 
-    func signature(ofDigest digest: Data) throws(KeychainError) -> Data { try use(.sign(digest: digest)) }
+    /// Of a longer digest nothing else counts, and a daemon takes no more than a digest has.
+    func signature(ofDigest digest: Data) throws(KeychainError) -> Data {
+        try use(.sign(digest: digest.prefix(curve.fieldByteCount)))
+    }
 
     func sharedSecret(with peer: ECKey) throws(KeychainError) -> Data { try use(.agree(point: peer.point)) }
 
