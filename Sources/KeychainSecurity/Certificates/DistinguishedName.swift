@@ -46,7 +46,7 @@ struct DistinguishedName: DERParseable {
         get throws {
             let content = try normalizedContent
             var serializer = DER.Serializer()
-            serializer.appendPrimitiveNode(identifier: .sequence) { $0 += content }
+            serializer.appendConstructedNode(identifier: .sequence) { $0.serializeRawBytes(content) }
             return Data(serializer.serializedBytes)
         }
     }
