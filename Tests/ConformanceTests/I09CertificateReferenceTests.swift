@@ -99,6 +99,7 @@ struct I09CertificateReferenceTests {
             keychain.run((certificateFirst ? halves : halves.reversed()).map { Row.add($0, .success) })
             let found = try found(identities.with(reference), as: SecIdentity.self)
             #expect(found == identity)
+            #expect(SecIdentityCreate(nil, leaf, Pair.p384.key) == nil)
             var (certificate, key): (SecCertificate?, SecKey?)
             #expect(SecIdentityCopyCertificate(found, &certificate) == errSecSuccess)
             #expect(SecIdentityCopyPrivateKey(found, &key) == errSecSuccess)
