@@ -86,7 +86,8 @@ extension SecItemDictionary {
             .tokenID: .text(Item.engineToken),
         ]
         query.synchronizable = .any
-        guard case .found(let items) = try perform(.find(FindRequest(query, wantsSecrets: false))), let item = items.first
+        guard case .found(let items) = try perform(.find(FindRequest(query, wantsSecrets: false))),
+            let item = items.first
         else { throw KeychainError(.itemNotFound, message: "the engine has no such key") }
         return try SecKey(item, self)
     }

@@ -186,7 +186,8 @@ extension AttributeSet {
     fileprivate mutating func normalizeNames(of itemClass: ItemClass) {
         guard itemClass == .certificate || itemClass == .identity else { return }
         for attribute in [Attribute.issuer, .subject] {
-            guard case .data(let data)? = self[attribute], let name = DistinguishedName.normalizedContent(of: data) else {
+            guard case .data(let data)? = self[attribute], let name = DistinguishedName.normalizedContent(of: data)
+            else {
                 continue
             }
             self[attribute] = .data(name)

@@ -17,7 +17,8 @@ struct Chain: Sendable {
 
     private init() throws {
         let keys = (
-            root: try Pair.p384.openSSLPrivate, authority: try Pair.p521.openSSLPrivate, leaf: try Pair.p256.openSSLPrivate
+            root: try Pair.p384.openSSLPrivate, authority: try Pair.p521.openSSLPrivate,
+            leaf: try Pair.p256.openSSLPrivate
         )
         root = try OpenSSL.certificate("/C=CH/O=Example/CN=root", key: keys.root)
         authority = try OpenSSL.certificate(

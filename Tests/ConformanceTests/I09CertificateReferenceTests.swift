@@ -37,7 +37,8 @@ struct I09CertificateReferenceTests {
             host,
             [
                 .add([kSecValueRef: leaf], .nothing),
-                .find(certificates.with([kSecReturnAttributes: true]), .dictionary(attributes, without: [kSecValueData])),
+                .find(
+                    certificates.with([kSecReturnAttributes: true]), .dictionary(attributes, without: [kSecValueData])),
                 .find(certificates.with([kSecReturnData: true]), .data(chain.leaf)),
                 .add([kSecValueRef: renewed, kSecAttrLabel: "mine"], .success),
                 .find(certificates.with([kSecAttrLabel: "mine", kSecReturnData: true]), .data(chain.renewed)),
@@ -59,7 +60,7 @@ struct I09CertificateReferenceTests {
         }
     }
 
-    @Test("I.10 The same certificate with another label is there already", arguments: KeychainHost.allCases)
+    @Test("T4.3 I.10 The same certificate with another label is there already", arguments: KeychainHost.allCases)
     func same(host: KeychainHost) throws {
         try table(
             host,
@@ -92,7 +93,9 @@ struct I09CertificateReferenceTests {
             ])
     }
 
-    @Test("I.12 Certificate and key make an identity, whichever comes first", arguments: KeychainHost.allCases, [true, false])
+    @Test(
+        "T5.1 T5.3 T5.17 I.12 Certificate and key make an identity, whichever comes first",
+        arguments: KeychainHost.allCases, [true, false])
     func joins(host: KeychainHost, certificateFirst: Bool) throws {
         try withKeychain(host) { keychain in
             let halves: [Item] = [[kSecValueRef: leaf], [kSecValueRef: Pair.p256.key]]
@@ -110,7 +113,7 @@ struct I09CertificateReferenceTests {
         }
     }
 
-    @Test("I.13 An identity is added unless both halves are there", arguments: KeychainHost.allCases)
+    @Test("T5.7 I.13 An identity is added unless both halves are there", arguments: KeychainHost.allCases)
     func adds(host: KeychainHost) throws {
         let item: Item = [kSecValueRef: identity]
         try table(
@@ -123,7 +126,9 @@ struct I09CertificateReferenceTests {
             ])
     }
 
-    @Test("I.14 An identity's class may stand beside it, and a label goes to both halves", arguments: KeychainHost.allCases)
+    @Test(
+        "T5.12 I.14 An identity's class may stand beside it, and a label goes to both halves",
+        arguments: KeychainHost.allCases)
     func labels(host: KeychainHost) throws {
         let item = identities.with([kSecValueRef: identity])
         try table(
@@ -148,12 +153,14 @@ struct I09CertificateReferenceTests {
             [
                 .add([kSecValueRef: identity], .success), .add([kSecValueRef: second], .success),
                 .find(identities.with(all).with(reference), .array(of: 2)),
-                .delete([kSecValueRef: identity], .success), .find([kSecValueRef: leaf], .notFound), .find(key, .success),
-                .delete([kSecValueRef: second], .success), .find(key, .notFound), .find([kSecValueRef: renewed], .notFound),
+                .delete([kSecValueRef: identity], .success), .find([kSecValueRef: leaf], .notFound),
+                .find(key, .success),
+                .delete([kSecValueRef: second], .success), .find(key, .notFound),
+                .find([kSecValueRef: renewed], .notFound),
             ])
     }
 
-    @Test("I.16 An identity's persistent reference leads to it", arguments: KeychainHost.allCases)
+    @Test("T5.6 T5.9 T5.10 I.16 An identity's persistent reference leads to it", arguments: KeychainHost.allCases)
     func persistent(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             let persistent: Data = try added([kSecValueRef: identity, kSecReturnPersistentRef: true])
@@ -179,8 +186,12 @@ struct I09CertificateReferenceTests {
         }
         let day: TimeInterval = 24 * 60 * 60
         let query = certificates.with(all).with([kSecReturnData: true])
-        func matching(_ key: CFString, _ value: Any, _ outcome: Outcome) -> Row { .find(query.with([key: value]), outcome) }
-        let others = try [chain.root, chain.authority].map { Row.add([kSecValueRef: try SecCertificate.read($0)], .success) }
+        func matching(_ key: CFString, _ value: Any, _ outcome: Outcome) -> Row {
+            .find(query.with([key: value]), outcome)
+        }
+        let others = try [chain.root, chain.authority].map {
+            Row.add([kSecValueRef: try SecCertificate.read($0)], .success)
+        }
         try table(
             host,
             others + [
@@ -200,14 +211,18 @@ struct I09CertificateReferenceTests {
                 matching(kSecMatchSubjectEndsWith, "root", .array(of: 1)),
                 matching(kSecMatchSubjectWholeString, "Leaf", .notFound),
                 .find(
-                    query.with([kSecMatchSubjectWholeString: "LEAF one", kSecMatchCaseInsensitive: true]), .array(of: 2)),
+                    query.with([kSecMatchSubjectWholeString: "LEAF one", kSecMatchCaseInsensitive: true]), .array(of: 2)
+                ),
                 .find(
-                    certificates.with([kSecMatchEmailAddressIfPresent: "leaf@example.org", kSecMatchLimit: 1]), .success),
-                .find(identities.with(all).with(reference).with([kSecMatchIssuers: [try name(chain.root)]]), .array(of: 2)),
+                    certificates.with([kSecMatchEmailAddressIfPresent: "leaf@example.org", kSecMatchLimit: 1]), .success
+                ),
+                .find(
+                    identities.with(all).with(reference).with([kSecMatchIssuers: [try name(chain.root)]]), .array(of: 2)
+                ),
             ])
     }
 
-    @Test("C14 The private key of a certificate is looked for in the keychain", arguments: KeychainHost.allCases)
+    @Test("T5.2 I.12 The private key of a certificate is looked for in the keychain", arguments: KeychainHost.allCases)
     func privateKey(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             var found: SecIdentity?
@@ -219,7 +234,9 @@ struct I09CertificateReferenceTests {
         }
     }
 
-    @Test("An identity whose key is in the engine signs, and is found by reference", arguments: KeychainHost.allCases)
+    @Test(
+        "I.12 An identity whose key is in the engine signs, and is found by reference", arguments: KeychainHost.allCases
+    )
     func keyInEngine(host: KeychainHost) throws {
         try withKeychain(host) { _ in
             let key = try SecKey.make(

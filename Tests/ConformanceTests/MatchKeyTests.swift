@@ -13,17 +13,19 @@ struct MatchKeyTests {
         "C.7 Policies and trust are refused aloud for every class, issuers and mail addresses for what is no certificate",
         arguments: KeychainHost.allCases)
     func trustIsNotOffered(host: KeychainHost) throws {
-        let rows = Fixtures.everyClass.flatMap { name -> [Row] in
-            [
-                .find(query(name, kSecMatchPolicy, NSObject()), .unimplemented),
-                .find(query(name, kSecMatchTrustedOnly, true), .unimplemented),
-            ]
-        } + [kSecClassGenericPassword, kSecClassInternetPassword, kSecClassKey].flatMap { name -> [Row] in
-            [
-                .find(query(name, kSecMatchIssuers, [Fixtures.issuer]), .unimplemented),
-                .find(query(name, kSecMatchEmailAddressIfPresent, "a@example"), .unimplemented),
-            ]
-        }
+        let rows =
+            Fixtures.everyClass.flatMap { name -> [Row] in
+                [
+                    .find(query(name, kSecMatchPolicy, NSObject()), .unimplemented),
+                    .find(query(name, kSecMatchTrustedOnly, true), .unimplemented),
+                ]
+            }
+            + [kSecClassGenericPassword, kSecClassInternetPassword, kSecClassKey].flatMap { name -> [Row] in
+                [
+                    .find(query(name, kSecMatchIssuers, [Fixtures.issuer]), .unimplemented),
+                    .find(query(name, kSecMatchEmailAddressIfPresent, "a@example"), .unimplemented),
+                ]
+            }
         try table(host, Fixtures.everyStored.map { Row.add($0, .success) } + rows)
     }
 

@@ -16,7 +16,8 @@ struct CertificateContentTests {
     @Test(
         "C3 C4 The summary is the best text that there is, the last one first",
         arguments: [
-            ("/CN=one", [], "one"), ("/CN=one/CN=two", [], "two, one"), ("/CN=one/description=words", [], "one (words)"),
+            ("/CN=one", [], "one"), ("/CN=one/CN=two", [], "two, one"),
+            ("/CN=one/description=words", [], "one (words)"),
             ("/O=org/OU=a/OU=b/OU=c", [], "c, b, a"), ("/O=org", [], "org"), ("/L=Bern", [], "Bern"),
             ("/O=org", ["subjectAltName=DNS:a.example,DNS:b.example"], "a.example"),
             ("/O=org", ["subjectAltName=DNS:a.example,email:m@example.org"], "m@example.org"),
@@ -46,7 +47,8 @@ struct CertificateContentTests {
         }
         #expect(try addresses("/CN=one", []) == [])
         #expect(
-            try addresses("/CN=one/emailAddress=s@example.org", ["subjectAltName=email:a@example.org,email:b@example.org"])
+            try addresses(
+                "/CN=one/emailAddress=s@example.org", ["subjectAltName=email:a@example.org,email:b@example.org"])
                 == ["a@example.org", "b@example.org", "s@example.org"])
     }
 
@@ -81,7 +83,8 @@ struct CertificateContentTests {
     func critical() throws {
         let key = OpenSSL.sec1(try Self.key.get().bytes)
         func read(_ line: String) throws -> SecCertificate? {
-            SecCertificateCreateWithData(nil, try OpenSSL.certificate("/CN=one", key: key, extensions: [line]) as NSData)
+            SecCertificateCreateWithData(
+                nil, try OpenSSL.certificate("/CN=one", key: key, extensions: [line]) as NSData)
         }
         #expect(try read("2.5.29.37=critical,DER:0500") == nil)
         #expect(try read("2.5.29.37=DER:0500") != nil)
@@ -103,7 +106,9 @@ struct CertificateContentTests {
 
 extension SecKey {
     fileprivate static func generated() throws -> SecKey {
-        let parameters: [CFString: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256]
+        let parameters: [CFString: Any] = [
+            kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
+        ]
         return try #require(SecKeyCreateRandomKey(parameters as CFDictionary, nil))
     }
 

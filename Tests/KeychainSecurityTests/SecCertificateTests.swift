@@ -1,6 +1,7 @@
-@testable import KeychainSecurity
 import KeychainTestSupport
 import Testing
+
+@testable import KeychainSecurity
 
 @Suite("Certificates")
 struct SecCertificateTests {

@@ -23,7 +23,8 @@ extension OpenSSL {
         let signingRequest = try output(request + ["-outform", "DER"], ["key": key])
         return try output(
             [
-                "x509", "-req", "-inform", "DER", "-in", "request", "-CA", "issuer", "-CAform", "DER", "-CAkey", "issuerkey",
+                "x509", "-req", "-inform", "DER", "-in", "request", "-CA", "issuer", "-CAform", "DER", "-CAkey",
+                "issuerkey",
                 "-CAkeyform", "DER", "-set_serial", "\(serial)", "-days", "\(days)", "-extfile", "extensions",
                 "-outform", "DER",
             ],
@@ -55,7 +56,8 @@ extension OpenSSL {
         return try output(
             [
                 "x509", "-req", "-inform", "DER", "-in", "request", "-force_pubkey", "public", "-keyform", "DER", "-CA",
-                "issuer", "-CAform", "DER", "-CAkey", "issuerkey", "-CAkeyform", "DER", "-set_serial", "7", "-days", "30",
+                "issuer", "-CAform", "DER", "-CAkey", "issuerkey", "-CAkeyform", "DER", "-set_serial", "7", "-days",
+                "30",
                 "-outform", "DER",
             ],
             ["request": request, "issuer": issuer.certificate, "issuerkey": issuer.key, "public": publicKey])

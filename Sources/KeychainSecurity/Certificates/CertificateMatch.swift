@@ -28,7 +28,8 @@ struct CertificateMatch {
         if let moment, !(contents.validity.notBefore...).contains(moment) || moment > contents.validity.notAfter {
             return false
         }
-        if let emailAddress, !contents.emailAddresses.contains(where: { $0.lowercased() == emailAddress.lowercased() }) {
+        if let emailAddress, !contents.emailAddresses.contains(where: { $0.lowercased() == emailAddress.lowercased() })
+        {
             return false
         }
         guard subjects.allSatisfy({ isMet($0.place, $0.text, by: contents.summary ?? "") }) else { return false }

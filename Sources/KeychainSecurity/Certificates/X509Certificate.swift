@@ -18,7 +18,9 @@ struct X509Certificate: DERParseable {
 
     init(derEncoded root: ASN1Node) throws {
         self = try DER.sequence(root, identifier: .sequence) { nodes in
-            guard let node = nodes.next() else { throw ASN1Error.invalidASN1Object(reason: "a certificate has a signed part") }
+            guard let node = nodes.next() else {
+                throw ASN1Error.invalidASN1Object(reason: "a certificate has a signed part")
+            }
             let signed = try DER.sequence(node, identifier: .sequence) { try X509Certificate(signed: &$0) }
             _ = try AlgorithmIdentifier(derEncoded: &nodes)
             _ = try ASN1BitString(derEncoded: &nodes)
@@ -59,7 +61,8 @@ struct X509Certificate: DERParseable {
         guard let node = nodes.next(), node.identifier == .integer, case .primitive(let content) = node.content,
             serialNumberSizes ~= content.count
         else {
-            throw ASN1Error.invalidASN1Object(reason: "the serial number of a certificate is an integer of up to 37 bytes")
+            throw ASN1Error.invalidASN1Object(
+                reason: "the serial number of a certificate is an integer of up to 37 bytes")
         }
         return content
     }
