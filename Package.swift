@@ -44,15 +44,31 @@ let package = Package(
         .library(name: "SwiftKeychain", targets: ["SwiftKeychain", "KeychainEmbedded"]),
         .library(name: "SwiftKeychainTesting", targets: ["SwiftKeychainTesting", "KeychainEmbedded"]),
         .library(name: "DataProtection", targets: ["DataProtection", "KeychainEmbedded"]),
+        .library(name: "KeychainNIOSSL", targets: ["KeychainNIOSSL", "KeychainEmbedded"]),
+        .library(name: "KeychainJWTKit", targets: ["KeychainJWTKit", "KeychainEmbedded"]),
+        .library(name: "KeychainX509", targets: ["KeychainX509", "KeychainEmbedded"]),
         .executable(name: "keychainctl", targets: ["KeychainTool"]),
         .executable(name: "keychaind", targets: ["KeychainDaemonMain"]),
         .plugin(name: "AppleCompatibility", targets: ["AppleCompatibility"]),
+    ],
+    // What an adapter adapts to is fetched, resolved and compiled for the packages alone that ask for its trait
+    // (docs/decisions/037-adapters.md).
+    traits: [
+        .trait(name: "NIOSSL", description: "KeychainNIOSSL: TLS with a key that stays in the keychain"),
+        .trait(name: "JWTKit", description: "KeychainJWTKit: tokens signed with a key that stays in the keychain"),
+        .trait(name: "X509", description: "KeychainX509: certificates signed with a key that stays in the keychain"),
+        .default(enabledTraits: []),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        // For the adapters alone.
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         .target(name: "CKeychainLinux"),
@@ -134,6 +150,38 @@ let package = Package(
             name: "DataProtection",
             dependencies: [
                 "KeychainCrypto", "KeychainModel", "KeychainSystem", "SwiftKeychain",
+            ],
+            swiftSettings: houseSettings
+        ),
+        // The adapters: keys for other packages' TLS, tokens and certificates. Each is empty without its trait.
+        .target(
+            name: "KeychainSigning",
+            dependencies: ["KeychainSecurity", .product(name: "SwiftASN1", package: "swift-asn1")],
+            swiftSettings: houseSettings
+        ),
+        .target(
+            name: "KeychainNIOSSL",
+            dependencies: [
+                "KeychainSecurity", "KeychainSigning",
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["NIOSSL"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["NIOSSL"])),
+            ],
+            swiftSettings: houseSettings
+        ),
+        .target(
+            name: "KeychainJWTKit",
+            dependencies: [
+                "KeychainSecurity", "KeychainSigning",
+                .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["JWTKit"])),
+            ],
+            swiftSettings: houseSettings
+        ),
+        .target(
+            name: "KeychainX509",
+            dependencies: [
+                "KeychainSecurity", "KeychainSigning",
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates", condition: .when(traits: ["X509"])),
             ],
             swiftSettings: houseSettings
         ),

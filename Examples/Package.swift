@@ -18,6 +18,8 @@ import PackageDescription
     ]
     let swiftKeychain: [Target.Dependency] = [.product(name: "SwiftKeychain", package: "swift-keychain")]
     let dataProtection: [Target.Dependency] = [.product(name: "DataProtection", package: "swift-keychain")]
+    /// The adapter to jwt-kit, which the trait JWTKit turns on.
+    let keychainJWTKit: [Target.Dependency] = [.product(name: "KeychainJWTKit", package: "swift-keychain")]
     let appleCompatibility: [Target.PluginUsage] = [.plugin(name: "AppleCompatibility", package: "swift-keychain")]
 #else
     let keychainSecurity: [Target.Dependency] = []
@@ -25,6 +27,7 @@ import PackageDescription
     let localAuthentication: [Target.Dependency] = []
     let swiftKeychain: [Target.Dependency] = []
     let dataProtection: [Target.Dependency] = []
+    let keychainJWTKit: [Target.Dependency] = []
     let appleCompatibility: [Target.PluginUsage] = []
 #endif
 
@@ -35,7 +38,7 @@ let package = Package(
     name: "Examples",
     platforms: [.macOS(.v13)],
     dependencies: [
-        .package(path: Context.environment["KEYCHAIN_PACKAGE"] ?? ".."),
+        .package(path: Context.environment["KEYCHAIN_PACKAGE"] ?? "..", traits: ["JWTKit"]),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
     ],
     targets: [
@@ -80,6 +83,19 @@ let package = Package(
             dependencies: [.product(name: "JWTKit", package: "jwt-kit"), "Story"] + dataProtection + security,
             swiftSettings: settings
         ),
+        // A service signs tokens with a key that is in the daemon and never in the service.
+        .executableTarget(
+            name: "TokenService",
+            dependencies: [.product(name: "JWTKit", package: "jwt-kit"), "Pass", "Story"] + keychainJWTKit + security,
+            swiftSettings: settings
+        ),
+        // Has the public key alone, and no keychain.
+        .executableTarget(
+            name: "TokenVerifier",
+            dependencies: [.product(name: "JWTKit", package: "jwt-kit"), "Pass", "Story"],
+            swiftSettings: settings
+        ),
+        .target(name: "Pass", dependencies: [.product(name: "JWTKit", package: "jwt-kit")], swiftSettings: settings),
         // A library under the plugin, with entitlements for every program that has none of its own.
         .target(
             name: "LibraryClient",

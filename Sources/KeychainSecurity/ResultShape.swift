@@ -16,14 +16,9 @@ struct ResultShape {
         case []: nil
         case .data: item.secret?.object
         case .persistentReference: item.persistentReference.data as NSData
-        case .reference: try reference(to: item)
+        case .reference: try dictionary.reference(to: item)
         default: try dictionary(of: item)
         }
-    }
-
-    /// A password has no reference.
-    private func reference(to item: Item) throws(KeychainError) -> SecKey? {
-        item.itemClass == .key ? try SecKey(item, dictionary) : nil
     }
 
     /// Returns an array for any limit but one, of those items that have something to return.
@@ -40,13 +35,13 @@ struct ResultShape {
 
     private func dictionary(of item: Item) throws(KeychainError) -> NSDictionary {
         var result = ResultDictionary()
+        let reference = returns.contains(.reference) ? try dictionary.reference(to: item) : nil
         // A reference to what has none gives its attributes.
-        let hasReference = returns.contains(.reference) && item.itemClass == .key
-        if returns.contains(.attributes) || returns.contains(.reference) && !hasReference {
+        if returns.contains(.attributes) || returns.contains(.reference) && reference == nil {
             result.add(attributesOf: item)
         }
         if returns.contains(.reference) { result.add("class", item.itemClass.rawValue as NSString) }
-        if returns.contains(.reference), let key = try reference(to: item) { result.add("v_Ref", key) }
+        if let reference { result.add("v_Ref", reference) }
         if returns.contains(.data), let secret = item.secret { result.add("v_Data", secret.object) }
         if returns.contains(.persistentReference) {
             result.add("v_PersistentRef", item.persistentReference.data as NSData)

@@ -28,6 +28,10 @@ internal import SwiftKeychain
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     status { () throws(KeychainError) in
         let dictionary = try SecItemDictionary(attributes)
+        if case .identity(let identity) = dictionary.reference {
+            if let value = try dictionary.add(identity) { result?.pointee = value }
+            return
+        }
         let request = try dictionary.addRequest()
         guard case .added(let item) = try dictionary.perform(.add(request)) else { throw .unexpectedReply }
         if let value = try ResultShape(dictionary).added(item) { result?.pointee = value }
@@ -59,10 +63,11 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
     status { () throws(KeychainError) in
         let dictionary = try SecItemDictionary(query)
         let request = try dictionary.findRequest()
-        guard case .found(let items) = try dictionary.perform(.find(request)) else { throw .unexpectedReply }
+        guard case .found(var items) = try dictionary.perform(.find(request)) else { throw .unexpectedReply }
+        if !dictionary.match.isEmpty { items = try dictionary.matching(items) }
         let shape = ResultShape(dictionary)
         let value =
-            request.query.limit == .one
+            dictionary.limit ?? .one == .one
             ? try items.first.flatMap { item throws(KeychainError) in try shape.found(item) } : try shape.found(items)
         if let value { result?.pointee = value }
     }

@@ -13,21 +13,52 @@ extension SecItemDictionary {
         case "m_ValidOnDate":
             guard value is NSDate || value is NSNull else { throw SecItemValue.wrongType(name, value) }
             // Passwords and keys have no period of validity: Apple's keychain ignores the key for them.
-            if itemClass == .certificate || itemClass == .identity { unsupportedMatchKey = name }
+            if hasCertificate { match.moment = (value as? NSDate).map { $0 as Date } ?? Date() }
         case "m_TrustedOnly":
             if try SecItemValue.boolean(name, value) { unsupportedMatchKey = name }
         case "m_CaseInsensitive", "m_DiacriticInsensitive", "m_WidthInsensitive":
             // Said to be false, it asks for nothing.
-            let flag = (value as? NSNumber).map { SecItemValue.isBoolean($0) && !$0.boolValue } ?? false
-            if !flag { unsupportedMatchKey = name }
+            let isFalse = (value as? NSNumber).map { SecItemValue.isBoolean($0) && !$0.boolValue } ?? false
+            if isFalse { break }
+            guard hasCertificate, let option = Self.comparisons[name] else { return unsupportedMatchKey = name }
+            match.comparison.insert(option)
         case "m_EmailAddressIfPresent":
-            guard value is NSString else { throw SecItemValue.wrongType(name, value) }
-            unsupportedMatchKey = name
-        case "m_Issuers", "m_Policy", "m_SubjectContains", "m_SubjectStartsWith", "m_SubjectEndsWith",
-            "m_SubjectWholeString", "m_ItemList", "m_SearchList":
-            unsupportedMatchKey = name
+            guard let address = SecItemValue.text(value) else { throw SecItemValue.wrongType(name, value) }
+            if hasCertificate { match.emailAddress = address } else { unsupportedMatchKey = name }
+        case "m_Issuers":
+            if hasCertificate { match.issuers = try Self.issuers(value) } else { unsupportedMatchKey = name }
+        case "m_SubjectContains", "m_SubjectStartsWith", "m_SubjectEndsWith", "m_SubjectWholeString":
+            guard hasCertificate, let place = Self.places[name] else { return unsupportedMatchKey = name }
+            match.subjects.append((place, try SecItemValue.text(name, value)))
+        case "m_Policy", "m_ItemList", "m_SearchList": unsupportedMatchKey = name
         default: break
         }
+    }
+
+    private var hasCertificate: Bool { itemClass == .certificate || itemClass == .identity }
+
+    private static let comparisons: [String: String.CompareOptions] = [
+        "m_CaseInsensitive": .caseInsensitive, "m_DiacriticInsensitive": .diacriticInsensitive,
+        "m_WidthInsensitive": .widthInsensitive,
+    ]
+
+    private static let places: [String: CertificateMatch.Place] = [
+        "m_SubjectContains": .contains, "m_SubjectStartsWith": .start, "m_SubjectEndsWith": .end,
+        "m_SubjectWholeString": .whole,
+    ]
+
+    private static func issuers(_ value: AnyObject) throws(KeychainError) -> [Data] {
+        guard let names = value as? NSArray else { throw SecItemValue.wrongType("kSecMatchIssuers", value) }
+        var contents: [Data] = []
+        for name in names {
+            guard let data = SecItemValue.data(name as AnyObject),
+                let content = DistinguishedName.normalizedContent(of: data)
+            else {
+                throw KeychainError(.parameter, message: "kSecMatchIssuers has names in DER, each a SEQUENCE")
+            }
+            contents.append(content)
+        }
+        return contents
     }
 
     private static func limit(_ value: AnyObject) throws(KeychainError) -> ItemQuery.Limit {

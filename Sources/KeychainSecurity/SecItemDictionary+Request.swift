@@ -4,34 +4,50 @@ internal import KeychainModel
 
 extension SecItemDictionary {
     func addRequest() throws(KeychainError) -> AddRequest {
+        try requireNoMatch()
+        if itemClass == .identity {
+            throw KeychainError(
+                .parameter, message: "an identity is added as an object (kSecValueRef), or as a certificate and a key")
+        }
+        var request = try addRequest(itemClass, attributes, reference)
+        if let secret { request.secret = try SecItemValue.secret(secret) }
+        try requireReadable(request)
+        return request
+    }
+
+    func requireNoMatch() throws(KeychainError) {
         if hasMatchFilters || limit != nil {
             throw KeychainError(.parameter, message: "adding an item takes no match keys (kSecMatch…)")
         }
-        if itemClass == .identity {
-            throw KeychainError(.parameter, message: "an identity is added as a certificate and a key, one by one")
-        }
         try requireNoSkip()
-        try requireNoReference()
+    }
+
+    /// For an item, or for half of an identity.
+    func addRequest(
+        _ itemClass: ItemClass, _ attributes: AttributeSet, _ reference: ItemReference?
+    ) throws(KeychainError) -> AddRequest {
         var request = AddRequest(itemClass)
         request.attributes = attributes
-        if let key {
-            if case .engine = key.half {
-                throw KeychainError(.duplicateItem, message: "a key in the engine is stored already")
-            }
-            let facts = KeyAttributes(key)
-            request.attributes.fill(with: facts.all)
-            request.secret = facts.bytes.map { SecretBytes(copying: $0) }
+        if let content = try reference?.content() {
+            request.attributes.fill(with: content.attributes)
+            request.secret = content.secret
         }
         request.accessGroup = accessGroup
         request.synchronizable = synchronizable == .yes
         request.accessControl = accessControl ?? protection.map { AccessControl($0) }
         request.expires = expires
-        if let secret { request.secret = try SecItemValue.secret(secret) }
-        // Nothing is stored whose reference cannot be returned.
-        if itemClass == .key && returns.contains(.reference) && !request.attributes.nameEngineToken {
-            _ = try AsymmetricKey(request.attributes, request.secret)
-        }
         return request
+    }
+
+    /// Nothing is stored whose reference cannot be returned.
+    private func requireReadable(_ request: AddRequest) throws(KeychainError) {
+        guard returns.contains(.reference) else { return }
+        switch itemClass {
+        case .key where !request.attributes.nameEngineToken:
+            _ = try AsymmetricKey(request.attributes, request.secret)
+        case .certificate: _ = try SecCertificate(request.secret)
+        default: break
+        }
     }
 
     func findRequest() throws(KeychainError) -> FindRequest {
@@ -40,16 +56,18 @@ extension SecItemDictionary {
                 .unimplemented,
                 message: "a search for a \(itemClass.title) cannot use the match key \(unsupportedMatchKey) yet")
         }
-        try requireNoReference()
         var query = try query()
-        query.limit = limit ?? .one
+        // The limit counts what the match keys mean.
+        query.limit = match.isEmpty ? limit ?? .one : .all
         query.hostOrSubdomainOf = hostOrSubdomainOf
         if persistentReference != nil && hasFilters {
             throw KeychainError(
                 .parameter, message: "a persistent reference stands alone: it takes no attributes beside it")
         }
         return FindRequest(
-            query, wantsSecrets: returns.contains(.data) || returns.contains(.reference) && itemClass == .key)
+            query,
+            wantsSecrets: returns.contains(.data) || !match.isEmpty
+                || returns.contains(.reference) && [.key, .certificate, .identity].contains(itemClass))
     }
 
     func updateQuery() throws(KeychainError) -> ItemQuery {
@@ -82,7 +100,8 @@ extension SecItemDictionary {
             throw KeychainError(.parameter, message: "a query names a date of expiry, and not that there is none")
         }
         query.attributes = attributes
-        if let key { query.attributes.fill(with: KeyAttributes(key).identifying) }
+        query.attributes.normalizeNames(of: itemClass)
+        if let reference { query.attributes.fill(with: reference.identifying) }
         query.accessGroup = accessGroup
         query.protection = protection
         query.created = created
@@ -107,14 +126,6 @@ extension SecItemDictionary {
             throw KeychainError(.parameter, message: "kSecUseAuthenticationUISkip is for searches only")
         }
     }
-
-    /// Passwords have no references: Apple's keychain returns nothing for them, and says that it succeeded.
-    private func requireNoReference() throws(KeychainError) {
-        guard returns.contains(.reference), itemClass == .certificate || itemClass == .identity else { return }
-        throw KeychainError(
-            .unimplemented,
-            message: "references (kSecReturnRef) to a \(itemClass.title) are not offered yet: ask for kSecReturnData")
-    }
 }
 
 /// The second dictionary of an update may hold attributes and the secret, and nothing else.
@@ -124,7 +135,7 @@ enum SecItemChanges {
         var protection: Protection?
         for (name, value) in try SecItemValue.entries(of: dictionary) {
             guard name != "v_Ref" else {
-                throw KeychainError(.parameter, message: "an update cannot set another key (kSecValueRef)")
+                throw KeychainError(.parameter, message: "an update cannot set another object (kSecValueRef)")
             }
             guard name != "v_Data" else {
                 changes.secret = try SecItemValue.secret(value)
@@ -171,6 +182,18 @@ enum SecItemChanges {
 }
 
 extension AttributeSet {
+    /// The names of a query for certificates: a whole SEQUENCE stands for its normalized content, which items have.
+    fileprivate mutating func normalizeNames(of itemClass: ItemClass) {
+        guard itemClass == .certificate || itemClass == .identity else { return }
+        for attribute in [Attribute.issuer, .subject] {
+            guard case .data(let data)? = self[attribute], let name = DistinguishedName.normalizedContent(of: data)
+            else {
+                continue
+            }
+            self[attribute] = .data(name)
+        }
+    }
+
     /// Adds what is not said yet.
     fileprivate mutating func fill(with others: AttributeSet) {
         for (attribute, value) in others.entries where self[attribute] == nil { append(attribute, value) }

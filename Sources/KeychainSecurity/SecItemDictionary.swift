@@ -29,12 +29,14 @@ struct SecItemDictionary {
     var secret: AnyObject?
     var persistentReference: Data?
     /// The object under `kSecValueRef`.
-    var key: SecKey?
+    var reference: ItemReference?
     var returns: Returns = []
     var limit: ItemQuery.Limit?
     var hostOrSubdomainOf: String?
     /// The dictionary has a match key other than the limit.
     var hasMatchFilters = false
+    /// What is asked of certificates besides their attributes.
+    var match = CertificateMatch()
     /// The match key is known and cannot be honoured, and an answer without it would be wrong.
     var unsupportedMatchKey: String?
     var authenticationUI = ItemQuery.AuthenticationUI.allow
@@ -64,10 +66,7 @@ struct SecItemDictionary {
     /// Returns the class that the dictionary names, or else the class of its persistent reference.
     private static func itemClass(in entries: [(name: String, value: AnyObject)]) throws(KeychainError) -> ItemClass {
         // What the object is counts, also beside another class.
-        if let value = entries.first(where: { $0.name == "v_Ref" })?.value {
-            _ = try key(value)
-            return .key
-        }
+        if let value = entries.first(where: { $0.name == "v_Ref" })?.value { return try ItemReference(value).itemClass }
         let referenced = try entries.first { $0.name == "v_PersistentRef" }
             .flatMap { SecItemValue.data($0.value) }
             .map { data throws(KeychainError) in try PersistentReference(data: data).itemClass }
@@ -166,20 +165,9 @@ struct SecItemDictionary {
                 throw SecItemValue.wrongType("kSecValuePersistentRef", value)
             }
             persistentReference = data
-        case "v_Ref": key = try Self.key(value)
+        case "v_Ref": reference = try ItemReference(value)
         default: throw Self.unknown(name)
         }
-    }
-
-    private static func key(_ value: AnyObject) throws(KeychainError) -> SecKey {
-        if let key = value as? SecKey { return key }
-        guard value is SecCertificate || value is SecIdentity else {
-            throw SecItemValue.wrongType("kSecValueRef", value)
-        }
-        throw KeychainError(
-            .unimplemented,
-            message: "references to certificates and identities (kSecValueRef) are not offered yet: "
-                + "give the attributes and kSecValueData")
     }
 
     private static func unknown(_ name: String) -> KeychainError {

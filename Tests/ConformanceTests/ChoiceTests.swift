@@ -57,30 +57,6 @@ struct ChoiceTests {
         try table(host, rows)
     }
 
-    @Test("C.6 References to certificates and identities are refused aloud", arguments: KeychainHost.allCases)
-    func referencesAreNotOffered(host: KeychainHost) throws {
-        let reference: Item = [kSecReturnRef: true]
-        let certificate = Fixtures.certificate
-        let object = try #require(SecCertificateCreateWithData(nil, CertificateFixture.versionOne as NSData))
-        let byReference: Item = [kSecValueRef: object]
-        try table(
-            host,
-            [
-                .add(certificate.with(reference), .unimplemented),
-                .find(certificate.query, .notFound),
-                .add(certificate, .success),
-                .add(Fixtures.privateKey, .success),
-                .find(certificate.query.with(reference), .unimplemented),
-                .find(Fixtures.identity.with(reference), .unimplemented),
-                .find(byReference.with([kSecClass: kSecClassCertificate]), .unimplemented),
-                .add(byReference, .unimplemented),
-                .find(byReference, .unimplemented),
-                .update(byReference, changes, .unimplemented),
-                .delete(byReference, .unimplemented),
-                .find(Fixtures.identity, .success),
-            ])
-    }
-
     @Test(
         "C.11 A protection that does not exist, or that ends at the reboot, is refused",
         arguments: KeychainHost.allCases)

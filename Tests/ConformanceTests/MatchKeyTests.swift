@@ -10,22 +10,27 @@ struct MatchKeyTests {
     }
 
     @Test(
-        "C.7 Policies, trust, issuers and mail addresses are refused aloud for every class",
+        "C.7 Policies and trust are refused aloud for every class, issuers and mail addresses for what is no certificate",
         arguments: KeychainHost.allCases)
     func trustIsNotOffered(host: KeychainHost) throws {
-        let rows = Fixtures.everyClass.flatMap { name -> [Row] in
-            [
-                .find(query(name, kSecMatchPolicy, NSObject()), .unimplemented),
-                .find(query(name, kSecMatchTrustedOnly, true), .unimplemented),
-                .find(query(name, kSecMatchIssuers, [Fixtures.issuer]), .unimplemented),
-                .find(query(name, kSecMatchEmailAddressIfPresent, "a@example"), .unimplemented),
-            ]
-        }
+        let rows =
+            Fixtures.everyClass.flatMap { name -> [Row] in
+                [
+                    .find(query(name, kSecMatchPolicy, NSObject()), .unimplemented),
+                    .find(query(name, kSecMatchTrustedOnly, true), .unimplemented),
+                ]
+            }
+            + [kSecClassGenericPassword, kSecClassInternetPassword, kSecClassKey].flatMap { name -> [Row] in
+                [
+                    .find(query(name, kSecMatchIssuers, [Fixtures.issuer]), .unimplemented),
+                    .find(query(name, kSecMatchEmailAddressIfPresent, "a@example"), .unimplemented),
+                ]
+            }
         try table(host, Fixtures.everyStored.map { Row.add($0, .success) } + rows)
     }
 
     @Test(
-        "C.8 A date of validity is a date or nothing, and is not yet asked of certificates",
+        "C.8 A date of validity is a date or nothing, and what is no certificate is valid at none",
         arguments: KeychainHost.allCases)
     func validity(host: KeychainHost) throws {
         let date = Date(timeIntervalSince1970: 0)
@@ -40,8 +45,8 @@ struct MatchKeyTests {
         try table(
             host,
             Fixtures.everyStored.map { Row.add($0, .success) } + ignored + [
-                .find(query(kSecClassCertificate, kSecMatchValidOnDate, date), .unimplemented),
-                .find(query(kSecClassIdentity, kSecMatchValidOnDate, date), .unimplemented),
+                .find(query(kSecClassCertificate, kSecMatchValidOnDate, date), .notFound),
+                .find(query(kSecClassIdentity, kSecMatchValidOnDate, date), .notFound),
             ])
     }
 

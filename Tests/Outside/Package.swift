@@ -41,6 +41,9 @@ let package = Package(
         .executableTarget(
             name: "DataProtectionCalls", dependencies: [dataProtection, keychain, "Report"], swiftSettings: settings),
 
+        // Code for keys as programs for Apple's platforms have it.
+        .executableTarget(name: "KeyListings", dependencies: [security, "Report"], swiftSettings: settings),
+
         // Stores for a day, and looks a day later.
         .executableTarget(name: "TokenForADay", dependencies: [keychain, security], swiftSettings: settings),
 

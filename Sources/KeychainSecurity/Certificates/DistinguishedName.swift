@@ -1,37 +1,98 @@
 internal import Foundation
 internal import SwiftASN1
 
-/// An X.501 name is a list of attributes from the most general to the most specific, as encoded.
+/// An X.501 name is a list of parts from the most general to the most specific, as encoded. A part nearly always has one attribute.
 struct DistinguishedName: DERParseable {
-    let attributes: [DistinguishedNameAttribute]
+    private let parts: [RelativeName]
 
     init(derEncoded root: ASN1Node) throws {
-        attributes = try DER.sequence(of: RelativeName.self, identifier: .sequence, rootNode: root)
-            .flatMap(\.attributes)
+        parts = try DER.sequence(of: RelativeName.self, identifier: .sequence, rootNode: root)
     }
 
-    /// The summary is the part of the name that tells a person most.
-    var summary: String? {
-        let preferred = [ASN1ObjectIdentifier.commonName, .organizationalUnit, .organization, .emailAddress]
-        let texts = attributes.filter { $0.text?.isEmpty == false }
-        let named = preferred.lazy.compactMap { type in texts.last { $0.type == type } }.first
-        return (named ?? texts.last)?.text
+    var attributes: [DistinguishedNameAttribute] { parts.flatMap(\.attributes) }
+
+    /// The texts of an attribute, in their order.
+    func texts(of type: ASN1ObjectIdentifier) -> [String] {
+        attributes.filter { $0.type == type }.compactMap(\.text).filter { !$0.isEmpty }
+    }
+
+    /// The texts of attributes of other types, in their order.
+    func texts(besides types: Set<ASN1ObjectIdentifier>) -> [String] {
+        attributes.filter { !types.contains($0.type) }.compactMap(\.text).filter { !$0.isEmpty }
+    }
+
+    /// The name's content, without the header of its SEQUENCE, in the form in which names are compared: printable texts in capital letters
+    /// and with single blanks, all else as it is. Apple's keychain compares so; RFC 5280 has more rules.
+    var normalizedContent: Data {
+        get throws {
+            var serializer = DER.Serializer()
+            for part in parts {
+                try serializer.appendConstructedNode(identifier: .set) { serializer in
+                    for attribute in part.attributes { try serializer.serialize(attribute) }
+                }
+            }
+            return Data(serializer.serializedBytes)
+        }
+    }
+
+    /// - Returns: nil for bytes that are no name with its header.
+    static func normalizedContent(of sequence: Data) -> Data? {
+        guard sequence.first == 0x30, let root = try? DER.parse(Array(sequence)) else { return nil }
+        return try? DistinguishedName(derEncoded: root).normalizedContent
+    }
+
+    /// The same with the header.
+    var normalizedSequence: Data {
+        get throws {
+            let content = try normalizedContent
+            var serializer = DER.Serializer()
+            serializer.appendConstructedNode(identifier: .sequence) { $0.serializeRawBytes(content) }
+            return Data(serializer.serializedBytes)
+        }
     }
 }
 
-struct DistinguishedNameAttribute: DERParseable {
+/// One attribute, which is written in its normalized form.
+struct DistinguishedNameAttribute: DERParseable, DERSerializable {
     let type: ASN1ObjectIdentifier
     /// The text is nil if the value is not text, or not text of the kind that it claims to be.
     let text: String?
+    private let value: ASN1Any
+    private let printable: ArraySlice<UInt8>?
 
     init(derEncoded root: ASN1Node) throws {
-        (type, text) = try DER.sequence(root, identifier: .sequence) { nodes in
+        self = try DER.sequence(root, identifier: .sequence) { nodes in
             let type = try ASN1ObjectIdentifier(derEncoded: &nodes)
             guard let value = nodes.next() else {
                 throw ASN1Error.invalidASN1Object(reason: "an attribute of a name has a value")
             }
-            return (type, Self.text(of: value))
+            return Self(type, value)
         }
+    }
+
+    private init(_ type: ASN1ObjectIdentifier, _ node: ASN1Node) {
+        self.type = type
+        text = Self.text(of: node)
+        value = ASN1Any(derEncoded: node)
+        if node.identifier == .printableString, case .primitive(let bytes) = node.content {
+            printable = bytes
+        } else {
+            printable = nil
+        }
+    }
+
+    func serialize(into serializer: inout DER.Serializer) throws {
+        try serializer.appendConstructedNode(identifier: .sequence) { serializer in
+            try serializer.serialize(type)
+            guard let printable else { return try serializer.serialize(value) }
+            serializer.appendPrimitiveNode(identifier: .printableString) { $0 += Self.normalized(printable) }
+        }
+    }
+
+    private static func normalized(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        let words = bytes.split(separator: UInt8(ascii: " "))
+        let capitals = words.map { $0.map { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 ? $0 - 0x20 : $0 } }
+        return Array(capitals.joined(separator: [UInt8(ascii: " ")]))
     }
 
     private static func text(of node: ASN1Node) -> String? {
@@ -48,7 +109,6 @@ struct DistinguishedNameAttribute: DERParseable {
     ]
 }
 
-/// A `RelativeDistinguishedName` is a set of attributes, and nearly always one attribute.
 private struct RelativeName: DERParseable {
     let attributes: [DistinguishedNameAttribute]
 
@@ -61,8 +121,9 @@ private struct RelativeName: DERParseable {
 }
 
 extension ASN1ObjectIdentifier {
-    fileprivate static let commonName: Self = [2, 5, 4, 3]
-    fileprivate static let organization: Self = [2, 5, 4, 10]
-    fileprivate static let organizationalUnit: Self = [2, 5, 4, 11]
-    fileprivate static let emailAddress: Self = [1, 2, 840, 113549, 1, 9, 1]
+    static let commonName: Self = [2, 5, 4, 3]
+    static let organization: Self = [2, 5, 4, 10]
+    static let organizationalUnit: Self = [2, 5, 4, 11]
+    static let description: Self = [2, 5, 4, 13]
+    static let emailAddress: Self = [1, 2, 840, 113549, 1, 9, 1]
 }

@@ -1,68 +1,68 @@
+internal import Foundation
 internal import SwiftASN1
 
 /// The structure has the fields that are used of a certificate (RFC 5280, section 4.1).
 ///
-/// Reading a certificate checks the form of every field.
+/// Reading a certificate checks the form of every field. Whether the two signature algorithms are one, and whether anybody signed it, is
+/// a question of trust.
 struct X509Certificate: DERParseable {
+    /// 1 to 3.
+    let version: Int
     /// The bytes are the content of the serial number's integer.
     let serialNumber: ArraySlice<UInt8>
+    let issuer: DistinguishedName
+    let validity: Validity
     let subject: DistinguishedName
+    let publicKey: PublicKeyInfo
+    let extensions: CertificateExtensions
 
     init(derEncoded root: ASN1Node) throws {
         self = try DER.sequence(root, identifier: .sequence) { nodes in
-            let signed = try SignedPart(derEncoded: &nodes)
-            let algorithm = try AlgorithmIdentifier(derEncoded: &nodes)
-            _ = try ASN1BitString(derEncoded: &nodes)
-            guard algorithm == signed.algorithm else {
-                throw ASN1Error.invalidASN1Object(reason: "the certificate names two signature algorithms")
+            guard let node = nodes.next() else {
+                throw ASN1Error.invalidASN1Object(reason: "a certificate has a signed part")
             }
-            return X509Certificate(signed)
+            let signed = try DER.sequence(node, identifier: .sequence) { try X509Certificate(signed: &$0) }
+            _ = try AlgorithmIdentifier(derEncoded: &nodes)
+            _ = try ASN1BitString(derEncoded: &nodes)
+            return signed
         }
     }
 
-    private init(_ signed: SignedPart) {
-        serialNumber = signed.serialNumber
-        subject = signed.subject
-    }
-}
-
-/// The signed part of a certificate is called `tbsCertificate` in RFC 5280.
-private struct SignedPart: DERParseable {
-    let serialNumber: ArraySlice<UInt8>
-    let algorithm: AlgorithmIdentifier
-    let subject: DistinguishedName
-
-    init(derEncoded root: ASN1Node) throws {
-        self = try DER.sequence(root, identifier: .sequence) { nodes in try SignedPart(fields: &nodes) }
-    }
-
-    private init(fields nodes: inout ASN1NodeCollection.Iterator) throws {
-        try Self.checkVersion(&nodes)
+    /// Reads the signed part, which is called `tbsCertificate` in RFC 5280.
+    private init(signed nodes: inout ASN1NodeCollection.Iterator) throws {
+        version = try Self.version(&nodes)
         serialNumber = try Self.serialNumber(&nodes)
-        algorithm = try AlgorithmIdentifier(derEncoded: &nodes)
-        _ = try DistinguishedName(derEncoded: &nodes)  // the issuer
-        _ = try Validity(derEncoded: &nodes)
+        _ = try AlgorithmIdentifier(derEncoded: &nodes)
+        issuer = try DistinguishedName(derEncoded: &nodes)
+        validity = try Validity(derEncoded: &nodes)
         subject = try DistinguishedName(derEncoded: &nodes)
-        _ = try PublicKeyInfo(derEncoded: &nodes)
+        publicKey = try PublicKeyInfo(derEncoded: &nodes)
         try Self.checkUniqueIdentifier(&nodes, tagNumber: 1)
         try Self.checkUniqueIdentifier(&nodes, tagNumber: 2)
-        _ = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 3, tagClass: .contextSpecific, Extensions.init)
+        extensions =
+            try DER.optionalExplicitlyTagged(
+                &nodes, tagNumber: 3, tagClass: .contextSpecific, CertificateExtensions.init(derEncoded:))
+            ?? CertificateExtensions()
     }
 
-    /// Accepts no version, or the number of X.509 version 1, 2 or 3.
-    private static func checkVersion(_ nodes: inout ASN1NodeCollection.Iterator) throws {
-        let version = try DER.optionalExplicitlyTagged(
+    /// Accepts no version, which means 1, or the number of version 2 or 3. DER leaves out the number of version 1.
+    private static func version(_ nodes: inout ASN1NodeCollection.Iterator) throws -> Int {
+        let number = try DER.optionalExplicitlyTagged(
             &nodes, tagNumber: 0, tagClass: .contextSpecific, Int.init(derEncoded:))
-        guard (0...2).contains(version ?? 0) else {
-            throw ASN1Error.invalidASN1Object(reason: "there is no such version of X.509")
-        }
+        guard let number else { return 1 }
+        guard 1...2 ~= number else { throw ASN1Error.invalidASN1Object(reason: "there is no such version of X.509") }
+        return number + 1
     }
+
+    /// As long as Apple's keychain takes it, which is longer than RFC 5280 allows.
+    private static let serialNumberSizes = 1...37
 
     private static func serialNumber(_ nodes: inout ASN1NodeCollection.Iterator) throws -> ArraySlice<UInt8> {
         guard let node = nodes.next(), node.identifier == .integer, case .primitive(let content) = node.content,
-            !content.isEmpty
+            serialNumberSizes ~= content.count
         else {
-            throw ASN1Error.invalidASN1Object(reason: "the serial number of a certificate is an integer")
+            throw ASN1Error.invalidASN1Object(
+                reason: "the serial number of a certificate is an integer of up to 37 bytes")
         }
         return content
     }
@@ -75,7 +75,7 @@ private struct SignedPart: DERParseable {
     }
 }
 
-private struct AlgorithmIdentifier: DERParseable, Equatable {
+struct AlgorithmIdentifier: DERParseable, Equatable {
     let algorithm: ASN1ObjectIdentifier
     let parameters: ASN1Any?
 
@@ -86,48 +86,48 @@ private struct AlgorithmIdentifier: DERParseable, Equatable {
     }
 }
 
-private struct Validity: DERParseable {
+/// The first and the last moment at which a certificate is valid, in seconds since 1970.
+struct Validity: DERParseable {
+    let notBefore: Date
+    let notAfter: Date
+
     init(derEncoded root: ASN1Node) throws {
-        try DER.sequence(root, identifier: .sequence) { nodes in
-            try Self.checkTime(nodes.next())
-            try Self.checkTime(nodes.next())
+        (notBefore, notAfter) = try DER.sequence(root, identifier: .sequence) { nodes in
+            (try Self.date(nodes.next()), try Self.date(nodes.next()))
         }
     }
 
-    private static func checkTime(_ node: ASN1Node?) throws {
+    private static func date(_ node: ASN1Node?) throws -> Date {
         switch node?.identifier {
-        case .utcTime?: _ = try node.map(UTCTime.init(derEncoded:))
-        case .generalizedTime?: _ = try node.map(GeneralizedTime.init(derEncoded:))
+        case .utcTime?:
+            let time = try UTCTime(derEncoded: node!)
+            return date(time.year, time.month, time.day, time.hours, time.minutes, time.seconds)
+        case .generalizedTime?:
+            let time = try GeneralizedTime(derEncoded: node!)
+            return date(time.year, time.month, time.day, time.hours, time.minutes, time.seconds)
         default: throw ASN1Error.invalidASN1Object(reason: "the validity of a certificate is two times")
         }
     }
-}
 
-private struct PublicKeyInfo: DERParseable {
-    init(derEncoded root: ASN1Node) throws {
-        try DER.sequence(root, identifier: .sequence) { nodes in
-            _ = try AlgorithmIdentifier(derEncoded: &nodes)
-            _ = try ASN1BitString(derEncoded: &nodes)
-        }
+    private static func date(
+        _ year: Int, _ month: Int, _ day: Int, _ hours: Int, _ minutes: Int, _ seconds: Int
+    ) -> Date {
+        var time = tm()
+        (time.tm_year, time.tm_mon, time.tm_mday) = (Int32(year - 1900), Int32(month - 1), Int32(day))
+        (time.tm_hour, time.tm_min, time.tm_sec) = (Int32(hours), Int32(minutes), Int32(seconds))
+        return Date(timeIntervalSince1970: TimeInterval(timegm(&time)))
     }
 }
 
-private struct Extensions: DERParseable {
-    init(derEncoded root: ASN1Node) throws {
-        let extensions = try DER.sequence(of: Extension.self, identifier: .sequence, rootNode: root)
-        guard !extensions.isEmpty else {
-            throw ASN1Error.invalidASN1Object(reason: "a list of extensions has at least one")
-        }
-    }
-}
+/// A public key as certificates have it: `SubjectPublicKeyInfo`.
+struct PublicKeyInfo: DERParseable {
+    let algorithm: AlgorithmIdentifier
+    /// PKCS#1's `RSAPublicKey`, or a point of a curve.
+    let key: ASN1BitString
 
-private struct Extension: DERParseable {
     init(derEncoded root: ASN1Node) throws {
-        try DER.sequence(root, identifier: .sequence) { nodes in
-            _ = try ASN1ObjectIdentifier(derEncoded: &nodes)
-            // DER leaves out the default, false; certificates in the wild spell it out all the same.
-            let _: Bool? = try DER.optionalImplicitlyTagged(&nodes)
-            _ = try ASN1OctetString(derEncoded: &nodes)
+        (algorithm, key) = try DER.sequence(root, identifier: .sequence) { nodes in
+            (try AlgorithmIdentifier(derEncoded: &nodes), try ASN1BitString(derEncoded: &nodes))
         }
     }
 }

@@ -51,7 +51,7 @@ public func SecAccessControlGetTypeID() -> CFTypeID { TypeIdentifier.accessContr
 public func SecCertificateGetTypeID() -> CFTypeID { TypeIdentifier.certificate.rawValue }
 /// Returns the number that `CFGetTypeID(_:)` gives for a key.
 public func SecKeyGetTypeID() -> CFTypeID { TypeIdentifier.key.rawValue }
-/// Returns the number that is meant for an identity, which no object has yet.
+/// Returns the number that `CFGetTypeID(_:)` gives for an identity.
 public func SecIdentityGetTypeID() -> CFTypeID { TypeIdentifier.identity.rawValue }
 /// Returns the number that is meant for a certificate chain under evaluation, which no object has yet.
 public func SecTrustGetTypeID() -> CFTypeID { TypeIdentifier.trust.rawValue }

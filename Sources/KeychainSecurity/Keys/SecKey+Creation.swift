@@ -97,17 +97,12 @@ private func engineKey(
     guard let value = entries.first(where: { $0.name == Attribute.tokenObjectID.code })?.value,
         let point = SecItemValue.data(value)
     else {
-        throw KeychainError(.parameter, message: "the attributes do not say which key of the engine is meant (toid)")
+        throw KeychainError(
+            .parameter, message: "the attributes do not say which key of the engine is meant (toid)")
     }
-    let query = NSMutableDictionary(dictionary: [
-        "class": ItemClass.key.rawValue as NSString, "tkid": token, "r_Ref": NSNumber(value: true),
-        "klbl": DigestAlgorithm.sha1.digest(of: point) as NSData, "kcls": NSNumber(value: 1),
-    ])
+    let query = NSMutableDictionary(dictionary: ["class": ItemClass.key.rawValue as NSString])
     for (name, value) in entries where name.hasPrefix("u_") { query[name] = value }
-    let dictionary = try SecItemDictionary(query)
-    guard case .found(let items) = try dictionary.perform(.find(dictionary.findRequest())), let item = items.first
-    else { throw KeychainError(.itemNotFound, message: "the engine has no such key") }
-    return try SecKey(item, dictionary)
+    return try SecItemDictionary(query).engineKey(point)
 }
 
 /// The parameters of a new pair.

@@ -1,0 +1,94 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+internal import SwiftKeychain
+
+/// The object under `kSecValueRef`, which stands for an item.
+enum ItemReference {
+    case key(SecKey)
+    case certificate(SecCertificate)
+    case identity(SecIdentity)
+
+    /// - Throws: `.parameter` for any other object.
+    init(_ value: AnyObject) throws(KeychainError) {
+        switch value {
+        case let key as SecKey: self = .key(key)
+        case let certificate as SecCertificate: self = .certificate(certificate)
+        case let identity as SecIdentity: self = .identity(identity)
+        default: throw SecItemValue.wrongType("kSecValueRef", value)
+        }
+    }
+
+    var itemClass: ItemClass {
+        switch self {
+        case .key: .key
+        case .certificate: .certificate
+        case .identity: .identity
+        }
+    }
+
+    /// The attributes by which its items are found.
+    var identifying: AttributeSet {
+        switch self {
+        case .key(let key): KeyAttributes(key).identifying
+        case .certificate(let certificate): CertificateAttributes(certificate).identifying
+        case .identity(let identity): CertificateAttributes(identity.certificate).identifying
+        }
+    }
+
+    /// The attributes of an item that is made for it, and its secret.
+    ///
+    /// - Throws: `.duplicateItem` for a key in the engine, which has its item.
+    func content() throws(KeychainError) -> (attributes: AttributeSet, secret: SecretBytes?) {
+        switch self {
+        case .key(let key):
+            if case .engine = key.half {
+                throw KeychainError(.duplicateItem, message: "a key in the engine is stored already")
+            }
+            let facts = KeyAttributes(key)
+            return (facts.all, facts.bytes.map { SecretBytes(copying: $0) })
+        case .certificate(let certificate):
+            return (CertificateAttributes(certificate).all, SecretBytes(copying: certificate.der))
+        case .identity:
+            throw KeychainError(.internalFailure, message: "an identity has no item of its own")
+        }
+    }
+}
+
+extension SecItemDictionary {
+    /// The object that `kSecReturnRef` asks for. A password has none.
+    ///
+    /// - Throws: `.decode` if the item's bytes are not what its class says.
+    func reference(to item: Item) throws(KeychainError) -> NSObject? {
+        switch item.itemClass {
+        case .key: try SecKey(item, self)
+        case .certificate: try SecCertificate(item.secret)
+        case .identity: try identity(item)
+        case .genericPassword, .internetPassword: nil
+        }
+    }
+
+    private func identity(_ item: Item) throws(KeychainError) -> SecIdentity {
+        let certificate = try SecCertificate(item.certificate)
+        guard item.attributes.nameEngineToken, case .data(let point)? = item.attributes[.tokenObjectID] else {
+            return SecIdentity(certificate, SecKey(try AsymmetricKey(item.attributes, item.secret)))
+        }
+        return SecIdentity(certificate, try engineKey(point))
+    }
+
+    /// Finds the key in the engine with this public half.
+    ///
+    /// - Throws: `.itemNotFound` if there is none.
+    func engineKey(_ point: Data) throws(KeychainError) -> SecKey {
+        var query = ItemQuery(.key)
+        query.attributes = [
+            .applicationLabel: .data(DigestAlgorithm.sha1.digest(of: point)), .keyClass: .number(1),
+            .tokenID: .text(Item.engineToken),
+        ]
+        query.synchronizable = .any
+        guard case .found(let items) = try perform(.find(FindRequest(query, wantsSecrets: false))),
+            let item = items.first
+        else { throw KeychainError(.itemNotFound, message: "the engine has no such key") }
+        return try SecKey(item, self)
+    }
+}
