@@ -253,7 +253,7 @@ struct K52EngineKeyTests {
             for _ in 0..<3 { try expectSigns(key) }
             #expect(keychain.reader.lookCount == 1 && keychain.prompter.questions.isEmpty)
             context.invalidate()
-            #expect(throws: Failure.interactionNotAllowed) { try key.sign(message, .ecdsaSignatureMessageX962SHA256) }
+            #expect(throws: Failure.authenticationFailed) { try key.sign(message, .ecdsaSignatureMessageX962SHA256) }
         }
     }
 
@@ -350,7 +350,7 @@ struct K52EngineKeyTests {
                 .update(
                     query.with([kSecUseAuthenticationUI: kSecUseAuthenticationUIFail]), open, .interactionNotAllowed)
             ])
-            #expect(throws: Failure.interactionNotAllowed) { try key.sign(message, .ecdsaSignatureMessageX962SHA256) }
+            #expect(throws: Failure.authenticationFailed) { try key.sign(message, .ecdsaSignatureMessageX962SHA256) }
             keychain.prompter.answer(.text("1234"))
             keychain.run([.update(query, open, .success)])
             let count = keychain.prompter.questions.count
