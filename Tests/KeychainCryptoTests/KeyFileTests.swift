@@ -90,6 +90,33 @@ import Testing
         }
     }
 
+    @Test("Parameters of scrypt that do not go together are an error, and too large ones are refused before any work")
+    func scrypt() throws {
+        // N = 2¹⁷ needs r > 1 (RFC 7914, section 6).
+        guard case .encrypted(let key) = try KeyFile(Self.scryptFile(rounds: [2, 0, 0], blockSize: 1)) else {
+            throw CocoaError(.fileReadCorruptFile)
+        }
+        let error = #expect(throws: KeychainError.self) { try key.key(KeyFileFixtures.passphrase) }
+        #expect(error?.code == .authenticationFailed)
+        for (rounds, blockSize) in [([0x10, 0, 0], 8), ([0x40, 0, 0, 0], 1), ([3], 8), ([1], 8)] as [([UInt8], UInt8)] {
+            #expect(throws: KeychainError.self) {
+                try KeyFile(Self.scryptFile(rounds: rounds, blockSize: blockSize))
+            }
+        }
+    }
+
+    /// EncryptedPrivateKeyInfo under PBES2 with scrypt and AES-256.
+    private static func scryptFile(rounds: [UInt8], blockSize: UInt8) -> Data {
+        func node(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag, UInt8(content.count)] + content }
+        let block = [UInt8](repeating: 7, count: 16)
+        let parameters = node(
+            0x30, node(4, block) + node(2, rounds) + node(2, [blockSize]) + node(2, [1]))
+        let derivation = node(0x30, node(6, [0x2b, 6, 1, 4, 1, 0xda, 0x47, 4, 11]) + parameters)
+        let cipher = node(0x30, node(6, [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 1, 0x2a]) + node(4, block))
+        let scheme = node(6, [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 5, 0x0d]) + node(0x30, derivation + cipher)
+        return Data(node(0x30, node(0x30, scheme) + node(4, block)))
+    }
+
     private static var encrypted: Data { KeyFileFixtures.all.keys[2].encrypted["aes256-sha256"]! }
 
     @Test("Another kind of key, another encryption and too much work are refused by name")

@@ -61,10 +61,12 @@ package struct EncryptedKey: Sendable {
     package func key(_ passphrase: SecretBytes) throws(KeychainError) -> AsymmetricKey {
         let failure = KeychainError(
             .authenticationFailed, message: "the passphrase is wrong, or the file of the key is damaged")
+        var isDerived = false
         let key = SecretBytes(count: keyByteCount) { target in
-            passphrase.withUnsafeBytes { derivation.derive($0, into: target) }
+            isDerived = passphrase.withUnsafeBytes { derivation.derive($0, into: target) }
         }
-        guard let plaintext = key.withUnsafeBytes({ AESCBC.decrypt(ciphertext, key: $0, initial: initial) }) else {
+        guard isDerived, let plaintext = key.withUnsafeBytes({ AESCBC.decrypt(ciphertext, key: $0, initial: initial) })
+        else {
             throw failure
         }
         do {
@@ -152,19 +154,18 @@ private enum PassphraseDerivation: Sendable {
         }
     }
 
-    func derive(_ passphrase: UnsafeRawBufferPointer, into key: UnsafeMutableRawBufferPointer) {
-        let isDone =
-            switch self {
-            case .pbkdf2(let salt, let iterations, let digest, _):
-                CCryptoBoringSSL_PKCS5_PBKDF2_HMAC(
-                    passphrase.baseAddress?.assumingMemoryBound(to: CChar.self), passphrase.count, salt, salt.count,
-                    iterations, digest.function, key.count, key.octets) == 1
-            case .scrypt(let salt, let cost, let blockSize, let parallelism, _):
-                salt.withUnsafeBytes {
-                    Scrypt.derive(
-                        passphrase, salt: $0, cost: cost, blockSize: blockSize, parallelism: parallelism, into: key)
-                }
+    /// - Returns: false for parameters that do not go together, or if there is no memory.
+    func derive(_ passphrase: UnsafeRawBufferPointer, into key: UnsafeMutableRawBufferPointer) -> Bool {
+        switch self {
+        case .pbkdf2(let salt, let iterations, let digest, _):
+            CCryptoBoringSSL_PKCS5_PBKDF2_HMAC(
+                passphrase.baseAddress?.assumingMemoryBound(to: CChar.self), passphrase.count, salt, salt.count,
+                iterations, digest.function, key.count, key.octets) == 1
+        case .scrypt(let salt, let cost, let blockSize, let parallelism, _):
+            salt.withUnsafeBytes {
+                Scrypt.derive(
+                    passphrase, salt: $0, cost: cost, blockSize: blockSize, parallelism: parallelism, into: key)
             }
-        precondition(isDone, "there is no memory for a key's derivation")
+        }
     }
 }
