@@ -2,7 +2,7 @@
 
 #include <CCryptoBoringSSL.h>
 
-// Each line is one of BoringSSL.swift or BoringSSL+Asymmetric.swift in Sources/KeychainCrypto/Primitives: the function's type, or the most that a structure may
+// Each line is one of BoringSSL.swift, BoringSSL+Asymmetric.swift or BoringSSL+KeyFiles.swift in Sources/KeychainCrypto/Primitives: the function's type, or the most that a structure may
 // take. A release of the library that changes one of them is refused here, and not found out at run time.
 #define IS(function, ...) _Static_assert(__builtin_types_compatible_p(__typeof__(&function), __VA_ARGS__), #function)
 #define FITS(type, count) _Static_assert(sizeof(type) <= (count) && _Alignof(type) <= 16, #type)
@@ -102,3 +102,16 @@ IS(ECDH_compute_key,
    int (*)(void *, size_t, const EC_POINT *, const EC_KEY *, void *(*)(const void *, size_t, void *, size_t *)));
 IS(OPENSSL_free, void (*)(void *));
 IS(ERR_clear_error, void (*)(void));
+
+// Keys in files.
+_Static_assert(AES_DECRYPT == 0, "numbers");
+IS(PKCS5_PBKDF2_HMAC, int (*)(const char *, size_t, const uint8_t *, size_t, uint32_t, const EVP_MD *, size_t, uint8_t *));
+IS(AES_cbc_encrypt, void (*)(const uint8_t *, uint8_t *, size_t, const AES_KEY *, uint8_t *, int));
+IS(EC_KEY_parse_private_key, EC_KEY *(*)(CBS *, const EC_GROUP *));
+IS(BN_bin2bn, BIGNUM *(*)(const uint8_t *, size_t, BIGNUM *));
+IS(BN_bn2bin, size_t (*)(const BIGNUM *, uint8_t *));
+IS(BN_num_bytes, unsigned (*)(const BIGNUM *));
+IS(BN_sub_word, int (*)(BIGNUM *, uint64_t));
+IS(BN_div, int (*)(BIGNUM *, BIGNUM *, const BIGNUM *, const BIGNUM *, BN_CTX *));
+IS(BN_CTX_new, BN_CTX *(*)(void));
+IS(BN_CTX_free, void (*)(BN_CTX *));

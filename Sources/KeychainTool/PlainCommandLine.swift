@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainCrypto
 internal import KeychainModel
 
 /// The plain forms of the commands that scripts run many times: a class, and options with a value of their own each.
@@ -80,16 +81,15 @@ extension AuthenticationOptions {
 extension ItemFilter {
     /// nil: another class than there is, or one that is not valid.
     fileprivate init?(_ words: inout PlainWords) {
-        self.init()
+        // What has values that may be wrong is left in `words`, where it makes the line an unusual one.
+        self = .every
         let name = words.takeWord()
         kind = name.flatMap { ItemKind(rawValue: $0) }
         guard (kind == nil) == (name == nil) else { return nil }
         (service, account, server) = (words.take("--service"), words.take("--account"), words.take("--server"))
         (path, label, comment) = (words.take("--path"), words.take("--label"), words.take("--comment"))
         (kindInWords, group) = (words.take("--description"), words.take("--group"))
-        reference = words.take("--reference")
-        // These have values that may be wrong: they are left in `words` then, where they make the line an unusual one.
-        (internetProtocol, port, accessible, sync) = (nil, nil, nil, .any)
+        (reference, tag) = (words.take("--reference"), words.take("--tag"))
         guard (try? validate()) != nil else { return nil }
     }
 }
@@ -100,6 +100,7 @@ extension GetCommand {
         self.init()
         store = StoreOptions(&words)
         authentication = AuthenticationOptions(&words)
+        (format, isPublic) = (.raw, false)
         guard let chosen = ItemFilter(&words), words.isEmpty else { return nil }
         filter = chosen
         guard (try? validate()) != nil else { return nil }
@@ -133,7 +134,8 @@ extension NewPassword {
         self.init()
         (label, comment, kindInWords) = (words.take("--label"), words.take("--comment"), words.take("--description"))
         group = words.take("--group") ?? "keychain"
-        (accessible, require, either, sync, expires) = (nil, [], false, false, nil)
+        (protection, sync, expires) = (ItemProtection(), false, nil)
+        (protection.accessible, protection.require, protection.either) = (nil, [], false)
         authentication = AuthenticationOptions(&words)
         (update, allowEmpty) = (words.takeFlag("--update"), words.takeFlag("--allow-empty"))
         json = words.takeFlag("--json")

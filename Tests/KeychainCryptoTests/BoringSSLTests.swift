@@ -11,7 +11,7 @@ import Testing
 
     init() throws {
         checks = try String(contentsOf: Repository.file("Sources/CKeychainCrypto/library.c"), encoding: .utf8)
-        declarations = try ["BoringSSL.swift", "BoringSSL+Asymmetric.swift"].map {
+        declarations = try ["BoringSSL.swift", "BoringSSL+Asymmetric.swift", "BoringSSL+KeyFiles.swift"].map {
             try String(contentsOf: Repository.file("Sources/KeychainCrypto/Primitives/\($0)"), encoding: .utf8)
         }.joined()
     }

@@ -15,18 +15,30 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
     deinit { CCryptoBoringSSL_EC_KEY_free(key) }
 
     /// - Parameter point: What the public half is, if it need not be computed.
-    private init(
+    private convenience init(
         _ curve: Curve, isPrivate: Bool, point: Data? = nil, _ fill: (OpaquePointer) -> Bool
     ) throws(KeychainError) {
         guard let key = CCryptoBoringSSL_EC_KEY_new_by_curve_name(curve.number) else {
             throw KeychainError(.allocation, message: "there is no memory for a key")
         }
-        guard fill(key), let point = point ?? Self.point(of: key, curve) else {
+        guard fill(key) else {
             CCryptoBoringSSL_EC_KEY_free(key)
-            CCryptoBoringSSL_ERR_clear_error()
-            throw KeychainError(.parameter, message: "the bytes are no key of the curve P-\(curve.bitCount)")
+            throw Self.failure(curve)
+        }
+        try self.init(curve, isPrivate: isPrivate, point: point, owning: key)
+    }
+
+    private init(_ curve: Curve, isPrivate: Bool, point: Data?, owning key: OpaquePointer?) throws(KeychainError) {
+        guard let key, let point = point ?? Self.point(of: key, curve) else {
+            CCryptoBoringSSL_EC_KEY_free(key)
+            throw Self.failure(curve)
         }
         (self.curve, self.isPrivate, self.point, self.key) = (curve, isPrivate, point, key)
+    }
+
+    private static func failure(_ curve: Curve) -> KeychainError {
+        CCryptoBoringSSL_ERR_clear_error()
+        return KeychainError(.parameter, message: "the bytes are no key of the curve P-\(curve.bitCount)")
     }
 
     /// Makes a new pair, and returns its private half.
@@ -69,6 +81,34 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
         }
     }
 
+    /// - Parameter point: 04 ‖ X ‖ Y, or 02 or 03 ‖ X, as files may have it.
+    convenience init(_ curve: Curve, anyPoint point: Data) throws(KeychainError) {
+        try self.init(curve, isPrivate: false) { key in
+            point.withUnsafeBytes { CCryptoBoringSSL_EC_KEY_oct2key(key, $0.octets, $0.count, nil) == 1 }
+        }
+    }
+
+    /// - Parameter bytes: `ECPrivateKey` (RFC 5915). It may leave out the curve and the point.
+    convenience init(_ curve: Curve, sec1 bytes: ArraySlice<UInt8>) throws(KeychainError) {
+        let key = bytes.withUnsafeBytes { Self.parse($0, curve) }
+        try self.init(curve, isPrivate: true, point: nil, owning: key)
+    }
+
+    private static func parse(_ bytes: UnsafeRawBufferPointer, _ curve: Curve) -> OpaquePointer? {
+        guard let start = bytes.octets, let empty = CCryptoBoringSSL_EC_KEY_new_by_curve_name(curve.number) else {
+            return nil
+        }
+        defer { CCryptoBoringSSL_EC_KEY_free(empty) }
+        let group = CCryptoBoringSSL_EC_KEY_get0_group(empty)
+        var rest = (start, bytes.count)  // a CBS
+        let key = withUnsafeMutablePointer(to: &rest) { CCryptoBoringSSL_EC_KEY_parse_private_key($0, group) }
+        guard rest.1 == 0 else {
+            CCryptoBoringSSL_EC_KEY_free(key)
+            return nil
+        }
+        return key
+    }
+
     private static func set(_ point: UnsafeRawBufferPointer, of key: OpaquePointer, _ curve: Curve) -> Bool {
         point.count == curve.pointByteCount && point[0] == 4
             && CCryptoBoringSSL_EC_KEY_oct2key(key, point.octets, point.count, nil) == 1
@@ -93,6 +133,11 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
             let count = CCryptoBoringSSL_EC_KEY_priv2oct(key, number.octets, number.count)
             precondition(count == number.count, "a private half has its number")
         }
+    }
+
+    /// K, of the field's size, for files. Nothing erases it. nil of a public half.
+    var privateNumber: [UInt8]? {
+        privateBytes?.withUnsafeBytes { Array($0[curve.pointByteCount...]) }
     }
 
     /// The other half, or this one if it is public.

@@ -3,8 +3,8 @@ internal import KeychainModel
 
 struct AddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Store a password; the secret comes from standard input.",
-        subcommands: [AddGenericCommand.self, AddInternetCommand.self])
+        commandName: "add", abstract: "Store a password or a key; the secret comes from standard input.",
+        subcommands: [AddGenericCommand.self, AddInternetCommand.self, AddKeyCommand.self])
 }
 
 /// What the two kinds of password have in common.
@@ -13,10 +13,7 @@ struct NewPassword: ParsableArguments {
     @Option(help: "A comment.") var comment: String?
     @Option(name: .customLong("description"), help: "The kind of password, in words.") var kindInWords: String?
     @Option(help: "The access group.") var group = "keychain"
-    @Option(help: "When the secret can be read (default: when-unlocked).") var accessible: Accessibility?
-    @Option(help: "What reading the secret asks of a person; may be given several times, and all are needed then.")
-    var require: [Requirement] = []
-    @Flag(help: "One of several --require is enough.") var either = false
+    @OptionGroup var protection: ItemProtection
     @OptionGroup var authentication: AuthenticationOptions
     @Option(help: ArgumentHelp(Expiry.help)) var expires: Expiry?
     @Flag(help: "Mark the item as one that may be synchronized.") var sync = false
@@ -33,15 +30,6 @@ struct NewPassword: ParsableArguments {
 
     func validate() throws {
         if group.isEmpty { throw ValidationError("An access group cannot have an empty name.") }
-        _ = try accessControl
-    }
-
-    /// nil: the class's own.
-    private var accessControl: AccessControl? {
-        get throws {
-            if require.isEmpty && !either { return accessible.map { AccessControl($0.protection) } }
-            return try require.accessControl(accessible?.protection ?? .whenUnlocked, either: either)
-        }
     }
 
     func store(_ itemClass: ItemClass, _ unique: [AttributeChoice?], prompt: String, in store: StoreOptions) throws {
@@ -50,7 +38,7 @@ struct NewPassword: ParsableArguments {
         request.accessGroup = group
         request.synchronizable = sync
         request.expires = expires?.value
-        request.accessControl = try accessControl
+        request.accessControl = try protection.accessControl()
         // Nobody types a secret that cannot be stored. The store is closed again: it does not wait for a person.
         if !update && SecretInput.isTerminal { try KeychainSession(store).requireAbsence(of: request) }
         request.secret = try SecretInput.read(prompt: prompt, allowsEmpty: allowEmpty)

@@ -23,6 +23,9 @@ struct FindCommand: ParsableCommand {
             try Console.write("[]\n")
             throw error
         }
+        if !json && Console.errorIsTerminal && items.contains(where: \.isKeptInEngine) {
+            Console.note("note: +engine marks keys that never leave the keychain; 'keychainctl key' uses them there")
+        }
         let sorted = items.sortedForPeople
         try Console.write(json ? JSONValue.array(sorted.map(\.json)).text + "\n" : ItemTable(items: sorted).text)
     }

@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import Foundation
+internal import KeychainCrypto
 internal import KeychainModel
 
 struct GetCommand: ParsableCommand {
@@ -14,10 +16,16 @@ struct GetCommand: ParsableCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var filter: ItemFilter
     @OptionGroup var authentication: AuthenticationOptions
+    @Option(help: "The form of a key; raw is what is stored.") var format = KeyFileFormat.raw
+    @Flag(name: .customLong("public"), help: "The public half of a key, whichever is stored.") var isPublic = false
 
     func validate() throws {
-        if try filter.requireItemClass() == .identity {
+        let itemClass = try filter.requireItemClass()
+        if itemClass == .identity {
             throw ValidationError("An identity has no bytes of its own: get its certificate or its key.")
+        }
+        if itemClass != .key && (format != .raw || isPublic) {
+            throw ValidationError("--format and --public say nothing about a \(itemClass.title).")
         }
     }
 
@@ -25,9 +33,18 @@ struct GetCommand: ParsableCommand {
         let query = try filter.query(for: try filter.requireItemClass())
         var session = try KeychainSession.existing(store)
         session.authentication = authentication.authentication(reason: "show a secret" + filter.inWords(after: ": "))
-        let secret = try filter.naming { try session.secret(of: query) }
+        let ready = session
+        let secret = try filter.naming { try bytes(of: query, ready) }
         try Console.write(secret)
         // The shell's next prompt gets a line of its own. Elsewhere nothing is added to the secret.
         if Console.outputIsTerminal && !secret.endsLine { try Console.write("\n") }
+    }
+
+    private func bytes(of query: ItemQuery, _ session: KeychainSession) throws -> SecretBytes {
+        if format == .raw && !isPublic { return try session.secret(of: query) }
+        let stored = try StoredKey(try session.item(of: query), session)
+        if isPublic || format == .spki { return SecretBytes(copying: try format.bytes(of: try stored.publicHalf)) }
+        guard case .software(let key) = stored else { throw KeychainError.keyStaysInEngine }
+        return SecretBytes(copying: try format.bytes(of: key))
     }
 }

@@ -30,7 +30,7 @@ enum PasscodeInput {
     }
 
     /// What a passphrase is of.
-    enum Sealed: String { case export, backupKey = "backup key" }
+    enum Sealed: String { case export, backupKey = "backup key", key }
 
     static func readPassphrase(of sealed: Sealed) throws -> SecretBytes {
         try read(["Passphrase of the \(sealed.rawValue)"])[0]

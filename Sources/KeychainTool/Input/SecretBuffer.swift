@@ -23,6 +23,21 @@ final class SecretBuffer {
 
     func advance(by length: Int) { count += length }
 
+    /// Reads what there is to read next.
+    ///
+    /// - Parameter failure: What an errno value is to the caller.
+    /// - Returns: false at the end of the input.
+    func fill(from descriptor: Int32, failure: (Int32) -> any Error) throws -> Bool {
+        let room = room()
+        let length = read(descriptor, room.baseAddress, room.count)
+        if length < 0 {
+            if errno == EINTR { return true }
+            throw failure(errno)
+        }
+        advance(by: length)
+        return length > 0
+    }
+
     var last: UInt8? { count == 0 ? nil : storage[count - 1] }
 
     /// A copy of what is there, less the given number of bytes at the end.

@@ -46,22 +46,13 @@ enum SecretInput {
     /// - Throws: `.dataTooLarge` with the message given, beyond the limit.
     static func readToEnd(limit: Int, otherwise message: String) throws -> SecretBytes {
         let buffer = SecretBuffer()
-        while try fill(buffer) {
+        while try buffer.fill(
+            from: STDIN_FILENO,
+            failure: { ToolFailure(message: "cannot read standard input: \(String(cString: strerror($0)))") })
+        {
             if buffer.count > limit { throw KeychainError(.dataTooLarge, message: message) }
         }
         return buffer.secret()
-    }
-
-    /// - Returns: false at the end of the input.
-    private static func fill(_ buffer: SecretBuffer) throws -> Bool {
-        let room = buffer.room()
-        let count = Glibc.read(STDIN_FILENO, room.baseAddress, room.count)
-        if count < 0 {
-            if errno == EINTR { return true }
-            throw ToolFailure(message: "cannot read standard input: \(String(cString: strerror(errno)))")
-        }
-        buffer.advance(by: count)
-        return count > 0
     }
 }
 

@@ -86,13 +86,23 @@ struct KeychainSession {
 
     /// The secret of the one item that a query means.
     ///
-    /// - Throws: `.parameter` if several match, `.decode` if it is there and its secret does not open.
+    /// - Throws: as ``item(of:)``; `.unimplemented` for a key in the engine.
     func secret(of query: ItemQuery) throws -> SecretBytes {
+        let item = try item(of: query)
+        if let secret = item.secret { return secret }
+        guard !item.isKeptInEngine else { throw KeychainError.keyStaysInEngine }
+        throw ToolFailure(message: "the \(item.itemClass.title) has no secret: it was added without one")
+    }
+
+    /// The one item that a query means, with its secret if it has one.
+    ///
+    /// - Throws: `.parameter` if several match, `.decode` if it is there and its secret does not open.
+    func item(of query: ItemQuery) throws -> Item {
         let exact = try soleMatch(of: query)
         switch result(of: exact, wantsSecrets: true) {
         case .success(let items):
-            if let secret = items.first?.secret { return secret }
-            throw ToolFailure(message: "the \(exact.itemClass.title) has no secret: it was added without one")
+            guard let item = items.first else { throw KeychainError.unexpectedReply }
+            return item
         case .failure(let error) where error.code == .itemNotFound:
             // Deleted a moment ago, or damaged: what does not open is left out of answers. Here that would be a lie.
             _ = try items(of: exact, wantsSecrets: false)
@@ -147,6 +157,17 @@ struct KeychainSession {
         return exact
     }
 
+    /// Whether something matches, as far as that can be seen without asking anybody.
+    func has(_ query: ItemQuery) throws(KeychainError) -> Bool {
+        guard presence == .present else { return false }
+        do throws(KeychainError) {
+            _ = try find(query)
+        } catch  where error.code == .itemNotFound || error.code == .interactionNotAllowed {
+            return false
+        }
+        return true
+    }
+
     // MARK: Changing
 
     /// - Returns: the item as it is stored.
@@ -160,12 +181,7 @@ struct KeychainSession {
     /// - Throws: `.duplicateItem` if what is to be added is there already, as far as that can be seen without asking
     ///   anybody.
     func requireAbsence(of request: AddRequest) throws(KeychainError) {
-        guard presence == .present else { return }
-        do throws(KeychainError) {
-            _ = try find(request.queryForExisting)
-        } catch  where error.code == .itemNotFound || error.code == .interactionNotAllowed {
-            return
-        }
+        guard try has(request.queryForExisting) else { return }
         throw KeychainError(
             .duplicateItem,
             message: "there is such a \(request.itemClass.title) already in access group \(request.accessGroup ?? ""); "
@@ -248,6 +264,13 @@ extension KeychainError {
             message:
                 "what matches asks for authentication: 'keychainctl find --ask' and 'keychainctl get' ask for it; it can be deleted without"
         )
+    }
+
+    static var keyStaysInEngine: KeychainError {
+        KeychainError(
+            .unimplemented,
+            message: "the key is kept in the engine, and its bytes never leave: 'keychainctl key' uses it there, and "
+                + "'keychainctl get key --public' shows its public half")
     }
 
     static var unexpectedReply: KeychainError {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import KeychainModel
 
 /// One attribute that an option on the command line names.
@@ -27,7 +28,8 @@ struct AttributeChoice {
             case .text(let code) where attribute == .internetProtocol: InternetProtocol.name(ofCode: code)
             case .text(let text): text
             case .number(let number): String(number)
-            case .data, .date: ""  // no option has such a value
+            case .data(let bytes): bytes.base64EncodedString()
+            case .date: ""  // no option has such a value
             }
         return "\(option.dropFirst(2)) \(text)"
     }

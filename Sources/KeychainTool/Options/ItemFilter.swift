@@ -23,11 +23,25 @@ struct ItemFilter: ParsableArguments {
     @Option(help: "The label.") var label: String?
     @Option(help: "The comment of a password.") var comment: String?
     @Option(name: .customLong("description"), help: "The kind of a password, in words.") var kindInWords: String?
+    @Option(help: "The tag of a key.") var tag: String?
+    @Option(help: ArgumentHelp("SHA-1 of a key's public half, as --json shows it.", valueName: "base64"))
+    var applicationLabel: Base64Argument?
     @Option(help: "The access group.") var group: String?
     @Option(help: "When the item can be read.") var accessible: Accessibility?
     @Option(help: "Whether the item is synchronizable.") var sync = Synchronizable.any
     @Option(help: ArgumentHelp("One item, by the reference that --json shows.", valueName: "base64"))
     var reference: String?
+
+    /// Leaves nothing out, and names no class.
+    static var every: ItemFilter {
+        var filter = ItemFilter()
+        (filter.kind, filter.service, filter.account, filter.server) = (nil, nil, nil, nil)
+        (filter.internetProtocol, filter.port, filter.path) = (nil, nil, nil)
+        (filter.label, filter.comment, filter.kindInWords, filter.tag) = (nil, nil, nil, nil)
+        (filter.applicationLabel, filter.group, filter.accessible) = (nil, nil, nil)
+        (filter.sync, filter.reference) = (.any, nil)
+        return filter
+    }
 
     private var choices: [AttributeChoice] {
         [
@@ -37,7 +51,8 @@ struct ItemFilter: ParsableArguments {
             AttributeChoice("--port", .port, port.map { .number(Int64($0)) }),
             AttributeChoice("--path", .path, path), AttributeChoice("--label", .label, label),
             AttributeChoice("--comment", .comment, comment),
-            AttributeChoice("--description", .description, kindInWords),
+            AttributeChoice("--description", .description, kindInWords), AttributeChoice("--tag", .applicationTag, tag),
+            AttributeChoice("--application-label", .applicationLabel, applicationLabel.map { .data($0.bytes) }),
         ].compactMap(\.self)
     }
 

@@ -23,8 +23,10 @@ enum Requirement: String, CaseIterable, ExpressibleByArgument {
 extension [Requirement] {
     /// - Parameter either: Whether one of several is enough.
     /// - Throws: a usage error for what does not go together.
-    func accessControl(_ protection: Protection, either: Bool) throws -> AccessControl {
-        var flags = reduce(into: AccessControl.Flags()) { $0.insert($1.flag) }
+    func accessControl(
+        _ protection: Protection, either: Bool, adding others: AccessControl.Flags = []
+    ) throws -> AccessControl {
+        var flags = reduce(into: others) { $0.insert($1.flag) }
         let constraints = Set(self).subtracting([.applicationPassword])
         if either {
             guard constraints.count > 1 else {

@@ -15,6 +15,7 @@ extension Item {
             ("modified", .string(Timestamp.text(modified))),
             ("expires", expires.map { .string(Timestamp.text($0.seconds)) } ?? .null),
         ]
+        if itemClass == .key { members.append(("inEngine", .boolean(isKeptInEngine))) }
         let named = attributes.entries.map { entry in
             (key: entry.attribute.name, value: Self.json(entry.value, of: entry.attribute))
         }

@@ -25,13 +25,14 @@ struct ItemTable {
     }
 
     private static func cells(of item: Item) -> [String] {
-        let accessible = Accessibility(item.accessControl.protection).rawValue
+        let accessible =
+            Accessibility(item.accessControl.protection).rawValue
+            + (item.asksForSomething ? " +constraints" : "") + (item.isKeptInEngine ? " +engine" : "")
         return [
             ItemKind(item.itemClass).rawValue, cell(.text(item.accessGroup)),
             cell(item.attributes[.service] ?? item.attributes[.server] ?? item.attributes[.applicationTag]),
             cell(item.attributes[.account]), cell(item.attributes[.label]),
-            item.accessControl.isConstrained ? accessible + " +constraints" : accessible,
-            Timestamp.short(item.modified),
+            accessible, Timestamp.short(item.modified),
         ]
     }
 
@@ -55,6 +56,13 @@ struct ItemTable {
         let escaped = TerminalText.escape(start)
         let isTooWide = TerminalText.columns(escaped) > widestCell
         return isTooWide ? TerminalText.prefix(escaped, columns: widestCell - 1) + "…" : escaped
+    }
+}
+
+extension Item {
+    /// Whether its use asks for a person or a password. That a key in the engine is for use alone asks for nothing.
+    fileprivate var asksForSomething: Bool {
+        isKeptInEngine ? !accessControl.flags.subtracting(.privateKeyUsage).isEmpty : accessControl.isConstrained
     }
 }
 

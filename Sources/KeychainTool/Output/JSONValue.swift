@@ -12,6 +12,12 @@ enum JSONValue {
     /// The document, indented by two spaces, without a final newline.
     var text: String { text(indent: "") }
 
+    /// An object with one more member.
+    func adding(_ key: String, _ value: JSONValue) -> JSONValue {
+        guard case .object(let members) = self else { return self }
+        return .object(members + [(key, value)])
+    }
+
     private func text(indent: String) -> String {
         let inner = indent + "  "
         switch self {
