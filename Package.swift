@@ -445,7 +445,7 @@ if fuzzing == "1" || fuzzing == "replay" {
         ),
         ("FuzzDictionary", ["CFuzzer", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         ("FuzzWire", ["CFuzzer", "KeychainModel", "KeychainWire"]),
-        ("FuzzKeyFile", ["CFuzzer", "KeychainCrypto", "KeychainModel"]),
+        ("FuzzKeyFile", ["CFuzzer", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         (
             "FuzzStoredRows",
             [

@@ -2,9 +2,10 @@ import CFuzzer
 import Foundation
 import KeychainCrypto
 import KeychainModel
+import KeychainSecurity
 
-/// Files of keys, as other programs make them. Reading may refuse; it may not trap, and what it accepts is the same key
-/// when it is written in any form and read anew.
+/// Files of keys, as other programs make them, certificates, signatures and ciphertexts. Reading may refuse; it may not trap, and
+/// what it accepts is the same key or certificate when it is written in any form and read anew.
 @main
 struct FuzzKeyFile {
     static func main() {
@@ -17,7 +18,10 @@ struct FuzzKeyFile {
 /// Under this name too, because libFuzzer's own `main` is linked and looks for it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzKeyFile(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    switch try? KeyFile(Data(bytes: start, count: count)) {
+    let input = Data(bytes: start, count: count)
+    fuzzCertificate(input)
+    fuzzUse(input)
+    switch try? KeyFile(input) {
     case .key(let key): fuzz(key)
     // Opening takes as long as the input asks for, and what comes out is no input of the fuzzer's.
     case .encrypted, nil: break
@@ -32,4 +36,37 @@ private func fuzz(_ key: AsymmetricKey) {
         precondition(again.isPrivate == (key.isPrivate && format != .spki), "the half was changed")
     }
     _ = try! KeyFileFormat.jwk.bytes(of: key)
+}
+
+private func fuzzCertificate(_ input: Data) {
+    guard let certificate = SecCertificateCreateWithData(nil, input as NSData) else { return }
+    let bytes = SecCertificateCopyData(certificate)
+    precondition(input.starts(with: bytes as Data), "the certificate was changed")
+    precondition(SecCertificateCreateWithData(nil, bytes) == certificate, "the certificate is another one")
+    var name: CFString?
+    var addresses: CFArray?
+    _ = SecCertificateCopyCommonName(certificate, &name)
+    _ = SecCertificateCopyEmailAddresses(certificate, &addresses)
+    _ = SecCertificateCopySubjectSummary(certificate)
+    _ = SecCertificateCopyNormalizedIssuerSequence(certificate)
+    _ = SecCertificateCopyNormalizedSubjectSequence(certificate)
+    _ = SecCertificateCopyNotValidBeforeDate(certificate)
+    _ = SecCertificateCopyNotValidAfterDate(certificate)
+    _ = SecCertificateCopyKey(certificate)
+}
+
+private let pair: SecKey = {
+    let parameters: [CFString: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256]
+    return SecKeyCreateRandomKey(parameters as CFDictionary, nil)!
+}()
+private let publicHalf = SecKeyCopyPublicKey(pair)!
+
+/// What nobody has signed or encrypted with this pair is no signature and no ciphertext.
+private func fuzzUse(_ input: Data) {
+    let bytes = input as NSData
+    for algorithm in [SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256, .ecdsaSignatureMessageRFC4754SHA256] {
+        precondition(!SecKeyVerifySignature(publicHalf, algorithm, bytes, bytes, nil), "anything is a signature")
+    }
+    let plaintext = SecKeyCreateDecryptedData(pair, .eciesEncryptionStandardX963SHA256AESGCM, bytes, nil)
+    precondition(plaintext == nil, "anything is a ciphertext")
 }

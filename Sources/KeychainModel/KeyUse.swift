@@ -29,7 +29,9 @@ extension Item {
     package static let engineToken = "com.apple.setoken"
 
     /// Whether it is a key that was made in the engine, is used there, and never leaves it: no request returns its secret.
-    package var isKeptInEngine: Bool { itemClass == .key && attributes.nameEngineToken }
+    package var isKeptInEngine: Bool {
+        itemClass == .key && attributes.nameEngineToken && attributes[.tokenObjectID] != nil
+    }
 }
 
 extension AttributeSet {

@@ -70,7 +70,8 @@ extension SecItemDictionary {
 
     private func identity(_ item: Item) throws(KeychainError) -> SecIdentity {
         let certificate = try SecCertificate(item.certificate)
-        guard item.attributes.nameEngineToken, case .data(let point)? = item.attributes[.tokenObjectID] else {
+        // No other key has that attribute, and a certificate does not.
+        guard case .data(let point)? = item.attributes[.tokenObjectID] else {
             return SecIdentity(certificate, SecKey(try AsymmetricKey(item.attributes, item.secret)))
         }
         return SecIdentity(certificate, try engineKey(point))

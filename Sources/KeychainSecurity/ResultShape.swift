@@ -24,7 +24,16 @@ struct ResultShape {
     /// Returns an array for any limit but one, of those items that have something to return.
     func found(_ items: [Item]) throws(KeychainError) -> AnyObject {
         var found: [AnyObject] = []
-        for item in items { if let value = try self.found(item) { found.append(value) } }
+        var failure: KeychainError?
+        for item in items {
+            do throws(KeychainError) {
+                if let value = try self.found(item) { found.append(value) }
+            } catch {
+                // One that holds something else must not hide all others.
+                failure = error
+            }
+        }
+        if let failure, found.isEmpty { throw failure }
         return found as NSArray
     }
 

@@ -15,12 +15,52 @@ extension SecItemDictionary {
             for (attribute, value) in attributes.entries where known[attribute] != nil { own.append(attribute, value) }
             return try addRequest(half.itemClass, own, half)
         }
+        if returns.contains(.persistentReference) { return try addReturningReference(halves) }
         do throws(KeychainError) {
             _ = try perform(.transaction(TransactionRequest(steps: halves.map { .add($0) })))
         } catch  where error.code == .duplicateItem {
             try addMissing(halves, error)
         }
-        return returns.contains(.persistentReference) ? try persistentReference(of: identity) : nil
+        return nil
+    }
+
+    /// One after the other, since the reference has the certificate's identifier, which an add returns.
+    private func addReturningReference(_ halves: [AddRequest]) throws(KeychainError) -> NSData {
+        var added: UUID?
+        var failure: KeychainError?
+        do throws(KeychainError) {
+            if case .added(let item) = try perform(.add(halves[0])) { added = item.identifier }
+        } catch  where error.code == .duplicateItem {
+            failure = error
+        }
+        do throws(KeychainError) {
+            for half in halves.dropFirst() {
+                _ = try perform(.add(half))
+                failure = nil
+            }
+        } catch {
+            guard error.code == .duplicateItem else {
+                if let added { _ = try? perform(.delete(ItemQuery(.certificate, added))) }
+                throw error
+            }
+        }
+        if let failure { throw failure }
+        let identifier: UUID
+        if let added { identifier = added } else { identifier = try certificate(halves[0]) }
+        return PersistentReference(itemClass: .identity, identifier: identifier).data as NSData
+    }
+
+    /// The certificate that was there already.
+    private func certificate(_ request: AddRequest) throws(KeychainError) -> UUID {
+        var query = ItemQuery(.certificate)
+        query.attributes = request.attributes
+        query.attributes[.label] = nil
+        query.accessGroup = request.accessGroup
+        query.synchronizable = request.synchronizable ? .yes : .no
+        guard case .found(let items) = try perform(.find(FindRequest(query, wantsSecrets: false))),
+            let item = items.first
+        else { throw KeychainError(.itemNotFound, message: "the certificate is gone") }
+        return item.identifier
     }
 
     /// A key in the engine has its item.
@@ -42,12 +82,13 @@ extension SecItemDictionary {
         }
         if !isAdded { throw failure }
     }
+}
 
-    private func persistentReference(of identity: SecIdentity) throws(KeychainError) -> NSData? {
-        var query = ItemQuery(.identity)
-        query.attributes = ItemReference.identity(identity).identifying
-        query.synchronizable = .any
-        guard case .found(let items) = try perform(.find(FindRequest(query, wantsSecrets: false))) else { return nil }
-        return items.first.map { $0.persistentReference.data as NSData }
+extension ItemQuery {
+    /// The one item with an identifier, wherever it is.
+    fileprivate init(_ itemClass: ItemClass, _ identifier: UUID) {
+        self.init(itemClass)
+        persistentReference = PersistentReference(itemClass: itemClass, identifier: identifier)
+        synchronizable = .any
     }
 }

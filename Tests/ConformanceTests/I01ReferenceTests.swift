@@ -197,7 +197,9 @@ struct I01ReferenceTests {
                 .find(item.query.with(reference).with(all), decode),
                 .find(item.query.with(reference).with([kSecReturnAttributes: true]), decode),
                 .find(item.query.with(data), (item[kSecValueData] as? Data).map { .data($0) } ?? .nothing),
-                .delete(item.query, .success),
+                // It does not hide the others.
+                .add([kSecValueRef: Pair.p384.key], .success), .find(keys.with(reference).with(all), .array(of: 1)),
+                .delete(keys, .success),
             ]
         }
         try table(host, rows)

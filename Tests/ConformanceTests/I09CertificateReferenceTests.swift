@@ -241,7 +241,7 @@ struct I09CertificateReferenceTests {
         try withKeychain(host) { _ in
             let key = try SecKey.make(
                 kSecAttrKeyTypeECSECPrimeRandom, 256, [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave])
-            // OpenSSL cannot sign with it, so an authority does.
+            // OpenSSL cannot sign with it, so the root does.
             let certificate = try SecCertificate.read(
                 try OpenSSL.certificate(
                     forPublicKey: OpenSSL.publicKeyInfo(point: try key.publicKey.bytes), "/CN=engine",
@@ -255,6 +255,29 @@ struct I09CertificateReferenceTests {
             let signature = try #require(foundKey).sign(bytes("m"), .ecdsaSignatureMessageX962SHA256)
             try #require(SecCertificateCopyKey(certificate)).verify(
                 signature, of: bytes("m"), .ecdsaSignatureMessageX962SHA256)
+            // The certificate's token says nothing about the key's.
+            #expect(
+                SecItemUpdate(
+                    [kSecValueRef: certificate] as CFDictionary, [kSecAttrTokenID: "other"] as CFDictionary)
+                    == errSecSuccess)
+            let again: SecIdentity = try ConformanceTests.found(identities.with(reference))
+            #expect(again == identity)
+        }
+    }
+
+    @Test("T5.6 I.13 Its persistent reference is returned without a question", arguments: KeychainHost.allCases)
+    func addsConstrained(host: KeychainHost) throws {
+        try withKeychain(host) { keychain in
+            try keychain.setPasscode("1234")
+            let control = try #require(
+                SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .userPresence, nil))
+            let item: Item = [
+                kSecValueRef: identity, kSecAttrAccessControl: control, kSecReturnPersistentRef: true,
+            ]
+            let persistent: Data = try added(item)
+            #expect(persistent.prefix(4) == bytes("idnt"))
+            #expect(keychain.prompter.questions.isEmpty)
+            keychain.run([.add(item, .duplicate)])
         }
     }
 

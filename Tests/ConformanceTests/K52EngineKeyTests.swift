@@ -539,6 +539,40 @@ struct K52EngineKeyTests {
         }
     }
 
+    @Test(
+        "K.52 It has the flags of a private key, and what else its attributes ask to return does no harm",
+        arguments: KeychainHost.allCases)
+    func flags(host: KeychainHost) throws {
+        try withKeychain(host) { keychain in
+            let key = try make([
+                kSecAttrLabel: "L", kSecAttrCanDerive: false, kSecReturnRef: true, kSecReturnData: true,
+                kSecReturnAttributes: true,
+            ])
+            keychain.run([
+                .find(
+                    keys.with([kSecAttrCanSign: true, kSecAttrIsPermanent: true, kSecAttrIsExtractable: false]),
+                    .success),
+                .find(keys.with([kSecAttrCanDerive: true]), .notFound),
+                .find(keys.with([kSecAttrCanEncrypt: true]), .notFound),
+            ])
+            try expectSigns(key)
+        }
+    }
+
+    @Test(
+        "K.53 A search may leave out what asks a person, and the use of what was found may not",
+        arguments: KeychainHost.allCases)
+    func skipped(host: KeychainHost) throws {
+        try withKeychain(host) { keychain in
+            try keychain.setPasscode("1234")
+            _ = try make([.privateKeyUsage, .devicePasscode])
+            let key: SecKey = try found(
+                keys.with(reference).with([kSecUseAuthenticationUI: kSecUseAuthenticationUISkip]))
+            try expectFails(.notInteractive, key)
+            #expect(keychain.prompter.questions.isEmpty)
+        }
+    }
+
     @Test("K.66 As half of an identity it gives nothing away", arguments: KeychainHost.allCases)
     func identity(host: KeychainHost) throws {
         try withKeychain(host) { keychain in

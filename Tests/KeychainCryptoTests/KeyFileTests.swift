@@ -182,4 +182,11 @@ extension Data {
     fileprivate var trimmingSpaces: Data {
         Data(String(decoding: self, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines).utf8)
     }
+
+    @Test("A file of short lines that is as large as one may be is read in no time", .timeLimit(.minutes(1)))
+    func manyLines() {
+        let lines = String(repeating: "A\n", count: (1 << 19) - 64)
+        let file = Data("-----BEGIN PRIVATE KEY-----\n\(lines)-----END PRIVATE KEY-----\n".utf8)
+        #expect(throws: (any Error).self) { try KeyFile(file) }
+    }
 }

@@ -285,4 +285,16 @@ import Testing
             }
         }
     }
+
+    @Test("A row of an earlier version that only names the token is an ordinary one, with its bytes")
+    func formerRow() {
+        func isKept(_ attributes: AttributeSet) -> Bool {
+            Item(
+                itemClass: .key, identifier: UUID(), attributes: attributes, accessGroup: "G", synchronizable: false,
+                accessControl: AccessControl(.whenUnlocked), created: 0, modified: 0
+            ).isKeptInEngine
+        }
+        #expect(!isKept([.tokenID: .text(Item.engineToken)]))
+        #expect(isKept([.tokenID: .text(Item.engineToken), .tokenObjectID: .data(Data(count: 65))]))
+    }
 }

@@ -70,7 +70,8 @@ extension RSAKey {
 extension CurvePrivateKey {
     package func sign(_ input: Data, _ algorithm: KeyAlgorithm.Signature) throws(KeychainError) -> Data {
         let form = try algorithm.form
-        let signature = try signature(ofDigest: try algorithm.digest(of: input))
+        // Of more bytes than the curve has nothing else counts, and a daemon takes no more than a digest has.
+        let signature = try signature(ofDigest: try algorithm.digest(of: input).prefix(curve.fieldByteCount))
         return form == .x962 ? ECDSASignature.der(signature) : signature
     }
 }

@@ -22,22 +22,16 @@ extension ItemOperations {
         if let control = request.accessControl { try authentication.requireUsable(control, hasPasscode: hasPasscode) }
         let pair = try ECKey(generating: .p256)
         var request = request
-        for (attribute, value) in Self.attributes(of: pair) { request.attributes[attribute] = value }
+        for (attribute, value) in KeyItemAttributes(pair.curve, pointOfKeyInEngine: pair.point).all.entries
+        where Self.ownAttributes.contains(attribute) || request.attributes[attribute] == nil {
+            request.attributes[attribute] = value
+        }
         request.secret = pair.privateBytes
         var item = try anyNewItem(request, from: caller)
         let sealed = try seal(item, version: 1)
         try write { try insert(item, sealed, on: $0) }
         item.secret = nil
         return item
-    }
-
-    private static func attributes(of pair: ECKey) -> [(Attribute, AttributeValue)] {
-        let bits = AttributeValue.number(Int64(pair.curve.bitCount))
-        return [
-            (.tokenID, .text(Item.engineToken)), (.tokenObjectID, .data(pair.point)), (.keyClass, .number(1)),
-            (.type, .number(AsymmetricKey.Kind.ec.rawValue)), (.keySizeInBits, bits), (.effectiveKeySize, bits),
-            (.applicationLabel, .data(AsymmetricKey.ec(pair).label)),
-        ]
     }
 
     /// Uses a key.

@@ -113,7 +113,8 @@ private struct RelativeName: DERParseable {
     let attributes: [DistinguishedNameAttribute]
 
     init(derEncoded root: ASN1Node) throws {
-        attributes = try DER.set(of: DistinguishedNameAttribute.self, identifier: .set, rootNode: root)
+        // Not in the order that DER gives a SET: certificates in the wild have any.
+        attributes = try DER.sequence(of: DistinguishedNameAttribute.self, identifier: .set, rootNode: root)
         guard !attributes.isEmpty else {
             throw ASN1Error.invalidASN1Object(reason: "a part of a name has at least one attribute")
         }

@@ -10,9 +10,15 @@ public final class SecCertificate: NSObject, @unchecked Sendable {  // immutable
     let der: Data
     let contents: X509Certificate
 
+    /// Each element takes many times its size of memory while it is read.
+    private static let mostBytes = 1 << 20
+
     /// - Parameter bytes: A certificate in DER. What follows it is cut off.
     init(_ bytes: Data) throws {
         der = try DERElement.first(of: bytes)
+        guard der.count <= Self.mostBytes else {
+            throw ASN1Error.invalidASN1Object(reason: "no certificate is so large")
+        }
         contents = try X509Certificate(derEncoded: DER.parse(Array(der)))
         super.init()
     }

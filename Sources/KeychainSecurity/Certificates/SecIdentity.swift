@@ -38,9 +38,9 @@ public final class SecIdentity: NSObject, @unchecked Sendable {  // immutable
 public func SecIdentityCreate(
     _ allocator: CFAllocator?, _ certificate: SecCertificate, _ privateKey: SecKey
 ) -> SecIdentity? {
-    guard privateKey.half.isPrivate, SecCertificateCopyKey(certificate) == SecKeyCopyPublicKey(privateKey) else {
-        return nil
-    }
+    guard privateKey.half.isPrivate, let key = SecCertificateCopyKey(certificate),
+        let publicHalf = SecKeyCopyPublicKey(privateKey), key == publicHalf
+    else { return nil }
     return SecIdentity(certificate, privateKey)
 }
 

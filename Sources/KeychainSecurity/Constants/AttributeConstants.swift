@@ -81,7 +81,7 @@ nonisolated(unsafe) public let kSecAttrSynchronizableAny: CFString = "syna"
 /// The text `com.apple.setoken` names the engine, which is here in the place of Apple's Secure Enclave.
 ///
 /// A key with this value of `kSecAttrTokenID` is made and used in the engine, and never leaves it. With a daemon that is
-/// another process, which keeps the key from every program of the user. Embedded it is a convention: the engine is part of the
+/// another process, which keeps the key from every program of the user once a passcode is set. Embedded it is a convention: the engine is part of the
 /// program. No hardware protects the key.
 nonisolated(unsafe) public let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
 /// The group `com.apple.token` belongs to hardware tokens: every program may search it and none may write to it.

@@ -17,19 +17,19 @@ struct EngineKey: CurvePrivateKey {
 
     /// - Returns: nil for an item that is no key in the engine.
     init?(_ item: Item, _ dictionary: SecItemDictionary) {
-        guard item.isKeptInEngine, case .data(let point)? = item.attributes[.tokenObjectID] else { return nil }
+        guard item.isKeptInEngine, case .data(let point)? = item.attributes[.tokenObjectID],
+            (try? ECKey(.p256, point: point)) != nil
+        else { return nil }
         self.point = point
         reference = item.persistentReference
         connection = .current
         session = dictionary.context?.session
         prompt = dictionary.prompt
-        authenticationUI = dictionary.authenticationUI
+        // A search can leave out what asks a person. The use of a key that was found cannot.
+        authenticationUI = dictionary.authenticationUI == .skip ? .fail : dictionary.authenticationUI
     }
 
-    /// Of a longer digest nothing else counts, and a daemon takes no more than a digest has.
-    func signature(ofDigest digest: Data) throws(KeychainError) -> Data {
-        try use(.sign(digest: digest.prefix(curve.fieldByteCount)))
-    }
+    func signature(ofDigest digest: Data) throws(KeychainError) -> Data { try use(.sign(digest: digest)) }
 
     func sharedSecret(with peer: ECKey) throws(KeychainError) -> Data { try use(.agree(point: peer.point)) }
 
@@ -46,7 +46,8 @@ struct EngineKey: CurvePrivateKey {
     private var mayAsk: Bool { authenticationUI == .allow && session?.forbidsInteraction != true }
 
     func failure(_ error: KeychainError) -> KeyFailure {
-        let isLocked = (try? connection.lockStatus().state) != .unlocked
+        let isLocked =
+            error.code == .interactionNotAllowed && (try? connection.lockStatus().state) != .unlocked
         let isInvalidated = session?.isInvalidated == true
         return KeyFailure(error, mayAsk: mayAsk, isLocked: isLocked, isInvalidated: isInvalidated)
     }

@@ -142,7 +142,9 @@ private struct KeyParameters {
         // The public half is an ordinary key.
         for attribute in [Attribute.tokenID, .accessControl] where isInEngine { publicHalf[attribute.code] = nil }
         privateHalf[Attribute.tokenID.code] = nil
-        (privateAttributes, publicAttributes) = (privateHalf, publicHalf)
+        // What is returned is the key, whatever the attributes ask for.
+        privateAttributes = privateHalf.filter { !$0.key.hasPrefix("r_") }
+        publicAttributes = publicHalf.filter { !$0.key.hasPrefix("r_") }
     }
 
     /// - Throws: `.unimplemented` for any other token.

@@ -75,8 +75,8 @@ public func SecKeyRawVerify(
     let isRight = SecKeyVerifySignature(
         key, algorithm, NSData(bytes: signedData, length: signedDataLen), NSData(bytes: sig, length: sigLen), &failure)
     if isRight { return errSecSuccess }
-    let status = failure.map { OSStatus($0.takeRetainedValue().code) } ?? errSecInternal
-    return status == errSecVerifyFailed ? errSSLCrypto : status
+    let code = status(of: failure)
+    return code == errSecVerifyFailed ? errSSLCrypto : code
 }
 
 /// Encrypts bytes with RSA into a buffer.
@@ -123,6 +123,17 @@ public func SecKeyDecrypt(
     }
 }
 
+/// The status of a failure, also of one that the newer functions report in another domain.
+private func status(of failure: Unmanaged<CFError>?) -> OSStatus {
+    guard let error = failure?.takeRetainedValue() else { return errSecInternal }
+    guard error.domain != NSOSStatusErrorDomain else { return OSStatus(error.code) }
+    switch error.code {
+    case -2: return errSecUserCanceled
+    case -1004: return errSecInteractionNotAllowed
+    default: return errSecAuthFailed
+    }
+}
+
 /// Copies a result to a buffer of the caller.
 private func write(
     to buffer: UnsafeMutablePointer<UInt8>, _ count: UnsafeMutablePointer<Int>,
@@ -130,7 +141,7 @@ private func write(
 ) -> OSStatus {
     var failure: Unmanaged<CFError>?
     guard let result = body(&failure) else {
-        return failure.map { OSStatus($0.takeRetainedValue().code) } ?? errSecInternal
+        return status(of: failure)
     }
     guard result.length <= count.pointee else { return errSecParam }
     result.getBytes(buffer, length: result.length)

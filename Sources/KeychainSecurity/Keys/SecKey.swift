@@ -10,7 +10,7 @@ internal import KeychainModel
 ///
 /// - A *software key* is in this process. Its bytes can be exported, and everything in the process can read them.
 /// - A *key in the engine* (`kSecAttrTokenIDSecureEnclave`) is made and used where the keychain is. The object holds a
-///   reference to it. With a daemon no program of the user gets at its bytes. Embedded, the engine is in this process,
+///   reference to it. With a daemon and a passcode no program of the user gets at its bytes. Embedded, the engine is in this process,
 ///   so that nothing keeps the process from them.
 ///
 /// The object cannot change, and any number of threads may use it at once.

@@ -46,15 +46,13 @@ private struct UnreadBlock {
             if let label = line.pemLabel("BEGIN") {
                 guard open == nil else { throw KeyFileFlaw.damaged }
                 open = UnreadBlock(label: label)
-            } else if var block = open {
-                if let label = line.pemLabel("END") {
-                    guard label == block.label else { throw KeyFileFlaw.damaged }
-                    blocks.append(block)
-                    open = nil
-                } else {
-                    block.lines.append(line)
-                    open = block
-                }
+            } else if let label = line.pemLabel("END"), let block = open {
+                guard label == block.label else { throw KeyFileFlaw.damaged }
+                blocks.append(block)
+                open = nil
+            } else {
+                // In its place: a copy of the block for each line would take minutes for a large file.
+                open?.lines.append(line)
             }
         }
         guard open == nil else { throw KeyFileFlaw.damaged }
