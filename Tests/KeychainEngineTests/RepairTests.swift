@@ -1,4 +1,5 @@
 import Foundation
+import KeychainCrypto
 import KeychainModel
 import KeychainSalvage
 import KeychainTestSupport
@@ -47,6 +48,27 @@ import Testing
             #expect(report.savedCount == before.count && report.unreadableCount == 0)
             #expect(try store.open().everything() == before)
             #expect(try store.open().findings().isEmpty)
+        }
+    }
+
+    @Test("A key in the engine is usable after a repair, and still in no answer")
+    func keyInEngine() throws {
+        try withTemporaryDirectory { directory in
+            let store = ClosedStore(directory: directory)
+            guard case .added(let key) = try store.open().handle(.makeKey(AddRequest(.key)), from: caller),
+                case .data(let point)? = key.attributes[.tokenObjectID]
+            else { throw KeychainError(.internalFailure, message: "no key was made") }
+            #expect(try repair(store).savedCount == 1)
+            let engine = try store.open()
+            let digest = Data(repeating: 7, count: 32)
+            let reply = try engine.handle(.useKey(KeyUse(key.persistentReference, .sign(digest: digest))), from: caller)
+            guard case .keyResult(let signature) = reply else {
+                throw KeychainError(.internalFailure, message: "the key was not used")
+            }
+            #expect(try ECKey(.p256, point: point).isSignature(signature.copyData(), ofDigest: digest))
+            let found = try engine.handle(.find(FindRequest(ItemQuery(.key), wantsSecrets: true)), from: caller)
+            guard case .found(let items) = found else { throw KeychainError(.internalFailure, message: "no answer") }
+            #expect(items.count == 1 && items[0].secret == nil)
         }
     }
 

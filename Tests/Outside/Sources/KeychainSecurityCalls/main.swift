@@ -9,6 +9,7 @@ await report {
     try CoreFoundationCalls.check()
     try passwords()
     try certificates()
+    try identities()
     try Keys.check()
     try accessControls()
     try randomBytes()
