@@ -213,9 +213,9 @@ import Testing
             try test.handler.add(expiring("a"))
             try test.handler.add(expiring("later", after: 3 * Self.day))
             test.clock.advance(by: Self.day)
-            // Reading alone: the bytes stay.
+            // Reading alone: the bytes stay, unless a daemon's housekeeper was here first.
             #expect(isMissing(test.handler, .password([.account: .text("a")])))
-            #expect(try rowCount(test) == 2)
+            if host != .daemon { #expect(try rowCount(test) == 2) }
             test.clock.setBack(by: 2 * Self.day)
             #expect(isMissing(test.handler, .password([.account: .text("a")])))
             #expect(try test.handler.secret(of: "later") == "secret")
