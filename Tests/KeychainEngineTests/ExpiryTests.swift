@@ -101,7 +101,8 @@ import Testing
             try test.handler.add(.password("stays", protection: .always))
             try test.lock(.now)
             test.clock.advance(by: Self.day)
-            #expect(try rowCount(test) == 4)
+            // A daemon's housekeeper may have been here first.
+            if host != .daemon { #expect(try rowCount(test) == 4) }
             try test.handler.add(.password("other", protection: .always))
             #expect(try rowCount(test) == 2)
             let entries = try TestDatabase(test.directory.appendingPathComponent("store/keychain.db"))
