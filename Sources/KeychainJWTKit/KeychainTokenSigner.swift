@@ -132,7 +132,7 @@
             }
         }
 
-        /// What computes it. A token has the two numbers of ECDSA one after the other, and no DER.
+        /// The key's algorithm for it. A token has the two numbers of ECDSA one after the other, and no DER.
         fileprivate var ofKeys: SecKeyAlgorithm {
             switch self {
             case .es256: .ecdsaSignatureMessageRFC4754SHA256

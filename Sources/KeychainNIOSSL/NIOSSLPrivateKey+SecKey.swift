@@ -34,7 +34,7 @@
             }
         }
 
-        /// What the peer may choose from, best first. TLS 1.3 names one digest for each curve.
+        /// The algorithms that the peer may choose from, best first. TLS 1.3 names one digest for each curve.
         private static func order(_ kind: SigningKey.Kind) -> [SignatureAlgorithm] {
             switch kind {
             case .rsa:
@@ -68,7 +68,7 @@
     }
 
     extension SignatureAlgorithm {
-        /// What computes it. TLS hands over the message, and no digest.
+        /// The key's algorithm for it. TLS hands over the message, and no digest.
         fileprivate var ofKeys: SecKeyAlgorithm? {
             switch self {
             case .rsaPkcs1Sha256: .rsaSignatureMessagePKCS1v15SHA256

@@ -83,7 +83,7 @@ extension SecItemDictionary {
     func engineKey(_ point: Data) throws(KeychainError) -> SecKey {
         var query = ItemQuery(.key)
         query.attributes = [
-            .applicationLabel: .data(DigestAlgorithm.sha1.digest(of: point)), .keyClass: .number(1),
+            .applicationLabel: .data(AsymmetricKey.label(ofPublicBytes: point)), .keyClass: .number(1),
             .tokenID: .text(Item.engineToken),
         ]
         query.synchronizable = .any

@@ -40,6 +40,7 @@ extension SecItemDictionary {
             }
         } catch {
             guard error.code == .duplicateItem else {
+                // The failure of the add is the one to tell, also if the certificate cannot be taken back.
                 if let added { _ = try? perform(.delete(ItemQuery(.certificate, added))) }
                 throw error
             }

@@ -89,7 +89,7 @@
     }
 
     extension Certificate.SignatureAlgorithm {
-        /// What computes it. Certificates hand over the message, and no digest.
+        /// The key's algorithm for it. Certificates hand over the message, and no digest.
         fileprivate var ofKeys: SecKeyAlgorithm? {
             switch self {
             case .sha256WithRSAEncryption: .rsaSignatureMessagePKCS1v15SHA256

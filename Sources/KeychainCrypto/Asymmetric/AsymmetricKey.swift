@@ -99,7 +99,9 @@ package enum AsymmetricKey: Sendable {
         }
     }
 
-    /// What both halves and a certificate have in common (`kSecAttrApplicationLabel`, `kSecAttrPublicKeyHash`): SHA-1 of
-    /// the public bytes. Nothing relies on it being hard to find another key with the same one.
-    package var label: Data { DigestAlgorithm.sha1.digest(of: publicBytes) }
+    /// The label that both halves and a certificate have in common (`kSecAttrApplicationLabel`, `kSecAttrPublicKeyHash`):
+    /// SHA-1 of the public bytes. Nothing relies on it being hard to find another key with the same one.
+    package static func label(ofPublicBytes bytes: Data) -> Data { DigestAlgorithm.sha1.digest(of: bytes) }
+
+    package var label: Data { Self.label(ofPublicBytes: publicBytes) }
 }

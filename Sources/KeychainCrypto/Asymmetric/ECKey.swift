@@ -14,7 +14,7 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
 
     deinit { CCryptoBoringSSL_EC_KEY_free(key) }
 
-    /// - Parameter point: What the public half is, if it need not be computed.
+    /// - Parameter point: The public half. nil has it computed.
     private convenience init(
         _ curve: Curve, isPrivate: Bool, point: Data? = nil, _ fill: (OpaquePointer) -> Bool
     ) throws(KeychainError) {

@@ -4,7 +4,7 @@ package enum KeyAlgorithm: Sendable, Hashable {
     case encryption(Encryption)
     case exchange(Exchange)
 
-    /// What is signed: bytes that are hashed first, or a digest.
+    /// The input of a signature: a message, which is hashed first, or a digest.
     package enum Input: String, Sendable, Hashable, CaseIterable { case message, digest }
 
     /// How the two numbers of an ECDSA signature are written.

@@ -1,7 +1,7 @@
 package import Foundation
 package import KeychainModel
 
-/// What a key says of itself, in the form of attributes of an item.
+/// The attributes that an item has because of the key in it.
 package struct KeyItemAttributes {
     private let kind: AsymmetricKey.Kind
     private let isPrivate: Bool
@@ -24,7 +24,7 @@ package struct KeyItemAttributes {
     package var identifying: AttributeSet {
         [
             .keyClass: .number(isPrivate ? 1 : 0), .type: .number(kind.rawValue),
-            .applicationLabel: .data(DigestAlgorithm.sha1.digest(of: publicBytes)),
+            .applicationLabel: .data(AsymmetricKey.label(ofPublicBytes: publicBytes)),
         ]
     }
 

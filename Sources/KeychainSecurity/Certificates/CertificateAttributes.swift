@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainModel
 
-/// What a certificate says of itself, in the form of attributes of an item.
+/// The attributes that an item has because of the certificate in it.
 struct CertificateAttributes {
     private let certificate: SecCertificate
     private var contents: X509Certificate { certificate.contents }

@@ -27,8 +27,8 @@ extension X509Certificate {
         (extensions.alternativeNames?.emailAddresses ?? []) + subject.texts(of: .emailAddress)
     }
 
-    /// What a key's `kSecAttrApplicationLabel` is compared with.
-    var publicKeyHash: Data { DigestAlgorithm.sha1.digest(of: Data(publicKey.key.bytes)) }
+    /// The label of the certificate's key, which joins the two to an identity.
+    var publicKeyHash: Data { AsymmetricKey.label(ofPublicBytes: Data(publicKey.key.bytes)) }
 
     /// nil for a key of a kind that `SecKey` does not have.
     var key: AsymmetricKey? {

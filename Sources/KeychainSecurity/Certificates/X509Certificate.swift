@@ -86,7 +86,7 @@ struct AlgorithmIdentifier: DERParseable, Equatable {
     }
 }
 
-/// The first and the last moment at which a certificate is valid, in seconds since 1970.
+/// The first and the last moment at which a certificate is valid.
 struct Validity: DERParseable {
     let notBefore: Date
     let notAfter: Date

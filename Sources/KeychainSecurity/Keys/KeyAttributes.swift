@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// What a key says of itself, in the form of attributes of an item.
+/// The attributes that an item has because of the key in it, and the dictionary of `SecKeyCopyAttributes`.
 struct KeyAttributes {
     private let key: SecKey
 

@@ -107,8 +107,6 @@ private func engineKey(
 
 /// The parameters of a new pair.
 private struct KeyParameters {
-    private typealias Entries = [(name: String, value: AnyObject)]
-
     private let kind: AsymmetricKey.Kind
     private let bitCount: Int
     private let isInEngine: Bool

@@ -12,7 +12,7 @@ enum JSONWebKey {
         switch key {
         case .rsa(let key):
             guard let bytes = key.privateBytes else {
-                let numbers = try RSANumbers.numbers(in: key.publicBytes)
+                let numbers = try DERIntegers.numbers(in: key.publicBytes)
                 return [("kty", "RSA"), ("n", base64URL(numbers[0])), ("e", base64URL(numbers[1]))]
             }
             let numbers = try RSANumbers(der: bytes)

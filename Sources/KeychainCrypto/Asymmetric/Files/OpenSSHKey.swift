@@ -64,7 +64,7 @@ enum OpenSSHKey {
         switch try kind(&reader) {
         case .rsa:
             let (exponent, modulus) = (try reader.integer(), try reader.integer())
-            return .rsa(try RSAKey(publicBytes: RSANumbers.der([modulus, exponent])))
+            return .rsa(try RSAKey(publicBytes: DERIntegers.der([modulus, exponent])))
         case .ec(let curve): return .ec(try ECKey(curve, point: Data(try reader.string())))
         }
     }
@@ -129,7 +129,7 @@ enum OpenSSHKey {
         writer.append(name(of: key))
         switch key {
         case .rsa(let key):
-            let numbers = try RSANumbers.numbers(in: key.publicBytes)
+            let numbers = try DERIntegers.numbers(in: key.publicBytes)
             for number in numbers.reversed() { writer.append(integer: number) }
         case .ec(let key):
             writer.append(key.curve.nameInSSH)

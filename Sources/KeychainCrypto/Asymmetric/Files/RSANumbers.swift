@@ -1,5 +1,4 @@
 internal import Foundation
-internal import SwiftASN1
 
 /// The numbers of a private RSA key with two primes (RFC 8017, section 3.2), the highest byte first and without zeros in
 /// front.
@@ -8,7 +7,7 @@ struct RSANumbers {
 
     /// - Parameter der: `RSAPrivateKey` of PKCS#1.
     init(der: Data) throws {
-        let numbers = try Self.numbers(in: der)
+        let numbers = try DERIntegers.numbers(in: der)
         guard numbers.count == 9, numbers[0].isEmpty else { throw KeyFileFlaw.damaged }
         (modulus, publicExponent, privateExponent) = (numbers[1], numbers[2], numbers[3])
         (prime1, prime2, exponent1, exponent2) = (numbers[4], numbers[5], numbers[6], numbers[7])
@@ -28,36 +27,9 @@ struct RSANumbers {
 
     /// `RSAPrivateKey` of PKCS#1.
     var der: Data {
-        Self.der([
+        DERIntegers.der([
             [], modulus, publicExponent, privateExponent, prime1, prime2, exponent1, exponent2, coefficient,
         ])
-    }
-
-    /// - Returns: a SEQUENCE of INTEGERs that are not negative.
-    static func der(_ numbers: [[UInt8]]) -> Data {
-        var serializer = DER.Serializer()
-        serializer.appendConstructedNode(identifier: .sequence) { serializer in
-            for number in numbers {
-                serializer.appendPrimitiveNode(identifier: .integer) { bytes in
-                    // A first bit that is set would make it negative, and zero has one byte.
-                    if number.first.map({ $0 >= 0x80 }) ?? true { bytes.append(0) }
-                    bytes += number
-                }
-            }
-        }
-        return Data(serializer.serializedBytes)
-    }
-
-    /// The other way round.
-    static func numbers(in der: Data) throws -> [[UInt8]] {
-        try DER.sequence(DER.parse(Array(der)), identifier: .sequence) { nodes in
-            var numbers: [[UInt8]] = []
-            while let node = nodes.next() {
-                // The parser has refused what is negative, and left out the zero in front.
-                numbers.append(Array(try ArraySlice<UInt8>(derEncoded: node).drop { $0 == 0 }))
-            }
-            return numbers
-        }
     }
 
     /// d mod (p − 1). The library erases what it has of them.
