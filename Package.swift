@@ -133,11 +133,18 @@ let package = Package(
             dependencies: ["KeychainModel", "SwiftKeychain"],
             swiftSettings: houseSettings
         ),
+        // X.509, PKCS#7, PKCS#10 and PKCS#12, and the judgement of chains. Pure: bytes and dates in, verdicts out.
+        .target(
+            name: "KeychainCertificates",
+            dependencies: [
+                "KeychainCrypto", "KeychainModel", .product(name: "SwiftASN1", package: "swift-asn1"),
+            ],
+            swiftSettings: callingC
+        ),
         .target(
             name: "KeychainSecurity",
             dependencies: [
-                "SwiftKeychain", "KeychainCrypto", "KeychainModel",
-                .product(name: "SwiftASN1", package: "swift-asn1"),
+                "SwiftKeychain", "KeychainCertificates", "KeychainCrypto", "KeychainModel", "KeychainSystem",
             ],
             swiftSettings: houseSettings
         ),
@@ -231,8 +238,8 @@ let package = Package(
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
-                "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCrypto", "KeychainEmbedded",
-                "KeychainFiles", "KeychainLogin", "KeychainModel", "KeychainSalvage", "KeychainSystem", "KeychainWire",
+                "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCertificates", "KeychainCrypto",
+                "KeychainEmbedded", "KeychainFiles", "KeychainLogin", "KeychainModel", "KeychainSalvage", "KeychainSystem", "KeychainWire",
                 "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -349,8 +356,8 @@ let package = Package(
         .testTarget(
             name: "KeychainSecurityTests",
             dependencies: [
-                "KeychainBiometry", "KeychainEngine", "KeychainLocalAuthentication", "KeychainModel", "KeychainPrompt",
-                "KeychainSecurity", "KeychainTestSupport", "SwiftKeychain",
+                "KeychainBiometry", "KeychainCertificates", "KeychainEngine", "KeychainLocalAuthentication",
+                "KeychainModel", "KeychainPrompt", "KeychainSecurity", "KeychainTestSupport", "SwiftKeychain",
             ],
             swiftSettings: houseSettings
         ),
@@ -430,7 +437,8 @@ if fuzzing == "1" || fuzzing == "replay" {
             name: "CFuzzer", path: "Fuzzing/CFuzzer",
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
     let reached: Set = [
-        "KeychainModel", "KeychainWire", "KeychainCrypto", "KeychainEngine", "SwiftKeychain", "KeychainSecurity",
+        "KeychainModel", "KeychainWire", "KeychainCrypto", "KeychainCertificates", "KeychainEngine", "SwiftKeychain",
+        "KeychainSecurity",
     ]
     for target in package.targets {
         if reached.contains(target.name) { target.swiftSettings = (target.swiftSettings ?? []) + coverage }

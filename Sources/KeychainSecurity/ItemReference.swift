@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainCertificates
 internal import KeychainCrypto
 internal import KeychainModel
 internal import SwiftKeychain
@@ -31,8 +32,8 @@ enum ItemReference {
     var identifying: AttributeSet {
         switch self {
         case .key(let key): KeyAttributes(key).identifying
-        case .certificate(let certificate): CertificateAttributes(certificate).identifying
-        case .identity(let identity): CertificateAttributes(identity.certificate).identifying
+        case .certificate(let certificate): CertificateAttributes(certificate.contents).identifying
+        case .identity(let identity): CertificateAttributes(identity.certificate.contents).identifying
         }
     }
 
@@ -48,7 +49,7 @@ enum ItemReference {
             let facts = KeyAttributes(key)
             return (facts.all, facts.bytes.map { SecretBytes(copying: $0) })
         case .certificate(let certificate):
-            return (CertificateAttributes(certificate).all, SecretBytes(copying: certificate.der))
+            return (CertificateAttributes(certificate.contents).all, SecretBytes(copying: certificate.der))
         case .identity:
             throw KeychainError(.internalFailure, message: "an identity has no item of its own")
         }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainCertificates
 internal import KeychainModel
 
 extension SecItemDictionary {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCrypto
+internal import KeychainCertificates
 internal import KeychainModel
 
 extension SecItemDictionary {

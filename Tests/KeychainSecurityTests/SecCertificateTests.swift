@@ -1,6 +1,7 @@
 import KeychainTestSupport
 import Testing
 
+@testable import KeychainCertificates
 @testable import KeychainSecurity
 
 @Suite("Certificates")

@@ -1,6 +1,6 @@
 internal import Foundation
+internal import KeychainCertificates
 internal import KeychainModel
-internal import SwiftASN1
 internal import SwiftKeychain
 
 /// What the match keys of a search ask of certificates, and of those of identities. It is looked at after the search, in the bytes of the

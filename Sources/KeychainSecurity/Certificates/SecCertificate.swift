@@ -1,27 +1,23 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import Foundation
-internal import SwiftASN1
+internal import KeychainCertificates
+internal import KeychainModel
 
 /// The object is an X.509 certificate that was read from its bytes and never checked for trust.
 ///
 /// Two certificates are equal if their DER encodings are equal.
 public final class SecCertificate: NSObject, @unchecked Sendable {  // immutable
-    let der: Data
     let contents: X509Certificate
+    var der: Data { contents.der }
 
-    /// Each element takes many times its size of memory while it is read.
-    private static let mostBytes = 1 << 20
-
-    /// - Parameter bytes: A certificate in DER. What follows it is cut off.
-    init(_ bytes: Data) throws {
-        der = try DERElement.first(of: bytes)
-        guard der.count <= Self.mostBytes else {
-            throw ASN1Error.invalidASN1Object(reason: "no certificate is so large")
-        }
-        contents = try X509Certificate(derEncoded: DER.parse(Array(der)))
+    init(_ contents: X509Certificate) {
+        self.contents = contents
         super.init()
     }
+
+    /// - Parameter bytes: A certificate in DER. What follows it is cut off.
+    convenience init(_ bytes: Data) throws { self.init(try X509Certificate(bytes)) }
 
     /// Two certificates are equal if their DER encodings are equal.
     override public func isEqual(_ object: Any?) -> Bool {
@@ -34,6 +30,20 @@ public final class SecCertificate: NSObject, @unchecked Sendable {  // immutable
     /// The text names the certificate's subject, for logs.
     override public var description: String {
         "<SecCertificate: \(contents.summary ?? "no subject")>"
+    }
+}
+
+extension SecCertificate {
+    /// Makes the certificate that an item holds.
+    ///
+    /// - Throws: `.decode` if its bytes are none.
+    convenience init(_ secret: SecretBytes?) throws(KeychainError) {
+        do {
+            try self.init(secret?.copyData() ?? Data())
+        } catch {
+            throw KeychainError(
+                .decode, message: "the item's bytes are no certificate: ask for kSecReturnData instead", cause: error)
+        }
     }
 }
 
@@ -72,7 +82,7 @@ public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> C
 public func SecCertificateCopyCommonName(
     _ certificate: SecCertificate, _ commonName: UnsafeMutablePointer<CFString?>
 ) -> OSStatus {
-    guard let name = certificate.contents.subject.texts(of: .commonName).last else { return errSecInternal }
+    guard let name = certificate.contents.subject.commonNames.last else { return errSecInternal }
     commonName.pointee = name as NSString
     return errSecSuccess
 }
@@ -139,5 +149,5 @@ public func SecCertificateCopySerialNumber(_ certificate: SecCertificate) -> CFD
 public func SecCertificateCopySerialNumberData(
     _ certificate: SecCertificate, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    NSData(data: Data(certificate.contents.serialNumber))
+    NSData(data: certificate.contents.serialNumber)
 }

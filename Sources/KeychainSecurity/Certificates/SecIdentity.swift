@@ -1,6 +1,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import Foundation
+internal import KeychainCertificates
 internal import KeychainModel
 
 /// The object is a certificate together with the private key of its public key.

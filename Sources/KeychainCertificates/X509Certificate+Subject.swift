@@ -1,10 +1,10 @@
-internal import Foundation
-internal import KeychainCrypto
+package import Foundation
+package import KeychainCrypto
 internal import SwiftASN1
 
 extension X509Certificate {
     /// The name by which a person tells the certificate from others: all texts of the best kind that there is, the last one first.
-    var summary: String? {
+    package var summary: String? {
         let names = subject.texts(of: .commonName)
         if !names.isEmpty {
             let name = Self.joined(names)
@@ -23,15 +23,15 @@ extension X509Certificate {
     private static func joined(_ texts: [String]) -> String { texts.reversed().joined(separator: ", ") }
 
     /// Those of the alternative names come before those of the subject.
-    var emailAddresses: [String] {
+    package var emailAddresses: [String] {
         (extensions.alternativeNames?.emailAddresses ?? []) + subject.texts(of: .emailAddress)
     }
 
     /// The label of the certificate's key, which joins the two to an identity.
-    var publicKeyHash: Data { AsymmetricKey.label(ofPublicBytes: Data(publicKey.key.bytes)) }
+    package var publicKeyHash: Data { AsymmetricKey.label(ofPublicBytes: Data(publicKey.key.bytes)) }
 
     /// nil for a key of a kind that `SecKey` does not have.
-    var key: AsymmetricKey? {
+    package var key: AsymmetricKey? {
         let bytes = Data(publicKey.key.bytes)
         switch publicKey.algorithm.algorithm {
         case .rsaEncryption: return try? AsymmetricKey(.rsa, isPrivate: false, bytes)

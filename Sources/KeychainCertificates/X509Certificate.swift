@@ -1,40 +1,64 @@
-internal import Foundation
+package import Foundation
 internal import SwiftASN1
 
-/// The structure has the fields that are used of a certificate (RFC 5280, section 4.1).
+/// An X.509 certificate (RFC 5280, section 4.1) that was read from its bytes and not checked for trust.
 ///
-/// Reading a certificate checks the form of every field. Whether the two signature algorithms are one, and whether anybody signed it, is
-/// a question of trust.
-struct X509Certificate: DERParseable {
+/// Reading it checks the form of every field.
+package final class X509Certificate: Sendable {
+    /// The encoding, without what followed it.
+    package let der: Data
+    let signature: CertificateSignature
     /// 1 to 3.
-    let version: Int
+    package let version: Int
     /// The bytes are the content of the serial number's integer.
+    package let serialNumber: Data
+    package let issuer: DistinguishedName
+    package let validity: CertificateValidity
+    package let subject: DistinguishedName
+    let publicKey: PublicKeyInfo
+    let extensions: CertificateExtensions
+
+    /// Each element takes many times its size of memory while it is read.
+    package static let mostBytes = 1 << 20
+
+    /// - Parameter bytes: A certificate in DER. What follows it is cut off.
+    package init(_ bytes: Data) throws {
+        der = try DERElement.first(of: bytes)
+        guard der.count <= Self.mostBytes else {
+            throw ASN1Error.invalidASN1Object(reason: "no certificate is so large")
+        }
+        let parts = try DER.sequence(DER.parse(Array(der)), identifier: .sequence) { nodes in
+            guard let signed = nodes.next() else {
+                throw ASN1Error.invalidASN1Object(reason: "a certificate has a signed part")
+            }
+            return (signed, try AlgorithmIdentifier(derEncoded: &nodes), try ASN1BitString(derEncoded: &nodes))
+        }
+        let signed = try DER.sequence(parts.0, identifier: .sequence) { try SignedPart(&$0) }
+        signature = CertificateSignature(
+            content: parts.0.encodedBytes, innerAlgorithm: signed.algorithm, algorithm: parts.1, bits: parts.2)
+        (version, serialNumber, validity) = (signed.version, Data(signed.serialNumber), signed.validity)
+        (issuer, subject) = (signed.issuer, signed.subject)
+        (publicKey, extensions) = (signed.publicKey, signed.extensions)
+    }
+}
+
+/// What the issuer signs: `tbsCertificate` in RFC 5280.
+private struct SignedPart {
+    let version: Int
     let serialNumber: ArraySlice<UInt8>
+    let algorithm: AlgorithmIdentifier
     let issuer: DistinguishedName
-    let validity: Validity
+    let validity: CertificateValidity
     let subject: DistinguishedName
     let publicKey: PublicKeyInfo
     let extensions: CertificateExtensions
 
-    init(derEncoded root: ASN1Node) throws {
-        self = try DER.sequence(root, identifier: .sequence) { nodes in
-            guard let node = nodes.next() else {
-                throw ASN1Error.invalidASN1Object(reason: "a certificate has a signed part")
-            }
-            let signed = try DER.sequence(node, identifier: .sequence) { try X509Certificate(signed: &$0) }
-            _ = try AlgorithmIdentifier(derEncoded: &nodes)
-            _ = try ASN1BitString(derEncoded: &nodes)
-            return signed
-        }
-    }
-
-    /// Reads the signed part, which is called `tbsCertificate` in RFC 5280.
-    private init(signed nodes: inout ASN1NodeCollection.Iterator) throws {
+    init(_ nodes: inout ASN1NodeCollection.Iterator) throws {
         version = try Self.version(&nodes)
         serialNumber = try Self.serialNumber(&nodes)
-        _ = try AlgorithmIdentifier(derEncoded: &nodes)
+        algorithm = try AlgorithmIdentifier(derEncoded: &nodes)
         issuer = try DistinguishedName(derEncoded: &nodes)
-        validity = try Validity(derEncoded: &nodes)
+        validity = try CertificateValidity(derEncoded: &nodes)
         subject = try DistinguishedName(derEncoded: &nodes)
         publicKey = try PublicKeyInfo(derEncoded: &nodes)
         try Self.checkUniqueIdentifier(&nodes, tagNumber: 1)
@@ -87,10 +111,12 @@ struct AlgorithmIdentifier: DERParseable, Equatable {
 }
 
 /// The first and the last moment at which a certificate is valid.
-struct Validity: DERParseable {
-    let notBefore: Date
-    let notAfter: Date
+package struct CertificateValidity: Sendable {
+    package let notBefore: Date
+    package let notAfter: Date
+}
 
+extension CertificateValidity: DERParseable {
     init(derEncoded root: ASN1Node) throws {
         (notBefore, notAfter) = try DER.sequence(root, identifier: .sequence) { nodes in
             (try Self.date(nodes.next()), try Self.date(nodes.next()))

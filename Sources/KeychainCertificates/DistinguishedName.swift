@@ -1,15 +1,14 @@
-internal import Foundation
+package import Foundation
 internal import SwiftASN1
 
 /// An X.501 name is a list of parts from the most general to the most specific, as encoded. A part nearly always has one attribute.
-struct DistinguishedName: DERParseable {
+package struct DistinguishedName: Sendable {
     private let parts: [RelativeName]
 
-    init(derEncoded root: ASN1Node) throws {
-        parts = try DER.sequence(of: RelativeName.self, identifier: .sequence, rootNode: root)
-    }
-
     var attributes: [DistinguishedNameAttribute] { parts.flatMap(\.attributes) }
+
+    /// The common names, in their order.
+    package var commonNames: [String] { texts(of: .commonName) }
 
     /// The texts of an attribute, in their order.
     func texts(of type: ASN1ObjectIdentifier) -> [String] {
@@ -23,7 +22,7 @@ struct DistinguishedName: DERParseable {
 
     /// The name's content, without the header of its SEQUENCE, in the form in which names are compared: printable texts in capital letters
     /// and with single blanks, all else as it is. Apple's keychain compares so; RFC 5280 has more rules.
-    var normalizedContent: Data {
+    package var normalizedContent: Data {
         get throws {
             var serializer = DER.Serializer()
             for part in parts {
@@ -36,19 +35,25 @@ struct DistinguishedName: DERParseable {
     }
 
     /// - Returns: nil for bytes that are no name with its header.
-    static func normalizedContent(of sequence: Data) -> Data? {
+    package static func normalizedContent(of sequence: Data) -> Data? {
         guard sequence.first == 0x30, let root = try? DER.parse(Array(sequence)) else { return nil }
         return try? DistinguishedName(derEncoded: root).normalizedContent
     }
 
     /// The same with the header.
-    var normalizedSequence: Data {
+    package var normalizedSequence: Data {
         get throws {
             let content = try normalizedContent
             var serializer = DER.Serializer()
             serializer.appendConstructedNode(identifier: .sequence) { $0.serializeRawBytes(content) }
             return Data(serializer.serializedBytes)
         }
+    }
+}
+
+extension DistinguishedName: DERParseable {
+    init(derEncoded root: ASN1Node) throws {
+        parts = try DER.sequence(of: RelativeName.self, identifier: .sequence, rootNode: root)
     }
 }
 
