@@ -238,9 +238,9 @@ let package = Package(
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
-                "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCertificates", "KeychainCrypto",
-                "KeychainEmbedded", "KeychainFiles", "KeychainLogin", "KeychainModel", "KeychainSalvage", "KeychainSystem", "KeychainWire",
-                "SwiftKeychain",
+                "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCertificates",
+                "KeychainCrypto", "KeychainEmbedded", "KeychainFiles", "KeychainLogin", "KeychainModel",
+                "KeychainSalvage", "KeychainSystem", "KeychainWire", "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
