@@ -1,9 +1,9 @@
 internal import Foundation
 
 /// A block of a text: `-----BEGIN LABEL-----`, base64 in lines, `-----END LABEL-----` (RFC 7468).
-struct PEMBlock {
-    let label: String
-    let bytes: [UInt8]
+package struct PEMBlock {
+    package let label: String
+    package let bytes: [UInt8]
 
     /// - Parameter lineLength: The characters of a line.
     static func text(_ label: String, _ bytes: some Sequence<UInt8>, lineLength: Int = 64) -> String {
@@ -14,6 +14,15 @@ struct PEMBlock {
             rest = rest.dropFirst(lineLength)
         }
         return (lines + ["-----END \(label)-----"]).map { $0 + "\n" }.joined()
+    }
+
+    /// The blocks with one of these labels, without those that cannot be read.
+    package static func readable(_ labels: Set<String>, in text: [UInt8]) -> [PEMBlock] {
+        // A text whose blocks lie in each other has none.
+        let blocks = (try? UnreadBlock.all(in: text)) ?? []
+        return blocks.filter { labels.contains($0.label) }.compactMap { block in
+            (try? block.bytes).map { PEMBlock(label: block.label, bytes: $0) }
+        }
     }
 
     /// The block of a text that holds a key, among blocks that hold something else.
