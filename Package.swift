@@ -133,11 +133,12 @@ let package = Package(
             dependencies: ["KeychainModel", "SwiftKeychain"],
             swiftSettings: houseSettings
         ),
-        // X.509, PKCS#7, PKCS#10 and PKCS#12, and the judgement of chains. Pure: bytes and dates in, verdicts out.
+        // X.509, PKCS#7, PKCS#10 and PKCS#12, and the judgement of chains: bytes and dates in, verdicts out.
         .target(
             name: "KeychainCertificates",
             dependencies: [
-                "KeychainCrypto", "KeychainModel", .product(name: "SwiftASN1", package: "swift-asn1"),
+                "KeychainCrypto", "KeychainModel", "KeychainSystem",
+                .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
             swiftSettings: callingC
         ),

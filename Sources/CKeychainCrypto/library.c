@@ -100,6 +100,7 @@ IS(ECDSA_sign_p1363, int (*)(const uint8_t *, size_t, uint8_t *, size_t *, size_
 IS(ECDSA_verify_p1363, int (*)(const uint8_t *, size_t, const uint8_t *, size_t, const EC_KEY *));
 IS(ECDH_compute_key,
    int (*)(void *, size_t, const EC_POINT *, const EC_KEY *, void *(*)(const void *, size_t, void *, size_t *)));
+IS(ED25519_verify, int (*)(const uint8_t *, size_t, const uint8_t *, const uint8_t *));
 IS(OPENSSL_free, void (*)(void *));
 IS(ERR_clear_error, void (*)(void));
 

@@ -2,47 +2,82 @@ internal import Foundation
 internal import SwiftASN1
 
 /// The extensions of a certificate (RFC 5280, section 4.2).
-struct CertificateExtensions: DERParseable {
-    private let all: [CertificateExtension]
+struct CertificateExtensions: Sendable {
+    let all: [CertificateExtension]
 
     init() { all = [] }
+}
 
+extension CertificateExtensions: DERParseable {
     /// - Throws: for a list without any, and for a critical extension that is known here and is not what it should be.
     init(derEncoded root: ASN1Node) throws {
         all = try DER.sequence(of: CertificateExtension.self, identifier: .sequence, rootNode: root)
         guard !all.isEmpty else {
             throw ASN1Error.invalidASN1Object(reason: "a list of extensions has at least one")
         }
-        for known in all where known.isCritical { try Self.check(known) }
-    }
-
-    private static func check(_ known: CertificateExtension) throws {
-        switch known.type {
-        case .basicConstraints: _ = try known.parse(BasicConstraints.self)
-        case .keyUsage: _ = try known.parse(ASN1BitString.self)
-        case .subjectAlternativeName: _ = try known.parse(AlternativeNames.self)
-        case .extendedKeyUsage: _ = try known.parse(ExtendedKeyUsage.self)
-        default: break
-        }
-    }
-
-    /// The first extension of a type; nil if there is none, or if it is not what it should be.
-    private func first<Content: DERParseable>(_ type: ASN1ObjectIdentifier, _ content: Content.Type) -> Content? {
-        all.first { $0.type == type }.flatMap { try? $0.parse(content) }
+        for known in all where known.isCritical { try known.check() }
     }
 
     var subjectKeyIdentifier: Data? {
         first(.subjectKeyIdentifier, ASN1OctetString.self).map { Data($0.bytes) }
     }
 
+    /// The issuer's key, as the certificate names it.
+    var authorityKeyIdentifier: Data? { first(.authorityKeyIdentifier, AuthorityKeyIdentifier.self)?.identifier }
+
     var alternativeNames: AlternativeNames? { first(.subjectAlternativeName, AlternativeNames.self) }
+    var basicConstraints: BasicConstraints? { first(.basicConstraints, BasicConstraints.self) }
+    var keyUsage: KeyUsage? { first(.keyUsage, KeyUsage.self) }
+    var extendedKeyUsage: ExtendedKeyUsage? { first(.extendedKeyUsage, ExtendedKeyUsage.self) }
+    var nameConstraints: NameConstraints? { first(.nameConstraints, NameConstraints.self) }
+    var policies: CertificatePolicies? { first(.certificatePolicies, CertificatePolicies.self) }
+    var policyMappings: PolicyMappings? { first(.policyMappings, PolicyMappings.self) }
+    var policyConstraints: PolicyConstraints? { first(.policyConstraints, PolicyConstraints.self) }
+    /// The number of certificates below in which the policy "any" still counts.
+    var inhibitAnyPolicy: Int? { first(.inhibitAnyPolicy, Int.self) }
+
+    /// The first extension of a type; nil if there is none, or if it is not what it should be (``isUnreadable``).
+    private func first<Content: DERParseable>(_ type: ASN1ObjectIdentifier, _ content: Content.Type) -> Content? {
+        all.first { $0.type == type }.flatMap { try? $0.parse(content) }
+    }
+
+    func has(_ type: ASN1ObjectIdentifier, critical: Bool) -> Bool {
+        all.contains { $0.type == type && $0.isCritical == critical }
+    }
+
+    var hasDuplicate: Bool { Set(all.map(\.type)).count < all.count }
+    /// Whether one that is known here is not what it should be.
+    var isUnreadable: Bool { all.contains { (try? $0.check()) == nil } }
+    var hasUnknownCritical: Bool { all.contains { $0.isCritical && !$0.isKnown } }
 }
 
-struct CertificateExtension: DERParseable {
+struct CertificateExtension: Sendable {
     let type: ASN1ObjectIdentifier
     let isCritical: Bool
-    let content: ASN1OctetString
+    private let content: ASN1OctetString
 
+    func parse<Content: DERParseable>(_ content: Content.Type) throws -> Content {
+        try Content(derEncoded: DER.parse(self.content.bytes))
+    }
+
+    var isKnown: Bool { Self.contents[type] != nil }
+
+    /// - Throws: if the extension is known here, and not what it should be.
+    func check() throws {
+        if let content = Self.contents[type] { _ = try parse(content) }
+    }
+
+    private static let contents: [ASN1ObjectIdentifier: any (DERParseable & Sendable).Type] = [
+        .subjectKeyIdentifier: ASN1OctetString.self, .authorityKeyIdentifier: AuthorityKeyIdentifier.self,
+        .keyUsage: KeyUsage.self, .subjectAlternativeName: AlternativeNames.self,
+        .basicConstraints: BasicConstraints.self, .nameConstraints: NameConstraints.self,
+        .certificatePolicies: CertificatePolicies.self, .policyMappings: PolicyMappings.self,
+        .policyConstraints: PolicyConstraints.self, .extendedKeyUsage: ExtendedKeyUsage.self,
+        .inhibitAnyPolicy: Int.self,
+    ]
+}
+
+extension CertificateExtension: DERParseable {
     init(derEncoded root: ASN1Node) throws {
         (type, isCritical, content) = try DER.sequence(root, identifier: .sequence) { nodes in
             let type = try ASN1ObjectIdentifier(derEncoded: &nodes)
@@ -51,13 +86,11 @@ struct CertificateExtension: DERParseable {
             return (type, isCritical ?? false, try ASN1OctetString(derEncoded: &nodes))
         }
     }
-
-    func parse<Content: DERParseable>(_ content: Content.Type) throws -> Content {
-        try Content(derEncoded: DER.parse(self.content.bytes))
-    }
 }
 
-struct BasicConstraints: DERParseable {
+// MARK: - What the extensions say
+
+struct BasicConstraints: DERParseable, Sendable {
     let isAuthority: Bool
     let mostIntermediates: Int?
 
@@ -70,7 +103,17 @@ struct BasicConstraints: DERParseable {
     }
 }
 
-struct ExtendedKeyUsage: DERParseable {
+struct KeyUsage: DERParseable, Sendable {
+    let signsCertificates: Bool
+
+    init(derEncoded root: ASN1Node) throws {
+        let bits = try ASN1BitString(derEncoded: root)
+        // Bit 5, counted from the highest one (RFC 5280, section 4.2.1.3).
+        signsCertificates = bits.bytes.first.map { $0 & 0x04 != 0 } ?? false
+    }
+}
+
+struct ExtendedKeyUsage: DERParseable, Sendable {
     let purposes: [ASN1ObjectIdentifier]
 
     init(derEncoded root: ASN1Node) throws {
@@ -78,32 +121,30 @@ struct ExtendedKeyUsage: DERParseable {
     }
 }
 
-/// The names of a subject besides its distinguished one. Kinds that are not used here are passed over.
-struct AlternativeNames: DERParseable {
-    private(set) var emailAddresses: [String] = []
-    private(set) var hosts: [String] = []
+struct AuthorityKeyIdentifier: DERParseable, Sendable {
+    let identifier: Data?
 
     init(derEncoded root: ASN1Node) throws {
-        guard root.identifier == .sequence, case .constructed(let nodes) = root.content else {
-            throw ASN1Error.unexpectedFieldType(root.identifier)
-        }
-        for node in nodes where node.identifier.tagClass == .contextSpecific {
-            guard case .primitive(let bytes) = node.content else { continue }
-            let text = String(data: Data(bytes), encoding: .ascii)
-            switch (node.identifier.tagNumber, text) {
-            case (1, let text?): emailAddresses.append(text)
-            case (2, let text?): hosts.append(text)
-            case (1, nil), (2, nil): throw ASN1Error.invalidASN1Object(reason: "a name of a subject is ASCII")
-            default: break
-            }
+        let tag = ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific)
+        identifier = try DER.sequence(root, identifier: .sequence) { nodes in
+            let identifier: ASN1OctetString? = try DER.optionalImplicitlyTagged(&nodes, tag: tag)
+            // The issuer's name and serial number tell another certificate of the same key from this one.
+            while nodes.next() != nil {}
+            return identifier.map { Data($0.bytes) }
         }
     }
 }
 
 extension ASN1ObjectIdentifier {
-    fileprivate static let subjectKeyIdentifier: Self = [2, 5, 29, 14]
-    fileprivate static let keyUsage: Self = [2, 5, 29, 15]
-    fileprivate static let subjectAlternativeName: Self = [2, 5, 29, 17]
-    fileprivate static let basicConstraints: Self = [2, 5, 29, 19]
-    fileprivate static let extendedKeyUsage: Self = [2, 5, 29, 37]
+    static let subjectKeyIdentifier: Self = [2, 5, 29, 14]
+    static let keyUsage: Self = [2, 5, 29, 15]
+    static let subjectAlternativeName: Self = [2, 5, 29, 17]
+    static let basicConstraints: Self = [2, 5, 29, 19]
+    static let nameConstraints: Self = [2, 5, 29, 30]
+    static let certificatePolicies: Self = [2, 5, 29, 32]
+    static let policyMappings: Self = [2, 5, 29, 33]
+    static let authorityKeyIdentifier: Self = [2, 5, 29, 35]
+    static let policyConstraints: Self = [2, 5, 29, 36]
+    static let extendedKeyUsage: Self = [2, 5, 29, 37]
+    static let inhibitAnyPolicy: Self = [2, 5, 29, 54]
 }

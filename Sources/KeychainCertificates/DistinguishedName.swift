@@ -7,6 +7,11 @@ package struct DistinguishedName: Sendable {
 
     var attributes: [DistinguishedNameAttribute] { parts.flatMap(\.attributes) }
 
+    /// Whether the name begins with all parts of another, as texts of any case and spacing.
+    func isWithin(_ base: DistinguishedName) -> Bool {
+        base.parts.count <= parts.count && zip(base.parts, parts).allSatisfy { $0.folded == $1.folded }
+    }
+
     /// The common names, in their order.
     package var commonNames: [String] { texts(of: .commonName) }
 
@@ -62,7 +67,8 @@ struct DistinguishedNameAttribute: DERParseable, DERSerializable {
     let type: ASN1ObjectIdentifier
     /// The text is nil if the value is not text, or not text of the kind that it claims to be.
     let text: String?
-    private let value: ASN1Any
+    /// The value as encoded.
+    private let value: ArraySlice<UInt8>
     private let printable: ArraySlice<UInt8>?
 
     init(derEncoded root: ASN1Node) throws {
@@ -78,7 +84,7 @@ struct DistinguishedNameAttribute: DERParseable, DERSerializable {
     private init(_ type: ASN1ObjectIdentifier, _ node: ASN1Node) {
         self.type = type
         text = Self.text(of: node)
-        value = ASN1Any(derEncoded: node)
+        value = node.encodedBytes
         if node.identifier == .printableString, case .primitive(let bytes) = node.content {
             printable = bytes
         } else {
@@ -89,9 +95,15 @@ struct DistinguishedNameAttribute: DERParseable, DERSerializable {
     func serialize(into serializer: inout DER.Serializer) throws {
         try serializer.appendConstructedNode(identifier: .sequence) { serializer in
             try serializer.serialize(type)
-            guard let printable else { return try serializer.serialize(value) }
+            guard let printable else { return serializer.serializeRawBytes(value) }
             serializer.appendPrimitiveNode(identifier: .printableString) { $0 += Self.normalized(printable) }
         }
+    }
+
+    /// The type and the value, in which neither the kind of text nor its case and spacing matter.
+    var folded: [UInt8] {
+        let words = text?.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return Array("\(type) ".utf8) + (words.map { Array($0.utf8) } ?? Array(value))
     }
 
     private static func normalized(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
@@ -116,6 +128,8 @@ struct DistinguishedNameAttribute: DERParseable, DERSerializable {
 
 private struct RelativeName: DERParseable {
     let attributes: [DistinguishedNameAttribute]
+
+    var folded: Set<[UInt8]> { Set(attributes.map(\.folded)) }
 
     init(derEncoded root: ASN1Node) throws {
         // Not in the order that DER gives a SET: certificates in the wild have any.

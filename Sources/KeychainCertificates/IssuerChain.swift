@@ -1,21 +1,23 @@
-internal import Foundation
+package import Foundation
 
-/// The order of certificates of which each is issued by the next one, by their names alone.
+/// A certificate and its issuers among others, whether anybody trusts them or not.
 package enum IssuerChain {
-    /// - Parameter leaf: The first one.
-    /// - Parameter others: Those among which the issuers are, in any order.
-    package static func chain(of leaf: X509Certificate, among others: [X509Certificate]) -> [X509Certificate] {
-        var (chain, used) = ([leaf], Set([leaf.der]))
-        while let issuer = issuer(of: chain[chain.count - 1], among: others), used.insert(issuer.der).inserted {
-            chain.append(issuer)
+    /// - Parameters:
+    ///   - leaf: The first one.
+    ///   - others: Those among which the issuers are, in any order.
+    ///   - date: Of several issuers, those that are valid then come first.
+    /// - Returns: the first chain up to a root, or else the longest one.
+    package static func chain(
+        of leaf: X509Certificate, among others: [X509Certificate], at date: Date = Date()
+    ) -> [X509Certificate] {
+        var longest = [leaf]
+        let none = AnchorIndex([])
+        var search = ChainSearch(others: others, anchors: (none, none), date: date, stored: { _ in [] })
+        search.chains(of: leaf) { chain in
+            let isWhole = chain.end == .selfSigned
+            if isWhole || chain.certificates.count > longest.count { longest = chain.certificates }
+            return isWhole
         }
-        return chain
-    }
-
-    private static func issuer(of certificate: X509Certificate, among others: [X509Certificate]) -> X509Certificate? {
-        guard let name = try? certificate.issuer.normalizedContent,
-            (try? certificate.subject.normalizedContent) != name
-        else { return nil }
-        return others.first { (try? $0.subject.normalizedContent) == name }
+        return longest
     }
 }

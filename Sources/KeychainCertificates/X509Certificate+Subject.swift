@@ -1,5 +1,5 @@
 package import Foundation
-package import KeychainCrypto
+internal import KeychainCrypto
 internal import SwiftASN1
 
 extension X509Certificate {
@@ -29,28 +29,4 @@ extension X509Certificate {
 
     /// The label of the certificate's key, which joins the two to an identity.
     package var publicKeyHash: Data { AsymmetricKey.label(ofPublicBytes: Data(publicKey.key.bytes)) }
-
-    /// nil for a key of a kind that `SecKey` does not have.
-    package var key: AsymmetricKey? {
-        let bytes = Data(publicKey.key.bytes)
-        switch publicKey.algorithm.algorithm {
-        case .rsaEncryption: return try? AsymmetricKey(.rsa, isPrivate: false, bytes)
-        case .ecPublicKey:
-            guard let parameters = publicKey.algorithm.parameters,
-                let curve = Self.curves[(try? ASN1ObjectIdentifier(asn1Any: parameters)) ?? []],
-                let key = try? ECKey(curve, point: bytes)
-            else { return nil }
-            return .ec(key)
-        default: return nil
-        }
-    }
-
-    private static let curves: [ASN1ObjectIdentifier: Curve] = [
-        [1, 2, 840, 10045, 3, 1, 7]: .p256, [1, 3, 132, 0, 34]: .p384, [1, 3, 132, 0, 35]: .p521,
-    ]
-}
-
-extension ASN1ObjectIdentifier {
-    fileprivate static let rsaEncryption: Self = [1, 2, 840, 113549, 1, 1, 1]
-    fileprivate static let ecPublicKey: Self = [1, 2, 840, 10045, 2, 1]
 }

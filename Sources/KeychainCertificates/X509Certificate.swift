@@ -144,16 +144,3 @@ extension CertificateValidity: DERParseable {
         return Date(timeIntervalSince1970: TimeInterval(timegm(&time)))
     }
 }
-
-/// A public key as certificates have it: `SubjectPublicKeyInfo`.
-struct PublicKeyInfo: DERParseable {
-    let algorithm: AlgorithmIdentifier
-    /// PKCS#1's `RSAPublicKey`, or a point of a curve.
-    let key: ASN1BitString
-
-    init(derEncoded root: ASN1Node) throws {
-        (algorithm, key) = try DER.sequence(root, identifier: .sequence) { nodes in
-            (try AlgorithmIdentifier(derEncoded: &nodes), try ASN1BitString(derEncoded: &nodes))
-        }
-    }
-}

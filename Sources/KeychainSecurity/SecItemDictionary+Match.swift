@@ -16,7 +16,15 @@ extension SecItemDictionary {
             // Passwords and keys have no period of validity: Apple's keychain ignores the key for them.
             if hasCertificate { match.moment = (value as? NSDate).map { $0 as Date } ?? Date() }
         case "m_TrustedOnly":
-            if try SecItemValue.boolean(name, value) { unsupportedMatchKey = name }
+            let isTrustedOnly = try SecItemValue.boolean(name, value)
+            if hasCertificate {
+                match.isTrustedOnly = isTrustedOnly
+            } else if isTrustedOnly {
+                unsupportedMatchKey = name
+            }
+        case "m_Policy":
+            guard let policy = value as? SecPolicy else { throw SecItemValue.wrongType(name, value) }
+            if hasCertificate { match.policy = policy.policy } else { unsupportedMatchKey = name }
         case "m_CaseInsensitive", "m_DiacriticInsensitive", "m_WidthInsensitive":
             // Said to be false, it asks for nothing.
             let isFalse = (value as? NSNumber).map { SecItemValue.isBoolean($0) && !$0.boolValue } ?? false
@@ -31,7 +39,7 @@ extension SecItemDictionary {
         case "m_SubjectContains", "m_SubjectStartsWith", "m_SubjectEndsWith", "m_SubjectWholeString":
             guard hasCertificate, let place = Self.places[name] else { return unsupportedMatchKey = name }
             match.subjects.append((place, try SecItemValue.text(name, value)))
-        case "m_Policy", "m_ItemList", "m_SearchList": unsupportedMatchKey = name
+        case "m_ItemList", "m_SearchList": unsupportedMatchKey = name
         default: break
         }
     }

@@ -160,6 +160,15 @@
     _ derivation: OpaquePointer?
 ) -> CInt
 
+// MARK: Ed25519
+
+/// - Parameters:
+///   - signature: 64 bytes.
+///   - key: 32 bytes.
+@_extern(c) func CCryptoBoringSSL_ED25519_verify(
+    _ message: UnsafePointer<UInt8>?, _ count: Int, _ signature: UnsafePointer<UInt8>, _ key: UnsafePointer<UInt8>
+) -> CInt
+
 // MARK: Memory
 
 /// Erases, then frees.

@@ -88,14 +88,17 @@ private struct PKCS12Options {
 /// A key of a file with its certificate and the issuers that the file has.
 private struct ImportedIdentity {
     let key: SecKey
+    /// From the certificate upwards.
     let chain: [SecCertificate]
+    private let others: [SecCertificate]
 
     init(
         _ identity: (key: AsymmetricKey, certificate: X509Certificate, mark: PKCS12Mark), in content: PKCS12Content
     ) {
         key = SecKey(identity.key)
-        let others = content.certificates.map(\.certificate)
-        chain = IssuerChain.chain(of: identity.certificate, among: others).map { SecCertificate($0) }
+        let certificates = content.certificates.map(\.certificate)
+        chain = IssuerChain.chain(of: identity.certificate, among: certificates).map { SecCertificate($0) }
+        others = certificates.map { SecCertificate($0) }
     }
 
     var dictionary: NSDictionary {
@@ -105,6 +108,13 @@ private struct ImportedIdentity {
                 kSecImportItemCertChain as String: chain as NSArray,
                 kSecImportItemKeyID as String: chain[0].contents.publicKeyHash as NSData,
             ]
+            var trust: SecTrust?
+            guard
+                SecTrustCreateWithCertificates([chain[0]] + others as NSArray, SecPolicyCreateBasicX509(), &trust)
+                    == errSecSuccess, let trust
+            else { throw .unexpectedReply }
+            _ = SecTrustEvaluateWithError(trust, nil)
+            entries[kSecImportItemTrust as String] = trust
             entries[kSecImportItemLabel as String] = chain[0].contents.summary as NSString?
             return entries as NSDictionary
         }

@@ -53,9 +53,9 @@ public func SecCertificateGetTypeID() -> CFTypeID { TypeIdentifier.certificate.r
 public func SecKeyGetTypeID() -> CFTypeID { TypeIdentifier.key.rawValue }
 /// Returns the number that `CFGetTypeID(_:)` gives for an identity.
 public func SecIdentityGetTypeID() -> CFTypeID { TypeIdentifier.identity.rawValue }
-/// Returns the number that is meant for a certificate chain under evaluation, which no object has yet.
+/// Returns the number that `CFGetTypeID(_:)` gives for an evaluation of trust.
 public func SecTrustGetTypeID() -> CFTypeID { TypeIdentifier.trust.rawValue }
-/// Returns the number that is meant for a policy, which no object has yet.
+/// Returns the number that `CFGetTypeID(_:)` gives for a policy.
 public func SecPolicyGetTypeID() -> CFTypeID { TypeIdentifier.policy.rawValue }
 
 /// The kinds that ``CFGetTypeID(_:)`` tells apart have these numbers.

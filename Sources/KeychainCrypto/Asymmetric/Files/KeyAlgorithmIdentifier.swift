@@ -1,4 +1,4 @@
-internal import SwiftASN1
+package import SwiftASN1
 
 /// The kind of a key as `AlgorithmIdentifier` says it (RFC 3279, RFC 5480).
 enum KeyAlgorithmIdentifier {
@@ -34,6 +34,12 @@ enum KeyAlgorithmIdentifier {
 }
 
 extension Curve {
+    /// - Returns: nil for the name of another curve.
+    package init?(objectIdentifier name: ASN1ObjectIdentifier) {
+        guard let curve = Curve.allCases.first(where: { $0.objectIdentifier == name }) else { return nil }
+        self = curve
+    }
+
     var objectIdentifier: ASN1ObjectIdentifier {
         switch self {
         case .p256: .NamedCurves.secp256r1
@@ -49,9 +55,7 @@ extension Curve {
             throw KeyFileFlaw.otherKind("of a curve that is not named but described")
         }
         let name = try ASN1ObjectIdentifier(derEncoded: parameters)
-        guard let curve = Curve.allCases.first(where: { $0.objectIdentifier == name }) else {
-            throw KeyFileFlaw.otherKind(name.nameOfKey)
-        }
+        guard let curve = Curve(objectIdentifier: name) else { throw KeyFileFlaw.otherKind(name.nameOfKey) }
         self = curve
     }
 }

@@ -35,6 +35,15 @@ package struct PEMBlock {
         }
     }
 
+    /// The blocks with one of these labels, without those that cannot be read.
+    package static func readable(_ labels: Set<String>, in text: [UInt8]) -> [PEMBlock] {
+        // A text whose blocks lie in each other has none.
+        let blocks = (try? UnreadBlock.all(in: text)) ?? []
+        return blocks.filter { labels.contains($0.label) }.compactMap { block in
+            (try? block.bytes).map { PEMBlock(label: block.label, bytes: $0) }
+        }
+    }
+
     /// The block of a text that holds a key, among blocks that hold something else.
     ///
     /// - Returns: nil for a text without any block.

@@ -1,0 +1,70 @@
+internal import Foundation
+internal import SwiftASN1
+
+/// A name of one of the kinds that certificates have besides distinguished ones (RFC 5280, section 4.2.1.6).
+enum AlternativeName: Sendable {
+    case emailAddress(String)
+    case host(String)
+    case directory(DistinguishedName)
+    case uri(String)
+    /// Four or sixteen bytes; in a constraint twice as many, since a mask follows.
+    case address([UInt8])
+    /// The number of the kind.
+    case other(UInt)
+
+    /// - Throws: for text that is not ASCII, and for a directory name that is none.
+    init(_ node: ASN1Node) throws {
+        guard node.identifier.tagClass == .contextSpecific else {
+            throw ASN1Error.unexpectedFieldType(node.identifier)
+        }
+        switch (node.identifier.tagNumber, node.content) {
+        case (1, .primitive(let bytes)): self = .emailAddress(try Self.text(bytes))
+        case (2, .primitive(let bytes)): self = .host(try Self.text(bytes))
+        case (4, .constructed(let nodes)):
+            var iterator = nodes.makeIterator()
+            self = .directory(try DistinguishedName(derEncoded: &iterator))
+        case (6, .primitive(let bytes)): self = .uri(try Self.text(bytes))
+        case (7, .primitive(let bytes)): self = .address(Array(bytes))
+        default: self = .other(node.identifier.tagNumber)
+        }
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) throws -> String {
+        guard let text = String(data: Data(bytes), encoding: .ascii) else {
+            throw ASN1Error.invalidASN1Object(reason: "a name of a subject is ASCII")
+        }
+        return text
+    }
+
+    /// Names are compared with constraints of the same kind.
+    var kind: UInt {
+        switch self {
+        case .emailAddress: 1
+        case .host: 2
+        case .directory: 4
+        case .uri: 6
+        case .address: 7
+        case .other(let number): number
+        }
+    }
+}
+
+/// The names of a subject besides its distinguished one.
+struct AlternativeNames: DERParseable, Sendable {
+    let names: [AlternativeName]
+
+    init(derEncoded root: ASN1Node) throws {
+        guard root.identifier == .sequence, case .constructed(let nodes) = root.content else {
+            throw ASN1Error.unexpectedFieldType(root.identifier)
+        }
+        names = try nodes.map(AlternativeName.init)
+    }
+
+    var emailAddresses: [String] {
+        names.compactMap { if case .emailAddress(let address) = $0 { address } else { nil } }
+    }
+
+    var hosts: [String] { names.compactMap { if case .host(let host) = $0 { host } else { nil } } }
+
+    var addresses: [[UInt8]] { names.compactMap { if case .address(let bytes) = $0 { bytes } else { nil } } }
+}

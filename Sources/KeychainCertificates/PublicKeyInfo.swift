@@ -1,0 +1,85 @@
+internal import Foundation
+package import KeychainCrypto
+internal import SwiftASN1
+
+/// A public key as certificates have it: `SubjectPublicKeyInfo`.
+struct PublicKeyInfo: DERParseable, Sendable {
+    let algorithm: AlgorithmIdentifier
+    /// PKCS#1's `RSAPublicKey`, or a point of a curve.
+    let key: ASN1BitString
+
+    init(derEncoded root: ASN1Node) throws {
+        (algorithm, key) = try DER.sequence(root, identifier: .sequence) { nodes in
+            (try AlgorithmIdentifier(derEncoded: &nodes), try ASN1BitString(derEncoded: &nodes))
+        }
+    }
+
+    var bytes: Data { Data(key.bytes) }
+
+    enum Kind {
+        case rsa
+        /// A curve, which is nil if it is described or not named here.
+        case curve(ASN1ObjectIdentifier?)
+        case ed25519
+        case other
+    }
+
+    var kind: Kind {
+        switch algorithm.algorithm {
+        case .rsaEncryption, .rsaPSS: .rsa
+        case .ecPublicKey: .curve(algorithm.parameters.flatMap { try? ASN1ObjectIdentifier(asn1Any: $0) })
+        case .ed25519: .ed25519
+        default: .other
+        }
+    }
+
+    /// The bits of an RSA modulus, or of a curve's field; nil of keys of other kinds.
+    var bitCount: Int? {
+        switch kind {
+        case .rsa: modulusBitCount
+        case .curve(let name?): Self.curves[name]
+        case .ed25519: 255
+        case .curve(nil), .other: nil
+        }
+    }
+
+    /// Also of keys that are too small or too large for any use.
+    private var modulusBitCount: Int? {
+        let modulus = try? DER.sequence(DER.parse(key.bytes), identifier: .sequence) { nodes in
+            let modulus = try ArraySlice<UInt8>(derEncoded: &nodes)
+            while nodes.next() != nil {}
+            return modulus.drop { $0 == 0 }
+        }
+        return modulus.map { $0.count * 8 - ($0.first?.leadingZeroBitCount ?? 0) }
+    }
+
+    /// Named curves and the bits of their fields (RFC 5480, RFC 5639, SEC 2).
+    private static let curves: [ASN1ObjectIdentifier: Int] = [
+        [1, 2, 840, 10_045, 3, 1, 1]: 192, [1, 3, 132, 0, 33]: 224, [1, 2, 840, 10_045, 3, 1, 7]: 256,
+        [1, 3, 132, 0, 34]: 384, [1, 3, 132, 0, 35]: 521, [1, 3, 132, 0, 10]: 256,
+        [1, 3, 36, 3, 3, 2, 8, 1, 1, 7]: 256, [1, 3, 36, 3, 3, 2, 8, 1, 1, 11]: 384,
+        [1, 3, 36, 3, 3, 2, 8, 1, 1, 13]: 512,
+    ]
+}
+
+extension X509Certificate {
+    /// nil for a key of a kind that `SecKey` does not have.
+    package var key: AsymmetricKey? {
+        switch publicKey.algorithm.algorithm {
+        case .rsaEncryption: return try? AsymmetricKey(.rsa, isPrivate: false, publicKey.bytes)
+        case .ecPublicKey:
+            guard case .curve(let name?) = publicKey.kind, let curve = Curve(objectIdentifier: name),
+                let key = try? ECKey(curve, point: publicKey.bytes)
+            else { return nil }
+            return .ec(key)
+        default: return nil
+        }
+    }
+}
+
+extension ASN1ObjectIdentifier {
+    static let rsaEncryption: Self = [1, 2, 840, 113_549, 1, 1, 1]
+    static let rsaPSS: Self = [1, 2, 840, 113_549, 1, 1, 10]
+    static let ecPublicKey: Self = [1, 2, 840, 10_045, 2, 1]
+    static let ed25519: Self = [1, 3, 101, 112]
+}
