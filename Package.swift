@@ -357,7 +357,8 @@ let package = Package(
         .testTarget(
             name: "KeychainSecurityTests",
             dependencies: [
-                "KeychainBiometry", "KeychainCertificates", "KeychainEngine", "KeychainLocalAuthentication",
+                "KeychainBiometry", "KeychainCertificates", "KeychainCrypto", "KeychainEngine",
+                "KeychainLocalAuthentication",
                 "KeychainModel", "KeychainPrompt", "KeychainSecurity", "KeychainTestSupport", "SwiftKeychain",
             ],
             swiftSettings: houseSettings
@@ -416,8 +417,8 @@ if isBenchmarking {
         .executableTarget(
             name: "KeychainBenchmark",
             dependencies: [
-                "DataProtection", "KeychainCrypto", "KeychainEmbedded", "KeychainEngine", "KeychainModel",
-                "KeychainSecurity", "KeychainWire", "SwiftKeychain",
+                "DataProtection", "KeychainCertificates", "KeychainCrypto", "KeychainEmbedded", "KeychainEngine",
+                "KeychainModel", "KeychainSecurity", "KeychainWire", "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
@@ -454,6 +455,7 @@ if fuzzing == "1" || fuzzing == "replay" {
         ),
         ("FuzzDictionary", ["CFuzzer", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         ("FuzzWire", ["CFuzzer", "KeychainModel", "KeychainWire"]),
+        ("FuzzCertificateFile", ["CFuzzer", "KeychainCertificates", "KeychainCrypto", "KeychainModel"]),
         ("FuzzKeyFile", ["CFuzzer", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         (
             "FuzzStoredRows",

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// Keys: in this process against swift-crypto, and in the daemon.
+/// Keys: in this process against swift-crypto, and in the daemon. Certificates: into a store.
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Measure signing and verifying against swift-crypto, in turn, and print a table."
@@ -35,7 +35,9 @@ struct KeysCommand: ParsableCommand {
     func run() throws {
         var report = Report(floorTitle: "swift-crypto, or the least", engineTitle: "ours")
         report.rows += try SoftwareKeyBenchmark(count: calls, batches: batches).run()
-        let layout = StoreLayout(root: URL(fileURLWithPath: stores), items: 1_000)
+        let place = URL(fileURLWithPath: stores)
+        report.rows.append(try CertificateBenchmark(directory: place, repeats: 5).run())
+        let layout = StoreLayout(root: place, items: 1_000)
         try StoreFiller(layout: layout, floor: floor).fillIfNeeded()
         let setup = DaemonSetup(daemon: daemon, floor: floor, client: client, layout: layout)
         report.rows += try setup.withStore {

@@ -56,6 +56,19 @@ story {
         })
     tell("The port finds one of them.", try internet.value(account: "ada", attributes: [kSecAttrPort: 8443]) == login)
 
+    let client = try ClientFile()
+    let objects: [(ItemClass, NSObject)] = [
+        (.certificate, client.certificate), (.key, client.key), (.identity, client.identity),
+    ]
+    for (itemClass, object) in objects {
+        let vault = Vault(itemClass: itemClass)
+        try vault.insert(object, label: "client")
+        tell("The \(itemClass) comes back.", try vault.object(label: "client") == object)
+        tell("It is kept once.", fails: VaultError.duplicate) { try vault.insert(object, label: "client") }
+        try vault.delete(label: "client")
+        tell("Deleted, it is gone.", fails: VaultError.notFound) { _ = try vault.object(label: "client") }
+    }
+
     try internet.delete(account: "ada", attributes: site)
     tell("Deleting without the port removes both.", try internet.inventory().isEmpty)
     try generic.delete(account: "ada")

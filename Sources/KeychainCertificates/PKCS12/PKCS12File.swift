@@ -6,8 +6,8 @@ internal import SwiftASN1
 /// A file of keys and their certificates under a passphrase: PKCS#12 (RFC 7292), in BER or DER.
 package struct PKCS12File: Sendable {
     package static let mostBytes = 4 << 20
-    /// In rounds of hashing, for all passphrases together that one opening tries. More keeps a reader busy for minutes.
-    static let mostRounds = 20_000_000
+    /// The work of one opening, in rounds of hashing. More keeps a reader busy for minutes.
+    package static let mostRounds = 10_000_000
 
     /// `AuthenticatedSafe`.
     private let content: [UInt8]
@@ -37,15 +37,18 @@ package struct PKCS12File: Sendable {
 
     /// Opens the file. This takes as long as the file asks for: up to seconds.
     ///
+    /// - Parameter mostRounds: The work that is done for it at most.
     /// - Throws: `.authenticationFailed` for a wrong passphrase, and for a file without the code that would tell;
     ///   `.decode` for what is in the file and not known here.
-    package func open(_ passphrase: SecretBytes) throws(KeychainError) -> PKCS12Content {
+    package func open(
+        _ passphrase: SecretBytes, mostRounds: Int = Self.mostRounds
+    ) throws(KeychainError) -> PKCS12Content {
         guard let code else {
             throw KeychainError(
                 .authenticationFailed,
                 message: "the PKCS#12 file has no code (MAC) that shows that its content is whole")
         }
-        var reader = PKCS12Reader()
+        var reader = PKCS12Reader(rounds: mostRounds)
         for reading in FilePassphrase(passphrase).readings {
             try reader.spend(code.rounds)
             guard code.isRight(for: content, reading) else { continue }
@@ -61,13 +64,16 @@ package struct PKCS12File: Sendable {
 private struct PKCS12Reader {
     var passphrase = FilePassphrase.absent
     private(set) var content = PKCS12Content()
-    private var rounds = 0
+    /// Those that may still be done.
+    private var rounds: Int
+
+    init(rounds: Int) { self.rounds = rounds }
 
     mutating func spend(_ rounds: Int) throws(KeychainError) {
-        self.rounds += rounds
-        guard self.rounds <= PKCS12File.mostRounds else {
+        self.rounds -= rounds
+        guard self.rounds >= 0 else {
             throw KeychainError(
-                .decode, message: "the PKCS#12 file asks for more work than 20 million rounds of hashing in all")
+                .decode, message: "the PKCS#12 file asks for more work than 10 million rounds of hashing in all")
         }
     }
 

@@ -9,4 +9,6 @@ await report {
     try encryptWithRSA()
     try encryptToDevice()
     try keepKeys()
+    try clientCertificate()
+    try signingRequest()
 }
