@@ -365,8 +365,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "KeychainLocalAuthentication", "KeychainModel", "KeychainSecurity", "KeychainTestSupport",
-                "SwiftKeychain",
+                "KeychainCertificates", "KeychainCrypto", "KeychainLocalAuthentication", "KeychainModel",
+                "KeychainSecurity", "KeychainTestSupport", "SwiftKeychain",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: houseSettings

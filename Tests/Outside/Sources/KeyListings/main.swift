@@ -9,4 +9,5 @@ await report {
     try encryptWithRSA()
     try encryptToDevice()
     try keepKeys()
+    try judgeServers()
 }

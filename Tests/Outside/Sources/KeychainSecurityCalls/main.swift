@@ -10,6 +10,7 @@ await report {
     try passwords()
     try certificates()
     try identities()
+    try await trust()
     try Keys.check()
     try accessControls()
     try randomBytes()
