@@ -105,9 +105,22 @@ IS(OPENSSL_free, void (*)(void *));
 IS(ERR_clear_error, void (*)(void));
 
 // Keys in files.
-_Static_assert(AES_DECRYPT == 0, "numbers");
 IS(PKCS5_PBKDF2_HMAC, int (*)(const char *, size_t, const uint8_t *, size_t, uint32_t, const EVP_MD *, size_t, uint8_t *));
-IS(AES_cbc_encrypt, void (*)(const uint8_t *, uint8_t *, size_t, const AES_KEY *, uint8_t *, int));
+IS(HMAC, uint8_t *(*)(const EVP_MD *, const void *, size_t, const uint8_t *, size_t, uint8_t *, unsigned *));
+IS(EVP_aes_128_cbc, const EVP_CIPHER *(*)(void));
+IS(EVP_aes_192_cbc, const EVP_CIPHER *(*)(void));
+IS(EVP_aes_256_cbc, const EVP_CIPHER *(*)(void));
+IS(EVP_des_ede3_cbc, const EVP_CIPHER *(*)(void));
+IS(EVP_des_ede_cbc, const EVP_CIPHER *(*)(void));
+IS(EVP_rc2_cbc, const EVP_CIPHER *(*)(void));
+IS(EVP_rc2_40_cbc, const EVP_CIPHER *(*)(void));
+IS(EVP_rc4, const EVP_CIPHER *(*)(void));
+IS(EVP_CIPHER_CTX_new, EVP_CIPHER_CTX *(*)(void));
+IS(EVP_CIPHER_CTX_free, void (*)(EVP_CIPHER_CTX *));
+IS(EVP_CIPHER_CTX_set_key_length, int (*)(EVP_CIPHER_CTX *, unsigned));
+IS(EVP_CipherInit_ex, int (*)(EVP_CIPHER_CTX *, const EVP_CIPHER *, ENGINE *, const uint8_t *, const uint8_t *, int));
+IS(EVP_CipherUpdate, int (*)(EVP_CIPHER_CTX *, uint8_t *, int *, const uint8_t *, int));
+IS(EVP_CipherFinal_ex, int (*)(EVP_CIPHER_CTX *, uint8_t *, int *));
 IS(EC_KEY_parse_private_key, EC_KEY *(*)(CBS *, const EC_GROUP *));
 IS(BN_bin2bn, BIGNUM *(*)(const uint8_t *, size_t, BIGNUM *));
 IS(BN_bn2bin, size_t (*)(const BIGNUM *, uint8_t *));

@@ -148,7 +148,7 @@ extension SecItemDictionary {
 }
 
 /// Runs a call, and is the one place where an error becomes a status.
-private func status(_ body: () throws(KeychainError) -> Void) -> OSStatus {
+func status(_ body: () throws(KeychainError) -> Void) -> OSStatus {
     do throws(KeychainError) {
         try body()
         return errSecSuccess
@@ -162,7 +162,7 @@ private func status(_ body: () throws(KeychainError) -> Void) -> OSStatus {
 }
 
 extension KeychainError {
-    fileprivate static var unexpectedReply: KeychainError {
+    static var unexpectedReply: KeychainError {
         KeychainError(.internalFailure, message: "the keychain's engine answered another question than was asked")
     }
 }

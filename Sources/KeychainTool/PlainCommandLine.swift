@@ -100,7 +100,8 @@ extension GetCommand {
         self.init()
         store = StoreOptions(&words)
         authentication = AuthenticationOptions(&words)
-        (format, isPublic) = (.raw, false)
+        (format, isPublic, passphrase) = (.raw, false, PassphraseOptions())
+        passphrase.passphraseFile = nil
         guard let chosen = ItemFilter(&words), words.isEmpty else { return nil }
         filter = chosen
         guard (try? validate()) != nil else { return nil }
@@ -112,6 +113,7 @@ extension FindCommand {
         var words = words
         self.init()
         store = StoreOptions(&words)
+        expiring = nil
         (ask, json) = (words.takeFlag("--ask"), words.takeFlag("--json"))
         guard let chosen = ItemFilter(&words), words.isEmpty else { return nil }
         filter = chosen

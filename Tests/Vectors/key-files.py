@@ -11,12 +11,16 @@ PASSPHRASE = "open sesame"
 KINDS = {"rsa1024": ("RSA", "rsa_keygen_bits:1024"), "rsa2048": ("RSA", "rsa_keygen_bits:2048"),
          "ec256": ("EC", "ec_paramgen_curve:P-256"), "ec384": ("EC", "ec_paramgen_curve:P-384"),
          "ec521": ("EC", "ec_paramgen_curve:P-521")}
+LEGACY = ["-provider", "legacy", "-provider", "default"]
 SCHEMES = {"aes128-sha1": ["-v2", "aes-128-cbc", "-v2prf", "hmacWithSHA1"],
            "aes192-sha224": ["-v2", "aes-192-cbc", "-v2prf", "hmacWithSHA224"],
            "aes256-sha256": ["-v2", "aes-256-cbc", "-v2prf", "hmacWithSHA256"],
            "aes256-sha384": ["-v2", "aes-256-cbc", "-v2prf", "hmacWithSHA384"],
            "aes256-sha512": ["-v2", "aes-256-cbc", "-v2prf", "hmacWithSHA512"],
-           "scrypt": ["-scrypt"]}
+           "scrypt": ["-scrypt"], "des3": ["-v2", "des3"],
+           "pbe-3des": ["-v1", "PBE-SHA1-3DES"], "pbe-2des": ["-v1", "PBE-SHA1-2DES"],
+           "pbe-rc2-128": ["-v1", "PBE-SHA1-RC2-128", *LEGACY], "pbe-rc2-40": ["-v1", "PBE-SHA1-RC2-40", *LEGACY],
+           "pbe-rc4-128": ["-v1", "PBE-SHA1-RC4-128", *LEGACY], "pbe-rc4-40": ["-v1", "PBE-SHA1-RC4-40", *LEGACY]}
 
 
 def run(*command):
@@ -97,7 +101,7 @@ def refused():
     openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", "k.pem")
     result["openssl pkcs8"] = openssl("ec", "-in", "k.pem", "-aes128", "-passout", "pass:" + PASSPHRASE)
     result["only PBES2"] = openssl(
-        "pkcs8", "-topk8", "-in", "k.pem", "-v1", "PBE-SHA1-3DES", "-passout", "pass:" + PASSPHRASE)
+        "pkcs8", "-topk8", "-in", "k.pem", "-v1", "PBE-MD5-DES", *LEGACY, "-passout", "pass:" + PASSPHRASE)
     result["10 million"] = openssl(
         "pkcs8", "-topk8", "-in", "k.pem", "-iter", "10000001", "-passout", "pass:" + PASSPHRASE)
     run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "ed")

@@ -18,6 +18,13 @@ package enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    var blockByteCount: Int {
+        switch self {
+        case .sha1, .sha224, .sha256: 64
+        case .sha384, .sha512: 128
+        }
+    }
+
     /// `EVP_MD`, which is never freed.
     var function: OpaquePointer {
         switch self {
@@ -42,12 +49,24 @@ package enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
 
     package func digest(of bytes: Data) -> Data {
         var digest = Data(count: byteCount)
-        let isDone = digest.withUnsafeMutableBytes { digest in
-            bytes.withUnsafeBytes { bytes in
-                CCryptoBoringSSL_EVP_Digest(bytes.baseAddress, bytes.count, digest.octets, nil, function, nil)
-            }
-        }
-        precondition(isDone == 1, "a hash function cannot fail")
+        digest.withUnsafeMutableBytes { digest in bytes.withUnsafeBytes { hash($0, into: digest) } }
         return digest
+    }
+
+    /// - Parameter digest: ``byteCount`` bytes. They may be those that are hashed.
+    func hash(_ bytes: UnsafeRawBufferPointer, into digest: UnsafeMutableRawBufferPointer) {
+        let isDone = CCryptoBoringSSL_EVP_Digest(
+            bytes.baseAddress, bytes.count, digest.octets, nil, function, nil)
+        precondition(isDone == 1, "a hash function cannot fail")
+    }
+
+    /// HMAC (RFC 2104).
+    func code(of bytes: ArraySlice<UInt8>, key: UnsafeRawBufferPointer) -> [UInt8] {
+        var code = [UInt8](repeating: 0, count: byteCount)
+        let result = bytes.withUnsafeBytes {
+            CCryptoBoringSSL_HMAC(function, key.baseAddress, key.count, $0.octets, $0.count, &code, nil)
+        }
+        precondition(result != nil, "a hash function cannot fail")
+        return code
     }
 }

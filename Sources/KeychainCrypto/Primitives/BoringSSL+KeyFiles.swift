@@ -8,10 +8,38 @@
     _ iterations: UInt32, _ algorithm: OpaquePointer, _ keyCount: Int, _ key: UnsafeMutablePointer<UInt8>?
 ) -> CInt
 
+@_extern(c) func CCryptoBoringSSL_HMAC(
+    _ algorithm: OpaquePointer, _ key: UnsafeRawPointer?, _ keyCount: Int, _ bytes: UnsafePointer<UInt8>?, _ count: Int,
+    _ code: UnsafeMutablePointer<UInt8>?, _ codeCount: UnsafeMutablePointer<CUnsignedInt>?
+) -> UnsafeMutablePointer<UInt8>?
+
+@_extern(c) func CCryptoBoringSSL_EVP_aes_128_cbc() -> OpaquePointer
+@_extern(c) func CCryptoBoringSSL_EVP_aes_192_cbc() -> OpaquePointer
+@_extern(c) func CCryptoBoringSSL_EVP_aes_256_cbc() -> OpaquePointer
+@_extern(c) func CCryptoBoringSSL_EVP_des_ede3_cbc() -> OpaquePointer
+@_extern(c) func CCryptoBoringSSL_EVP_des_ede_cbc() -> OpaquePointer
+@_extern(c) func CCryptoBoringSSL_EVP_rc2_cbc() -> OpaquePointer
+@_extern(c) func CCryptoBoringSSL_EVP_rc2_40_cbc() -> OpaquePointer
+@_extern(c) func CCryptoBoringSSL_EVP_rc4() -> OpaquePointer
+
+@_extern(c) func CCryptoBoringSSL_EVP_CIPHER_CTX_new() -> OpaquePointer?
+@_extern(c) func CCryptoBoringSSL_EVP_CIPHER_CTX_free(_ context: OpaquePointer?)
+@_extern(c) func CCryptoBoringSSL_EVP_CIPHER_CTX_set_key_length(
+    _ context: OpaquePointer, _ count: CUnsignedInt
+) -> CInt
+
 /// - Parameter encrypts: 0 decrypts.
-@_extern(c) func CCryptoBoringSSL_AES_cbc_encrypt(
-    _ bytes: UnsafePointer<UInt8>?, _ out: UnsafeMutablePointer<UInt8>?, _ count: Int, _ schedule: UnsafeRawPointer,
-    _ initial: UnsafeMutablePointer<UInt8>?, _ encrypts: CInt)
+@_extern(c) func CCryptoBoringSSL_EVP_CipherInit_ex(
+    _ context: OpaquePointer, _ cipher: OpaquePointer?, _ engine: OpaquePointer?, _ key: UnsafePointer<UInt8>?,
+    _ initial: UnsafePointer<UInt8>?, _ encrypts: CInt
+) -> CInt
+@_extern(c) func CCryptoBoringSSL_EVP_CipherUpdate(
+    _ context: OpaquePointer, _ out: UnsafeMutablePointer<UInt8>?, _ outCount: UnsafeMutablePointer<CInt>,
+    _ bytes: UnsafePointer<UInt8>?, _ count: CInt
+) -> CInt
+@_extern(c) func CCryptoBoringSSL_EVP_CipherFinal_ex(
+    _ context: OpaquePointer, _ out: UnsafeMutablePointer<UInt8>?, _ outCount: UnsafeMutablePointer<CInt>
+) -> CInt
 
 // MARK: Numbers of keys
 

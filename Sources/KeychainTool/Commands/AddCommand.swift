@@ -3,8 +3,11 @@ internal import KeychainModel
 
 struct AddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Store a password or a key; the secret comes from standard input.",
-        subcommands: [AddGenericCommand.self, AddInternetCommand.self, AddKeyCommand.self])
+        commandName: "add", abstract: "Store a password, a key or a certificate; a password comes from standard input.",
+        subcommands: [
+            AddGenericCommand.self, AddInternetCommand.self, AddKeyCommand.self, AddCertificateCommand.self,
+            AddIdentityCommand.self,
+        ])
 }
 
 /// What the two kinds of password have in common.

@@ -122,7 +122,10 @@ struct Diagnosis {
                 findings += found
                 checkedCount = count
                 // Nothing is written to a damaged database.
-                if !found.contains(where: { $0.severity == .damage }) { findings += Self.removeExpired(session) }
+                if !found.contains(where: { $0.severity == .damage }) {
+                    findings += Self.removeExpired(session)
+                    findings += try CertificateFindings.all(in: session)
+                }
             } catch  where error.code == .interactionNotAllowed {
                 findings.append(Self.locked)
             } catch {

@@ -10,15 +10,26 @@ struct FindCommand: ParsableCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var filter: ItemFilter
     @Flag(help: "List items that ask for authentication too, and ask for it.") var ask = false
+    @Option(
+        help: ArgumentHelp("Certificates that have expired, or expire within a time such as 30d.", valueName: "time"))
+    var expiring: EndsWithin?
     @Flag(help: "Print a JSON array; docs/cli.md lists the keys.") var json = false
+
+    func validate() throws {
+        guard expiring != nil else { return }
+        guard filter.itemClasses.contains(.certificate) || filter.itemClasses == [.identity] else {
+            throw ValidationError("--expiring is for certificates and identities.")
+        }
+    }
 
     func run() throws {
         var items: [Item] = []
+        var ends: [UUID: CertificateEnd] = [:]
         do {
             var session = try KeychainSession.existing(store)
             session.authentication = CommandAuthentication(
                 reason: "list items" + filter.inWords(after: ": "), mayAsk: ask)
-            items = try filter.naming { try search(session) }
+            (items, ends) = try filter.naming { try certificates(among: try search(session), session) }
         } catch let error as KeychainError where error.code == .itemNotFound && json {
             try Console.write("[]\n")
             throw error
@@ -27,13 +38,29 @@ struct FindCommand: ParsableCommand {
             Console.note("note: +engine marks keys that never leave the keychain; 'keychainctl key' uses them there")
         }
         let sorted = items.sortedForPeople
-        try Console.write(json ? JSONValue.array(sorted.map(\.json)).text + "\n" : ItemTable(items: sorted).text)
+        let entries = sorted.map { item in ends[item.identifier].map { $0.members(of: item.json) } ?? item.json }
+        try Console.write(json ? JSONValue.array(entries).text + "\n" : ItemTable(items: sorted, ends: ends).text)
+    }
+
+    /// Leaves out what does not expire soon, if that is asked.
+    private func certificates(
+        among items: [Item], _ session: KeychainSession
+    ) throws -> ([Item], [UUID: CertificateEnd]) {
+        let now = Date()
+        let ends = try session.certificateEnds(of: items, now: now)
+        guard let expiring else { return (items, ends) }
+        let last = now + TimeInterval(expiring.seconds)
+        let due = items.filter { ends[$0.identifier].map { $0.date <= last } ?? false }
+        guard !due.isEmpty else {
+            throw KeychainError(.itemNotFound, message: "no certificate has expired, or expires within that time")
+        }
+        return (due, ends)
     }
 
     private func search(_ session: KeychainSession) throws -> [Item] {
         var found = KeychainSession.Matches(items: [], hasConstrained: false)
         var absence: KeychainError?
-        for itemClass in filter.itemClasses {
+        for itemClass in filter.itemClasses where expiring == nil || itemClass.hasCertificate {
             switch find(try filter.query(for: itemClass), session) {
             case .success(let matches):
                 found.items += matches.items
@@ -63,4 +90,8 @@ struct FindCommand: ParsableCommand {
         guard filter.itemClasses.count > 1 else { return absence }
         return KeychainError(.itemNotFound, message: "no item matches", cause: absence)
     }
+}
+
+extension ItemClass {
+    fileprivate var hasCertificate: Bool { self == .certificate || self == .identity }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import KeychainCertificates
 internal import KeychainCrypto
 internal import KeychainModel
 
@@ -16,16 +17,19 @@ struct GetCommand: ParsableCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var filter: ItemFilter
     @OptionGroup var authentication: AuthenticationOptions
-    @Option(help: "The form of a key; raw is what is stored.") var format = KeyFileFormat.raw
+    @Option(help: "The form of a key, a certificate or an identity; raw is what is stored.")
+    var format = OutputForm.raw
+    @OptionGroup var passphrase: PassphraseOptions
     @Flag(name: .customLong("public"), help: "The public half of a key, whichever is stored.") var isPublic = false
 
     func validate() throws {
         let itemClass = try filter.requireItemClass()
-        if itemClass == .identity {
-            throw ValidationError("An identity has no bytes of its own: get its certificate or its key.")
+        try format.validate(for: itemClass)
+        if itemClass != .key && isPublic {
+            throw ValidationError("--public says nothing about a \(itemClass.title).")
         }
-        if itemClass != .key && (format != .raw || isPublic) {
-            throw ValidationError("--format and --public say nothing about a \(itemClass.title).")
+        if format != .pkcs12 && passphrase.passphraseFile != nil {
+            throw ValidationError("--passphrase-file is for --format pkcs12.")
         }
     }
 
@@ -42,9 +46,21 @@ struct GetCommand: ParsableCommand {
 
     private func bytes(of query: ItemQuery, _ session: KeychainSession) throws -> SecretBytes {
         if format == .raw && !isPublic { return try session.secret(of: query) }
+        guard query.itemClass == .key, let format = format.ofKey else {
+            return SecretBytes(copying: try certificateBytes(of: query, session))
+        }
         let stored = try StoredKey(try session.item(of: query), session)
         if isPublic || format == .spki { return SecretBytes(copying: try format.bytes(of: try stored.publicHalf)) }
         guard case .software(let key) = stored else { throw KeychainError.keyStaysInEngine }
         return SecretBytes(copying: try format.bytes(of: key))
+    }
+
+    private func certificateBytes(of query: ItemQuery, _ session: KeychainSession) throws -> Data {
+        let item = try session.item(of: query)
+        func readPassphrase() throws -> SecretBytes { try passphrase.readNew(of: .pkcs12) }
+        if query.itemClass == .identity {
+            return try CertificateOutput.bytes(ofIdentity: item, format, session, readPassphrase)
+        }
+        return try CertificateOutput.bytes(of: try X509Certificate(stored: item.secret), format, readPassphrase)
     }
 }

@@ -15,6 +15,6 @@ struct KeyCommand: ParsableCommand {
             """,
         subcommands: [
             GenerateKeyCommand.self, SignCommand.self, VerifyCommand.self, EncryptCommand.self, DecryptCommand.self,
-            AgreeCommand.self,
+            AgreeCommand.self, RequestCertificateCommand.self,
         ])
 }

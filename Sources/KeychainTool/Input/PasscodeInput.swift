@@ -30,7 +30,12 @@ enum PasscodeInput {
     }
 
     /// What a passphrase is of.
-    enum Sealed: String { case export, backupKey = "backup key", key }
+    enum Sealed: String { case export, backupKey = "backup key", key, pkcs12 = "PKCS#12 file" }
+
+    /// - Parameter file: Its name, since there may be several.
+    static func readPassphrase(ofFile file: String) throws -> SecretBytes {
+        try read(["Passphrase of \(file)"])[0]
+    }
 
     static func readPassphrase(of sealed: Sealed) throws -> SecretBytes {
         try read(["Passphrase of the \(sealed.rawValue)"])[0]

@@ -218,18 +218,6 @@ struct KeychainSession {
 }
 
 extension AddRequest {
-    /// Finds the item that stands in this one's way: the class's unique attributes, group and synchronizability.
-    fileprivate var queryForExisting: ItemQuery {
-        var query = ItemQuery(itemClass)
-        query.accessGroup = accessGroup
-        query.synchronizable = synchronizable ? .yes : .no
-        for rule in AttributeTable.table(for: itemClass).uniqueness
-        where rule.attribute != .viewHint && rule.attribute != .tokenID {
-            query.attributes[rule.attribute] = attributes[rule.attribute] ?? rule.uniquenessDefault
-        }
-        return query
-    }
-
     fileprivate var changesForExisting: ItemChanges {
         var changes = ItemChanges()
         changes.secret = secret

@@ -8,12 +8,14 @@ struct ItemTable {
     private static let widestCell = 40
 
     let items: [Item]
+    /// Of certificates, by their identifiers.
+    var ends: [UUID: CertificateEnd] = [:]
 
     var text: String {
         // Few items expire: without one the column would be empty.
-        let expire = items.contains { $0.expires != nil }
+        let expire = items.contains { expiry(of: $0) != "-" }
         let headings = Self.headings + (expire ? ["EXPIRES"] : [])
-        let rows = [headings] + items.map { Self.cells(of: $0) + (expire ? [Self.expiry(of: $0)] : []) }
+        let rows = [headings] + items.map { Self.cells(of: $0) + (expire ? [expiry(of: $0)] : []) }
         let widths = headings.indices.map { column in rows.map { TerminalText.columns($0[column]) }.max() ?? 0 }
         let lines = rows.map { row in
             let cells = zip(row, widths).map { cell, width in
@@ -36,8 +38,8 @@ struct ItemTable {
         ]
     }
 
-    private static func expiry(of item: Item) -> String {
-        item.expires.map { Timestamp.short($0.seconds) } ?? "-"
+    private func expiry(of item: Item) -> String {
+        item.expires.map { Timestamp.short($0.seconds) } ?? ends[item.identifier]?.remark ?? "-"
     }
 
     private static func cell(_ value: AttributeValue?) -> String {

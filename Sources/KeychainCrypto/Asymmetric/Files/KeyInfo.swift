@@ -1,9 +1,22 @@
 internal import Foundation
+package import KeychainModel
 internal import SwiftASN1
 
 // The structures that say of which kind the key in them is.
 
 extension AsymmetricKey {
+    /// - Parameter bytes: `PrivateKeyInfo` of PKCS#8 in BER or DER.
+    /// - Throws: `.parameter` for a key of a kind that is not known here, `.decode` for what is none.
+    package init(pkcs8 bytes: ArraySlice<UInt8>) throws(KeychainError) {
+        do {
+            try self.init(privateKeyInfo: BER.parse(bytes))
+        } catch let flaw as KeyFileFlaw {
+            throw flaw.error
+        } catch {
+            throw KeyFileFlaw.damaged.error
+        }
+    }
+
     /// - Parameter root: `PrivateKeyInfo` of PKCS#8 (RFC 5958).
     init(privateKeyInfo root: ASN1Node) throws {
         self = try DER.sequence(root, identifier: .sequence) { nodes in

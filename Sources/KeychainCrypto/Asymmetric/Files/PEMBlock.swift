@@ -1,4 +1,5 @@
 internal import Foundation
+package import KeychainModel
 
 /// A block of a text: `-----BEGIN LABEL-----`, base64 in lines, `-----END LABEL-----` (RFC 7468).
 package struct PEMBlock {
@@ -6,7 +7,7 @@ package struct PEMBlock {
     package let bytes: [UInt8]
 
     /// - Parameter lineLength: The characters of a line.
-    static func text(_ label: String, _ bytes: some Sequence<UInt8>, lineLength: Int = 64) -> String {
+    package static func text(_ label: String, _ bytes: some Sequence<UInt8>, lineLength: Int = 64) -> String {
         var rest = Data(bytes).base64EncodedString()[...]
         var lines = ["-----BEGIN \(label)-----"]
         while !rest.isEmpty {
@@ -14,6 +15,24 @@ package struct PEMBlock {
             rest = rest.dropFirst(lineLength)
         }
         return (lines + ["-----END \(label)-----"]).map { $0 + "\n" }.joined()
+    }
+
+    /// All blocks of a text with any of these labels.
+    ///
+    /// - Returns: nil for a text without any block.
+    /// - Throws: `.decode` for damaged ones, `.parameter` for a key that is under a passphrase by PEM itself.
+    package static func all(
+        in text: [UInt8], _ isWanted: (String) -> Bool
+    ) throws(KeychainError) -> [PEMBlock]? {
+        do {
+            let blocks = try UnreadBlock.all(in: text)
+            if blocks.isEmpty { return nil }
+            return try blocks.filter { isWanted($0.label) }.map { PEMBlock(label: $0.label, bytes: try $0.bytes) }
+        } catch let flaw as KeyFileFlaw {
+            throw flaw.error
+        } catch {
+            throw KeyFileFlaw.damaged.error
+        }
     }
 
     /// The blocks with one of these labels, without those that cannot be read.

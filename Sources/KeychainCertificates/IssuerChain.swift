@@ -1,0 +1,23 @@
+package import Foundation
+
+/// A certificate and its issuers among others, whether anybody trusts them or not.
+package enum IssuerChain {
+    /// - Parameters:
+    ///   - leaf: The first one.
+    ///   - others: Those among which the issuers are, in any order.
+    ///   - date: Of several issuers, those that are valid then come first.
+    /// - Returns: the first chain up to a root, or else the longest one.
+    package static func chain(
+        of leaf: X509Certificate, among others: [X509Certificate], at date: Date = Date()
+    ) -> [X509Certificate] {
+        var longest = [leaf]
+        let none = AnchorIndex([])
+        var search = ChainSearch(others: others, anchors: (none, none), date: date, stored: { _ in [] })
+        search.chains(of: leaf) { chain in
+            let isWhole = chain.end == .selfSigned
+            if isWhole || chain.certificates.count > longest.count { longest = chain.certificates }
+            return isWhole
+        }
+        return longest
+    }
+}

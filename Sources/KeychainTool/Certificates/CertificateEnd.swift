@@ -1,0 +1,99 @@
+internal import ArgumentParser
+internal import Foundation
+internal import KeychainCertificates
+internal import KeychainModel
+
+/// When a certificate ceases to be valid, as it looks at one moment.
+struct CertificateEnd {
+    enum State: String { case notYetValid, valid, expiring, expired }
+
+    /// Early enough to renew it without haste: 30 days.
+    static let notice: TimeInterval = 30 * 86_400
+
+    let date: Date
+    let state: State
+
+    init(_ validity: CertificateValidity, now: Date) {
+        date = validity.notAfter
+        state =
+            if validity.notAfter < now {
+                .expired
+            } else if validity.notBefore > now {
+                .notYetValid
+            } else {
+                validity.notAfter < now + Self.notice ? .expiring : .valid
+            }
+    }
+
+    private var text: String { Timestamp.short(date.timeIntervalSinceReferenceDate) }
+
+    /// For a table; nil for what needs nobody's care.
+    var remark: String? {
+        switch state {
+        case .valid, .notYetValid: nil
+        case .expiring: "expires \(text)"
+        case .expired: "expired \(text)"
+        }
+    }
+
+    /// For JSON.
+    func members(of json: JSONValue) -> JSONValue {
+        json.adding("notAfter", .string(Timestamp.text(date.timeIntervalSinceReferenceDate)))
+            .adding("validity", .string(state.rawValue))
+    }
+}
+
+/// A length of time within which a certificate ends.
+struct EndsWithin: ExpressibleByArgument {
+    let seconds: Int
+
+    init?(argument: String) {
+        guard let seconds = DurationText.seconds(argument) else { return nil }
+        self.seconds = seconds
+    }
+
+    static var defaultCompletionKind: CompletionKind { .list(["7d", "30d", "90d"]) }
+}
+
+extension KeychainSession {
+    /// The ends of the certificates among items, and of those of identities, by their identifiers. One whose bytes are locked, or
+    /// are no certificate, has none.
+    func certificateEnds(of items: [Item], now: Date) throws(KeychainError) -> [UUID: CertificateEnd] {
+        var ends: [UUID: CertificateEnd] = [:]
+        for item in items where item.itemClass == .certificate || item.itemClass == .identity {
+            guard let certificate = try certificate(item.identifier) else { continue }
+            ends[item.identifier] = CertificateEnd(certificate.validity, now: now)
+        }
+        return ends
+    }
+
+    /// - Parameter identifier: A certificate's, which is also that of its identity.
+    /// - Returns: nil if it cannot be read without asking anybody, or is no certificate.
+    func certificate(_ identifier: UUID) throws(KeychainError) -> X509Certificate? {
+        var query = ItemQuery(.certificate)
+        query.persistentReference = PersistentReference(itemClass: .certificate, identifier: identifier)
+        query.synchronizable = .any
+        query.authenticationUI = .skip
+        do throws(KeychainError) {
+            guard let bytes = try items(of: query, wantsSecrets: true).first?.secret else { return nil }
+            return try? X509Certificate(bytes.copyData())  // any bytes may be stored as a certificate
+        } catch  where error.code == .itemNotFound || error.code == .interactionNotAllowed {
+            return nil
+        }
+    }
+
+    /// All certificates that can be read without asking anybody.
+    func certificates() throws(KeychainError) -> [X509Certificate] {
+        var query = ItemQuery(.certificate)
+        query.synchronizable = .any
+        query.authenticationUI = .skip
+        query.limit = .all
+        do throws(KeychainError) {
+            return try items(of: query, wantsSecrets: true).compactMap { item in
+                item.secret.flatMap { try? X509Certificate($0.copyData()) }  // any bytes may be stored as a certificate
+            }
+        } catch  where error.code == .itemNotFound {
+            return []
+        }
+    }
+}

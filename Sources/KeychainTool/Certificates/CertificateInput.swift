@@ -1,0 +1,77 @@
+internal import ArgumentParser
+internal import Foundation
+internal import KeychainCertificates
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// Files of certificates and keys that a person names, and the passphrase that some are under.
+struct CertificateInput: ParsableArguments {
+    @Argument(
+        help: "The files: DER, PEM, PKCS#7 or PKCS#12 (- is standard input).", completion: .file())
+    var files: [String]
+    @OptionGroup var passphrase: PassphraseOptions
+
+    func validate() throws {
+        if files.contains("") { throw ValidationError("A file cannot have an empty name.") }
+        if files.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input is there only once.") }
+    }
+
+    /// Everything in all the files. A certificate or key that comes twice is there once.
+    func read() throws -> CertificateCollection {
+        var (collection, passphrases) = (CertificateCollection(), PassphraseSource(passphrase, files))
+        for file in files {
+            let message = "\(file): a file of certificates has at most 4 MiB"
+            let bytes = try FileInput.read(file, limit: CertificateFile.mostBytes, otherwise: message).copyData()
+            do {
+                try collection.append(try CertificateFile(bytes), named: file, &passphrases)
+            } catch let error as KeychainError {
+                throw KeychainError(error.code, message: "\(file): \(error.message)", cause: error)
+            }
+        }
+        return collection
+    }
+}
+
+/// What is in files.
+struct CertificateCollection {
+    private(set) var certificates: [X509Certificate] = []
+    /// Each with the name that a PKCS#12 file gives it.
+    private(set) var keys: [(key: AsymmetricKey, name: String?)] = []
+
+    fileprivate mutating func append(
+        _ file: CertificateFile, named name: String, _ passphrases: inout PassphraseSource
+    ) throws {
+        switch file {
+        case .plain(let certificates, let keys):
+            for certificate in certificates { append(certificate) }
+            for key in keys {
+                switch key {
+                case .key(let key): append(key, nil)
+                case .encrypted(let key): append(try key.key(try passphrases.passphrase(of: name)), nil)
+                }
+            }
+        case .pkcs12(let file):
+            let content = try file.open(try passphrases.passphrase(of: name))
+            for (certificate, _) in content.certificates { append(certificate) }
+            for (key, mark) in content.keys { append(key, mark.name) }
+        }
+    }
+
+    private mutating func append(_ certificate: X509Certificate) {
+        if !known.insert(certificate.der).inserted { return }
+        certificates.append(certificate)
+    }
+
+    private mutating func append(_ key: AsymmetricKey, _ name: String?) {
+        if !known.insert(key.publicBytes).inserted { return }
+        keys.append((key, name))
+    }
+
+    private var known: Set<Data> = []
+
+    /// The certificate of a key. The first one counts.
+    func certificate(of key: AsymmetricKey) -> X509Certificate? {
+        let label = key.label
+        return certificates.first { $0.publicKeyHash == label }
+    }
+}
