@@ -454,7 +454,13 @@ if fuzzing == "1" || fuzzing == "replay" {
         ),
         ("FuzzDictionary", ["CFuzzer", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         ("FuzzWire", ["CFuzzer", "KeychainModel", "KeychainWire"]),
-        ("FuzzKeyFile", ["CFuzzer", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
+        (
+            "FuzzKeyFile",
+            [
+                "CFuzzer", "KeychainCertificates", "KeychainCrypto", "KeychainEmbedded", "KeychainModel",
+                "KeychainSecurity",
+            ]
+        ),
         (
             "FuzzStoredRows",
             [
