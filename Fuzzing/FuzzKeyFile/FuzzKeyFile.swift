@@ -62,7 +62,7 @@ private func fuzzTrust(_ input: Data) {
     guard let certificate = try? X509Certificate(input) else { return }
     let policies: [TrustPolicy] = [.basic, .server(host: "host.example"), .client(host: "::1")]
     var evaluation = TrustEvaluation(
-        [certificate, certificate], policies: policies, anchors: TrustAnchors { AnchorIndex([]) }, date: Date())
+        [certificate, certificate], policies: policies, anchors: TrustAnchors { CertificateIndex([]) }, date: Date())
     precondition(!evaluation.verdict().flaws.isEmpty, "a certificate is trusted without anchors")
     evaluation.anchors.own = [certificate]
     precondition(evaluation.verdict().chain.count == 1, "an anchor is no chain by itself")

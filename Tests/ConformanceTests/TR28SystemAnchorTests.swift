@@ -79,7 +79,7 @@ struct TR28SystemAnchorTests {
             let chain = TestChain { $0.authority.extensions.append(.client) }
             let root = try X509Certificate(chain.root.der())
             let anchors = TrustAnchors(own: isOfSystem ? nil : [root], includesSystem: isOfSystem) {
-                AnchorIndex([root])
+                CertificateIndex([root])
             }
             let evaluation = TrustEvaluation(
                 try [chain.leaf, chain.authority].map { try X509Certificate($0.der()) },
@@ -107,7 +107,7 @@ struct TR28SystemAnchorTests {
             CertificateRecipe("leaf", TrustKeys.leaf, by: ("0", TrustKeys.root)).der())
         let asked = Mutex(0)
         let evaluation = TrustEvaluation(
-            [leaf] + certificates, policies: [.basic], anchors: TrustAnchors { AnchorIndex([]) }, date: TestChain.date,
+            [leaf] + certificates, policies: [.basic], anchors: TrustAnchors { CertificateIndex([]) }, date: TestChain.date,
             stored: { _ in
                 asked.withLock { $0 += 1 }
                 return []
