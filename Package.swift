@@ -366,8 +366,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "KeychainLocalAuthentication", "KeychainModel", "KeychainSecurity", "KeychainTestSupport",
-                "SwiftKeychain",
+                "KeychainCertificates", "KeychainCrypto", "KeychainLocalAuthentication", "KeychainModel",
+                "KeychainSecurity", "KeychainTestSupport", "SwiftKeychain",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: houseSettings
@@ -456,7 +456,13 @@ if fuzzing == "1" || fuzzing == "replay" {
         ("FuzzDictionary", ["CFuzzer", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         ("FuzzWire", ["CFuzzer", "KeychainModel", "KeychainWire"]),
         ("FuzzCertificateFile", ["CFuzzer", "KeychainCertificates", "KeychainCrypto", "KeychainModel"]),
-        ("FuzzKeyFile", ["CFuzzer", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
+        (
+            "FuzzKeyFile",
+            [
+                "CFuzzer", "KeychainCertificates", "KeychainCrypto", "KeychainEmbedded", "KeychainModel",
+                "KeychainSecurity",
+            ]
+        ),
         (
             "FuzzStoredRows",
             [

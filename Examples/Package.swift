@@ -20,6 +20,8 @@ import PackageDescription
     let dataProtection: [Target.Dependency] = [.product(name: "DataProtection", package: "swift-keychain")]
     /// The adapter to jwt-kit, which the trait JWTKit turns on.
     let keychainJWTKit: [Target.Dependency] = [.product(name: "KeychainJWTKit", package: "swift-keychain")]
+    /// The adapter to NIOSSL, which the trait NIOSSL turns on.
+    let keychainNIOSSL: [Target.Dependency] = [.product(name: "KeychainNIOSSL", package: "swift-keychain")]
     let appleCompatibility: [Target.PluginUsage] = [.plugin(name: "AppleCompatibility", package: "swift-keychain")]
 #else
     let keychainSecurity: [Target.Dependency] = []
@@ -28,6 +30,7 @@ import PackageDescription
     let swiftKeychain: [Target.Dependency] = []
     let dataProtection: [Target.Dependency] = []
     let keychainJWTKit: [Target.Dependency] = []
+    let keychainNIOSSL: [Target.Dependency] = []
     let appleCompatibility: [Target.PluginUsage] = []
 #endif
 
@@ -38,8 +41,10 @@ let package = Package(
     name: "Examples",
     platforms: [.macOS(.v13)],
     dependencies: [
-        .package(path: Context.environment["KEYCHAIN_PACKAGE"] ?? "..", traits: ["JWTKit"]),
+        .package(path: Context.environment["KEYCHAIN_PACKAGE"] ?? "..", traits: ["JWTKit", "NIOSSL"]),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
     ],
     targets: [
         // What the programs tell about themselves: nothing of it is needed to use the keychain.
@@ -96,6 +101,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "Pass", dependencies: [.product(name: "JWTKit", package: "jwt-kit")], swiftSettings: settings),
+        // A server and a client that show each other certificates. Their keys are in the daemon and never in the programs.
+        .executableTarget(
+            name: "MutualTLS",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"), "Story",
+            ] + keychainNIOSSL + security,
+            swiftSettings: settings
+        ),
         // A library under the plugin, with entitlements for every program that has none of its own.
         .target(
             name: "LibraryClient",

@@ -1,5 +1,6 @@
 import CFuzzer
 import Foundation
+import KeychainCertificates
 import KeychainCrypto
 import KeychainModel
 import KeychainSecurity
@@ -20,6 +21,7 @@ struct FuzzKeyFile {
 public func fuzzKeyFile(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = Data(bytes: start, count: count)
     fuzzCertificate(input)
+    fuzzTrust(input)
     fuzzUse(input)
     switch try? KeyFile(input) {
     case .key(let key): fuzz(key)
@@ -53,6 +55,18 @@ private func fuzzCertificate(_ input: Data) {
     _ = SecCertificateCopyNotValidBeforeDate(certificate)
     _ = SecCertificateCopyNotValidAfterDate(certificate)
     _ = SecCertificateCopyKey(certificate)
+}
+
+/// Without an anchor nothing is trusted. As its own anchor a certificate is a chain, and has flaws or none.
+private func fuzzTrust(_ input: Data) {
+    guard let certificate = try? X509Certificate(input) else { return }
+    let policies: [TrustPolicy] = [.basic, .server(host: "host.example"), .client(host: "::1")]
+    var evaluation = TrustEvaluation(
+        [certificate, certificate], policies: policies, anchors: TrustAnchors { CertificateIndex([]) }, date: Date())
+    precondition(!evaluation.verdict().flaws.isEmpty, "a certificate is trusted without anchors")
+    evaluation.anchors.own = [certificate]
+    precondition(evaluation.verdict().chain.count == 1, "an anchor is no chain by itself")
+    for policy in policies { _ = certificate.flawsOfLeaf(policy, Date()) }
 }
 
 private let pair: SecKey = {

@@ -11,7 +11,7 @@ package struct CertificateAttributes {
         var attributes: AttributeSet = [
             .certificateType: .number(Int64(contents.version)), .serialNumber: .data(contents.serialNumber),
         ]
-        attributes[.issuer] = (try? contents.issuer.normalizedContent).map { .data($0) }
+        attributes[.issuer] = .data(contents.issuerName)
         return attributes
     }
 
@@ -19,7 +19,7 @@ package struct CertificateAttributes {
     package var all: AttributeSet {
         var attributes = identifying
         attributes[.certificateEncoding] = .number(Self.derEncoding)
-        attributes[.subject] = (try? contents.subject.normalizedContent).map { .data($0) }
+        attributes[.subject] = .data(contents.subjectName)
         attributes[.subjectKeyID] = contents.extensions.subjectKeyIdentifier.map { .data($0) }
         attributes[.publicKeyHash] = .data(contents.publicKeyHash)
         attributes[.label] = contents.summary.map { .text($0) }

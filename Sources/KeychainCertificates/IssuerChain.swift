@@ -11,7 +11,7 @@ package enum IssuerChain {
         of leaf: X509Certificate, among others: [X509Certificate], at date: Date = Date()
     ) -> [X509Certificate] {
         var longest = [leaf]
-        let none = AnchorIndex([])
+        let none = CertificateIndex([])
         var search = ChainSearch(others: others, anchors: (none, none), date: date, stored: { _ in [] })
         search.chains(of: leaf) { chain in
             let isWhole = chain.end == .selfSigned

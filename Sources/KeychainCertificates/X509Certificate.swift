@@ -15,6 +15,9 @@ package final class X509Certificate: Sendable {
     package let issuer: DistinguishedName
     package let validity: CertificateValidity
     package let subject: DistinguishedName
+    /// The names in the form in which they are compared: their content, without the header.
+    package let subjectName: Data
+    package let issuerName: Data
     let publicKey: PublicKeyInfo
     let extensions: CertificateExtensions
 
@@ -38,6 +41,7 @@ package final class X509Certificate: Sendable {
             content: parts.0.encodedBytes, innerAlgorithm: signed.algorithm, algorithm: parts.1, bits: parts.2)
         (version, serialNumber, validity) = (signed.version, Data(signed.serialNumber), signed.validity)
         (issuer, subject) = (signed.issuer, signed.subject)
+        (issuerName, subjectName) = (try issuer.normalizedContent, try subject.normalizedContent)
         (publicKey, extensions) = (signed.publicKey, signed.extensions)
     }
 }

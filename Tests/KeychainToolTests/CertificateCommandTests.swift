@@ -35,7 +35,7 @@ import Testing
         try withTool { (tool) throws in
             let file = try tool.file("client.p12", try pkcs12())
             let added = try tool.run("add", "identity", file, "--tag", "tls", "--json", input: Data("open\n".utf8))
-            #expect(added.status == 0 && added.errors.contains("keychain is never locked"))
+            #expect(added.status == 0 && added.errors.isEmpty)
             #expect(added.objects.compactMap { $0["added"] as? Bool } == [true, true, true])
             #expect(added.objects.compactMap { $0["class"] as? String } == ["key", "certificate", "certificate"])
             let again = try tool.run("add", "identity", file, "--tag", "tls", "--json", input: Data("open".utf8))
@@ -106,7 +106,8 @@ import Testing
             let sealed = try tool.run(
                 "add", "identity", files[0], files[3], "--group", "c", input: Data("open".utf8))
             #expect(sealed.status == 0)
-            #expect(try tool.run("find", "identity", "--json").objects.count == 3)
+            #expect(try tool.run("find", "key", "--json").objects.count == 3)
+            #expect(try tool.run("find", "certificate", "--json").objects.count == 3)
             #expect(try tool.run("add", "identity", files[0]).status == 206)
             #expect(try tool.run("add", "identity", files[1]).status == 206)
             #expect(try tool.run("add", "certificate", files[1]).status == 206)
@@ -157,7 +158,7 @@ import Testing
     func request() throws {
         try withTool { (tool) throws in
             for options in [["--type", "rsa2048"], ["--type", "ec384"], ["--in-engine"]] {
-                let tag = options.joined()
+                let tag = "tag" + options.joined()
                 try tool.run(words: ["key", "generate", "--tag", tag] + options)
                 let request = try tool.run(
                     "key", "csr", "--tag", tag, "--subject", "/C=CH/CN=host", "--dns", "host.example", "--ip", "::1",
@@ -170,8 +171,8 @@ import Testing
                 #expect((json["request"] as? String)?.hasPrefix("-----BEGIN CERTIFICATE REQUEST-----") == true)
             }
             #expect(try tool.run("key", "csr", "--tag", "none", "--subject", "/CN=host").status == 44)
-            #expect(try tool.run("key", "csr", "--tag", "--in-engine").status == 64)
-            #expect(try tool.run("key", "csr", "--tag=--in-engine", "--subject", "host").status == 206)
+            #expect(try tool.run("key", "csr", "--tag", "tag--in-engine").status == 64)
+            #expect(try tool.run("key", "csr", "--tag=tag--in-engine", "--subject", "host").status == 206)
         }
     }
 

@@ -169,7 +169,7 @@ def openssl_files():
     add("wide passphrase", export("one", "-legacy", "-passout", "pass:Zürich €𝄞"), "Zürich €𝄞")
     run("openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-days", "36500", "-subj", "/CN=ed", "-keyout",
         "ed.key", "-out", "ed.pem")
-    add("Ed25519", export("ed", "-passout", "pass:open"), "refused")
+    add("Ed25519", export("ed", "-passout", "pass:refused"), "refused")
 
 
 def other_programs():

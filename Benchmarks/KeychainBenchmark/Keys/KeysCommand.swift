@@ -22,6 +22,9 @@ struct KeysCommand: ParsableCommand {
     @Option(help: "The program made from Benchmarks/Floor/client.c.")
     var client: String
 
+    @Option(help: "The program made from Benchmarks/Floor/verify.c.")
+    var verifier: String
+
     @Option(help: "The program keychaind, built for release.")
     var daemon: String
 
@@ -35,6 +38,7 @@ struct KeysCommand: ParsableCommand {
     func run() throws {
         var report = Report(floorTitle: "swift-crypto, or the least", engineTitle: "ours")
         report.rows += try SoftwareKeyBenchmark(count: calls, batches: batches).run()
+        report.rows += try TrustBenchmark(verifier: verifier, count: calls, batches: batches).run()
         let place = URL(fileURLWithPath: stores)
         report.rows.append(try CertificateBenchmark(directory: place, repeats: 5).run())
         let layout = StoreLayout(root: place, items: 1_000)

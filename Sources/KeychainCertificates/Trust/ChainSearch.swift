@@ -25,9 +25,9 @@ struct CertificateChain {
 /// A certificate is taken for an issuer if its subject is the name that was asked for and its key verifies the signature. Both the number of
 /// signatures and that of steps are limited: whoever sends certificates could else have a program search for ever.
 struct ChainSearch {
-    private let own: AnchorIndex
-    private let system: AnchorIndex
-    private let others: [X509Certificate]
+    private let own: CertificateIndex
+    private let system: CertificateIndex
+    private let others: CertificateIndex
     private let date: Date
     /// Finds further certificates by their subject.
     private let stored: (Data) -> [X509Certificate]
@@ -45,10 +45,10 @@ struct ChainSearch {
     }
 
     init(
-        others: [X509Certificate], anchors: (own: AnchorIndex, system: AnchorIndex), date: Date,
+        others: [X509Certificate], anchors: (own: CertificateIndex, system: CertificateIndex), date: Date,
         stored: @escaping (Data) -> [X509Certificate]
     ) {
-        (self.others, self.date, self.stored) = (others, date, stored)
+        (self.others, self.date, self.stored) = (CertificateIndex(others), date, stored)
         (own, system) = anchors
     }
 
@@ -80,7 +80,7 @@ struct ChainSearch {
     private func issuers(of certificate: X509Certificate) -> [X509Certificate] {
         let name = certificate.issuerName
         let anchors = own.certificates(named: name) + system.certificates(named: name)
-        let found = others.filter { $0.subjectName == name } + stored(name)
+        let found = others.certificates(named: name) + stored(name)
         var seen: Set<Data> = []
         let candidates = (anchors + found).filter { seen.insert($0.der).inserted }
         func rank(_ issuer: X509Certificate) -> Int {

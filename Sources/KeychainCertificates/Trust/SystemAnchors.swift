@@ -12,7 +12,7 @@ package final class SystemAnchors: Sendable {
 
     private let variable: @Sendable (String) -> String?
     private let files: [String]
-    private let state = Mutex<(files: [FileState], index: AnchorIndex)?>(nil)
+    private let state = Mutex<(files: [FileState], index: CertificateIndex)?>(nil)
 
     /// Debian, Arch; Fedora; SUSE; Alpine.
     package static let usualFiles = [
@@ -36,11 +36,11 @@ package final class SystemAnchors: Sendable {
     }
 
     /// Without any file no certificate is trusted.
-    package var index: AnchorIndex {
+    package var index: CertificateIndex {
         state.withLock { state in
             let files = sources.map(FileState.init)
             if let state, state.files == files { return state.index }
-            let index = AnchorIndex(files.filter(\.isRegular).flatMap { Self.certificates(in: $0.path) })
+            let index = CertificateIndex(files.filter(\.isRegular).flatMap { Self.certificates(in: $0.path) })
             state = (files, index)
             return index
         }

@@ -35,7 +35,7 @@ package struct TrustEvaluation {
     }
 
     private func best(
-        _ anchors: (own: AnchorIndex, system: AnchorIndex), _ stored: @escaping (Data) -> [X509Certificate]
+        _ anchors: (own: CertificateIndex, system: CertificateIndex), _ stored: @escaping (Data) -> [X509Certificate]
     ) -> JudgedChain {
         var search = ChainSearch(
             others: Array(certificates.dropFirst()), anchors: anchors, date: date, stored: stored)

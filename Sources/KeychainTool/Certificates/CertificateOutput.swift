@@ -55,8 +55,8 @@ enum CertificateOutput {
         ofIdentity item: Item, _ form: OutputForm, _ session: KeychainSession,
         _ readPassphrase: () throws -> SecretBytes
     ) throws -> Data {
-        // The item says that its key is in the engine before anything is asked.
-        guard !item.isKeptInEngine else { throw KeychainError.keyStaysInEngine }
+        // No other key has that attribute, and a certificate does not.
+        guard item.attributes[.tokenObjectID] == nil else { throw KeychainError.keyStaysInEngine }
         let key = try AsymmetricKey(item.attributes, item.secret)
         let certificate = try X509Certificate(stored: item.certificate)
         let chain = IssuerChain.chain(of: certificate, among: try session.certificates())

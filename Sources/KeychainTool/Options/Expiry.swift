@@ -17,24 +17,13 @@ struct Expiry: ExpressibleByArgument {
             let (milliseconds, isTooLarge) = length.multipliedReportingOverflow(by: 1_000)
             guard !isTooLarge else { return nil }
             value = .after(milliseconds)
-        } else if let date = Self.date(argument), let moment = ExpiryDate(seconds: date.timeIntervalSinceReferenceDate)
+        } else if let moment = Moment(argument: argument),
+            let date = ExpiryDate(seconds: moment.date.timeIntervalSinceReferenceDate)
         {
-            value = .at(moment)
+            value = .at(date)
         } else {
             return nil
         }
-    }
-
-    /// A date alone is the moment at which it begins.
-    private static func date(_ text: String) -> Date? {
-        let local = DateFormatter()
-        local.locale = Locale(identifier: "en_US_POSIX")
-        for format in ["yyyy-MM-dd", "yyyy-MM-dd'T'HH:mm", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm"] {
-            local.dateFormat = format
-            // The parser takes shorter texts too.
-            if let date = local.date(from: text), local.string(from: date) == text { return date }
-        }
-        return try? Date(text, strategy: .iso8601)  // nil: it is no moment at all
     }
 
     static var defaultCompletionKind: CompletionKind { .list(["1h", "24h", "30d", "never"]) }

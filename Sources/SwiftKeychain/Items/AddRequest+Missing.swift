@@ -1,11 +1,21 @@
 package import KeychainModel
 
 extension [AddRequest] {
-    /// Adds those of the items that are not there, in one transaction.
+    /// Adds those of the items that are not there, in one transaction. Of several with the same unique attributes, the first
+    /// one is added.
     ///
     /// - Parameter perform: Sends a request.
     /// - Returns: whether each was added.
     package func addMissing(
+        _ perform: (Request) throws(KeychainError) -> Reply
+    ) throws(KeychainError) -> [Bool] {
+        var seen: Set<AddRequest.Place> = []
+        let isFirst = map { seen.insert(AddRequest.Place($0.queryForExisting)).inserted }
+        var isAdded = try zip(self, isFirst).filter(\.1).map(\.0).addMissingOfDistinct(perform)[...]
+        return isFirst.map { $0 && isAdded.removeFirst() }
+    }
+
+    private func addMissingOfDistinct(
         _ perform: (Request) throws(KeychainError) -> Reply
     ) throws(KeychainError) -> [Bool] {
         // Usually none is there.
@@ -37,6 +47,20 @@ extension [AddRequest] {
 }
 
 extension AddRequest {
+    /// What no two items have in common.
+    fileprivate struct Place: Hashable {
+        let itemClass: ItemClass
+        let attributes: [Attribute: AttributeValue]
+        let accessGroup: String?
+        let isSynchronizable: Bool
+
+        init(_ query: ItemQuery) {
+            itemClass = query.itemClass
+            attributes = Dictionary(query.attributes.entries.map { ($0.attribute, $0.value) }) { first, _ in first }
+            (accessGroup, isSynchronizable) = (query.accessGroup, query.synchronizable == .yes)
+        }
+    }
+
     /// Finds the item that stands in this one's way: the class's unique attributes, group and synchronizability.
     package var queryForExisting: ItemQuery {
         var query = ItemQuery(itemClass)

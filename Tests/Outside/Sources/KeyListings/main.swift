@@ -11,4 +11,5 @@ await report {
     try keepKeys()
     try clientCertificate()
     try signingRequest()
+    try judgeServers()
 }

@@ -73,7 +73,7 @@ private struct FormerCertificates: FormerCalls {
 private let keyOfCertificate =
     "BFtrOMXRo47HWjwTIlvuqa4nkXTFxR/1Pdf7qKfN7mlUxaGM7qYhFWZs7hROcgUVeFi4c/26gggP+Ncvh6SXEUoU45MTK9WlhvxX84AbXTwil5zx"
     + "mFCzvwDlessEldBHdQ=="
-private let certificateOfKey = """
+let certificateOfKey = """
     MIIB3DCCAYKgAwIBAgIUEOLYzBNq6fgHMIWgCtDmp7FXCJwwCgYIKoZIzj0EAwIwNTELMAkGA1UEBhMCQ0gxFDASBgNVBAoMC0V4
     YW1wbGUgTHRkMRAwDgYDVQQDDAdvdXRzaWRlMCAXDTI2MTEyNTAyNDIzMloYDzIxMjYxMTAxMDI0MjMyWjA1MQswCQYDVQQGEwJD
     SDEUMBIGA1UECgwLRXhhbXBsZSBMdGQxEDAOBgNVBAMMB291dHNpZGUwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAARbazjF0aOO

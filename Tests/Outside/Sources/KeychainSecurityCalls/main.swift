@@ -11,6 +11,7 @@ await report {
     try certificates()
     try identities()
     try imports()
+    try await trust()
     try Keys.check()
     try accessControls()
     try randomBytes()

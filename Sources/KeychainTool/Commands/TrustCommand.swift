@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import Foundation
+internal import KeychainCertificates
+internal import KeychainModel
+internal import SwiftKeychain
+
+struct TrustCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trust", abstract: "Tell whether a certificate is trusted, and why not.",
+        discussion: """
+            The first certificate of the files is judged. The others, and those in the keychain, may be its authorities. \
+            Nothing is fetched over the network, and no revocation is looked for.
+
+            Ends with 0 if the certificate is trusted, and with 253 if it is not.
+
+            Examples:
+              keychainctl trust chain.pem --host www.example.org
+              keychainctl trust client.pem --client --anchor our-authority.pem --at 2027-01-31
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var input: CertificateInput
+    @Option(help: "The host or address of the server that the certificate is for.") var host: String?
+    @Flag(help: "Judge the certificate of a client of TLS.") var client = false
+    @Option(
+        name: .customLong("anchor"),
+        help: "A file of certificates that are trusted, instead of the system's. It may be given several times.",
+        completion: .file())
+    var anchors: [String] = []
+    @Option(help: "The moment for which to judge, as a date or a date with a time.") var at: Moment?
+    @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
+
+    func validate() throws {
+        if host != nil && client { throw ValidationError("--host is for servers: leave out --client.") }
+        if anchors.contains(where: FileInput.isStandardInput) {
+            throw ValidationError("An anchor is in a file: standard input is for what is judged.")
+        }
+    }
+
+    func run() throws {
+        let certificates = try input.read().certificates
+        guard !certificates.isEmpty else { throw KeychainError(.parameter, message: "the files have no certificate") }
+        let own = try anchors.flatMap(Self.anchors)
+        let connection = try KeychainSession(store).connection
+        var evaluation = TrustEvaluation(
+            certificates, policies: [policy],
+            anchors: TrustAnchors(own: own.isEmpty ? nil : own, includesSystem: own.isEmpty) {
+                SystemAnchors.shared.index
+            },
+            date: at?.date ?? Date())
+        // A keychain that does not answer has no certificates for this purpose.
+        evaluation.stored = { name in
+            ((try? connection.certificates(named: name)) ?? []).compactMap { try? X509Certificate($0) }
+        }
+        let report = TrustReport(evaluation.verdict(), host: host)
+        try Console.write(json ? report.json.text + "\n" : report.text)
+        if let failure = report.failure { throw failure }
+    }
+
+    private var policy: TrustPolicy {
+        if client { return .client(host: nil) }
+        return host == nil ? .basic : .server(host: host)
+    }
+
+    private static func anchors(in path: String) throws -> [X509Certificate] {
+        let bytes = try FileInput.read(
+            path, limit: CertificateFile.mostBytes, otherwise: "\(path): a file of certificates has at most 4 MiB")
+        guard case .plain(let certificates, _) = try CertificateFile(bytes.copyData()), !certificates.isEmpty else {
+            throw KeychainError(.parameter, message: "\(path) has no certificates: anchors are in DER, PEM or PKCS#7")
+        }
+        return certificates
+    }
+}

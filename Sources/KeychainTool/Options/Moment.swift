@@ -1,0 +1,23 @@
+internal import ArgumentParser
+internal import Foundation
+
+/// A date, or a date and a time, in local time unless it says otherwise.
+struct Moment: ExpressibleByArgument {
+    let date: Date
+
+    /// A date alone is the moment at which it begins.
+    init?(argument text: String) {
+        let local = DateFormatter()
+        local.locale = Locale(identifier: "en_US_POSIX")
+        for format in ["yyyy-MM-dd", "yyyy-MM-dd'T'HH:mm", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm"] {
+            local.dateFormat = format
+            // The parser takes shorter texts too.
+            if let date = local.date(from: text), local.string(from: date) == text {
+                self.date = date
+                return
+            }
+        }
+        guard let date = try? Date(text, strategy: .iso8601) else { return nil }  // It is no moment at all.
+        self.date = date
+    }
+}

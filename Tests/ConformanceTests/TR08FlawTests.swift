@@ -1,0 +1,292 @@
+import Foundation
+import KeychainCrypto
+import KeychainSecurity
+import KeychainTestSupport
+import Testing
+
+/// TR: trust, as far as it is about flaws of certificates.
+struct TR08FlawTests {
+    private let day: TimeInterval = 86_400
+
+    @Test("TR.8 A certificate is valid from its first to its last moment")
+    func dates() throws {
+        let chain = TestChain()
+        let (start, end) = (chain.leaf.notBefore, chain.leaf.notAfter)
+        for date in [start, end] { #expect(try chain.verdict(.basic, at: date) == .trusted(3)) }
+        for date in [start - 1, end + 1] {
+            #expect(try chain.verdict(.basic, at: date) == .failed(errSecCertificateExpired))
+        }
+        let authority = TestChain { $0.authority.notAfter = TestChain.date - 1 }
+        #expect(try authority.verdict() == .failed(errSecCertificateExpired))
+    }
+
+    @Test("TR.13 Of several flaws the heaviest is told")
+    func priority() throws {
+        let chain = TestChain()
+        let (root, authority, leaf) = try chain.certificates
+        let late = chain.leaf.notAfter + 1
+        let other = SecPolicy.server("other.example")
+        #expect(try chain.verdict(other, at: late) == .failed(errSecHostNameMismatch))
+        let untrusted = [leaf, authority, root]
+        #expect(try TrustVerdict(of: untrusted, other, anchors: []) == .failed(errSecNotTrusted))
+        #expect(try TrustVerdict(of: untrusted, .server, anchors: [], at: late) == .failed(errSecNotTrusted))
+        let small = TestChain { $0.leaf.key = TrustKeys.rsa1024 }
+        #expect(try small.verdict(other, at: late) == .failed(errSecUnsupportedKeySize))
+    }
+
+    @Test("TR.14 SHA-1 is refused of servers, MD5 always")
+    func digests() throws {
+        let former = TestChain { $0.leaf.digest = .sha1 }
+        #expect(try former.verdict(.server) == .failed(errSecInvalidDigestAlgorithm))
+        #expect(try former.verdict(.basic) == .trusted(3))
+        #expect(try TestChain { $0.authority.digest = .sha1 }.verdict() == .failed(errSecInvalidDigestAlgorithm))
+        let broken = TestChain { $0.leaf.digest = .md5 }
+        for policy in [SecPolicy.basic, .server] {
+            #expect(try broken.verdict(policy) == .failed(errSecInvalidDigestAlgorithm, 3, .fatalTrustFailure))
+        }
+    }
+
+    @Test("TR.15 Servers have no small keys, and nobody has tiny ones")
+    func keySizes() throws {
+        let small = TestChain {
+            $0.leaf.key = TrustKeys.rsa1024
+            $0.leaf.extensions = [.names([.host("leaf.example")]), .purposes("1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.2")]
+        }
+        #expect(try small.verdict(.server) == .failed(errSecUnsupportedKeySize))
+        #expect(try small.verdict(.client) == .trusted(3))
+        #expect(try small.verdict(.basic) == .trusted(3))
+        let tiny = TestChain { $0.leaf.key = TrustKeys.rsa512 }
+        for policy in [SecPolicy.basic, .server, .client] {
+            #expect(try tiny.verdict(policy) == .failed(errSecUnsupportedKeySize, 3, .fatalTrustFailure))
+        }
+        // Also of the anchor.
+        let root = TestChain {
+            ($0.root.key, $0.root.signer, $0.authority.signer) =
+                (TrustKeys.rsa1024, TrustKeys.rsa1024, TrustKeys.rsa1024)
+        }
+        #expect(try root.verdict(.server) == .failed(errSecUnsupportedKeySize))
+        #expect(try root.verdict(.basic) == .trusted(3))
+    }
+
+    @Test("TR.16 A certificate is meant for servers, for clients, or until July 2019 for anything")
+    func purposes() throws {
+        func chain(_ purposes: CertificateExtensionRecipe?, from start: TimeInterval = 1_700_000_000) -> TestChain {
+            TestChain {
+                $0.leaf.extensions = [.names([.host("leaf.example")])] + (purposes.map { [$0] } ?? [])
+                $0.leaf.notBefore = Date(timeIntervalSince1970: start)
+            }
+        }
+        let clientOnly = chain(.client)
+        #expect(try clientOnly.verdict(.server) == .failed(errSecInvalidExtendedKeyUsage))
+        #expect(try clientOnly.verdict(.client) == .trusted(3))
+        #expect(try chain(.server).verdict(.client) == .failed(errSecInvalidExtendedKeyUsage))
+        #expect(try chain(nil).verdict(.client) == .trusted(3))
+        #expect(try chain(nil).verdict(.basic) == .trusted(3))
+        #expect(try chain(nil).verdict(.server) == .failed(errSecInvalidExtendedKeyUsage))
+        // The rule's first day, and the moment before it: shorter lives, so that only the purpose matters.
+        let rule: TimeInterval = 1_561_939_200
+        for (start, isTrusted) in [(rule - 1, true), (rule, false)] {
+            var old = chain(nil, from: start)
+            old.leaf.notAfter = Date(timeIntervalSince1970: start + 100 * day)
+            old.authority.notBefore = Date(timeIntervalSince1970: start)
+            let date = Date(timeIntervalSince1970: start + day)
+            #expect(try old.verdict(.server, at: date).status == (isTrusted ? 0 : Int(errSecInvalidExtendedKeyUsage)))
+        }
+        for purpose in ["1.3.6.1.4.1.311.10.3.3", "2.16.840.1.113730.4.1"] {
+            #expect(try chain(.purposes(purpose)).verdict(.server) == .trusted(3))
+        }
+    }
+
+    @Test("TR.17 A server's certificate is valid for at most 825 days since July 2019")
+    func validity() throws {
+        let rule: TimeInterval = 1_561_939_200
+        for (start, days, isTrusted) in [(rule + day, 826.0, false), (rule + day, 825, true), (rule - day, 4000, true)]
+        {
+            let chain = TestChain {
+                $0.authority.notBefore = Date(timeIntervalSince1970: start)
+                $0.leaf.notBefore = Date(timeIntervalSince1970: start)
+                $0.leaf.notAfter = Date(timeIntervalSince1970: start + days * day)
+            }
+            let verdict = try chain.verdict(.server, at: Date(timeIntervalSince1970: start + day))
+            #expect(verdict == (isTrusted ? .trusted(3) : .failed(errSecCertificateValidityPeriodTooLong)))
+            #expect(try chain.verdict(.basic, at: Date(timeIntervalSince1970: start + day)) == .trusted(3))
+        }
+    }
+
+    @Test("TR.18 An issuer is an authority, and says how many are below it")
+    func authorities() throws {
+        func verdict(_ extensions: [CertificateExtensionRecipe]) throws -> TrustVerdict {
+            try TestChain { $0.authority.extensions = extensions }.verdict(.basic)
+        }
+        #expect(try verdict([.basicConstraints(isAuthority: false)]) == .failed(errSecNoBasicConstraintsCA))
+        #expect(try verdict([.keyUsage(0x04)]) == .failed(errSecNoBasicConstraints))
+        #expect(try verdict([.basicConstraints(), .keyUsage(0x80)]) == .failed(errSecNoBasicConstraintsCA))
+        #expect(try verdict([.basicConstraints(0)]) == .trusted(3))
+        func root(_ extensions: [CertificateExtensionRecipe], _ version: Int = 3) throws -> TrustVerdict {
+            try TestChain {
+                $0.root.extensions = extensions
+                $0.root.version = version
+            }.verdict(.basic)
+        }
+        #expect(try root([.basicConstraints(0)]) == .failed(errSecPathLengthConstraintExceeded))
+        #expect(try root([.basicConstraints(1)]) == .trusted(3))
+        // An anchor need not say that it is an authority's, but may not deny it.
+        #expect(try root([], 1) == .trusted(3))
+        #expect(try root([.basicConstraints(isAuthority: false)]) == .failed(errSecNoBasicConstraintsCA))
+    }
+
+    @Test(
+        "TR.19 Names within the constraints of an authority",
+        arguments: [
+            ([.host("leaf.example")], [], true), ([.host("example")], [], true), ([.host("other")], [], false),
+            ([.host("af.example")], [], false), ([.host("")], [], true), ([], [.host("example")], false),
+            ([], [.host("other")], true), ([.address([10, 0, 0, 0, 255, 0, 0, 0])], [], true),
+            ([.directory("leaf")], [], true), ([.directory("LEAF")], [], true), ([.directory("other")], [], false),
+            ([], [.directory("leaf")], false),
+        ] as [([CertificateExtensionRecipe.Name], [CertificateExtensionRecipe.Name], Bool)])
+    func nameConstraints(
+        permitted: [CertificateExtensionRecipe.Name], excluded: [CertificateExtensionRecipe.Name], isTrusted: Bool
+    ) throws {
+        for isOfRoot in [false, true] {
+            let chain = TestChain {
+                let constraints = CertificateExtensionRecipe.nameConstraints(permitted: permitted, excluded: excluded)
+                if isOfRoot {
+                    // Its own authority has a name, too.
+                    $0.authority.subject = "leaf"
+                    $0.leaf.issuer = "leaf"
+                    $0.root.extensions.append(constraints)
+                } else {
+                    $0.authority.extensions.append(constraints)
+                }
+            }
+            #expect(try chain.verdict() == (isTrusted ? .trusted(3) : .failed(errSecInvalidName)))
+        }
+    }
+
+    @Test(
+        "TR.19 Names of each kind within constraints",
+        arguments: [
+            (.address([10, 1, 2, 3]), .address([10, 0, 0, 0, 255, 0, 0, 0]), true),
+            (.address([11, 1, 2, 3]), .address([10, 0, 0, 0, 255, 0, 0, 0]), false),
+            (.emailAddress("a@host.example"), .emailAddress("host.example"), true),
+            (.emailAddress("a@sub.host.example"), .emailAddress("host.example"), false),
+            (.emailAddress("a@sub.host.example"), .emailAddress(".host.example"), true),
+            (.emailAddress("A@host.example"), .emailAddress("a@host.example"), true),
+            (.emailAddress("b@host.example"), .emailAddress("a@host.example"), false),
+            (.uri("https://host.example/path"), .uri("host.example"), true),
+            (.uri("https://sub.host.example/"), .uri("host.example"), false),
+            (.uri("https://sub.host.example/"), .uri(".host.example"), true),
+            (.uri("urn:without:host"), .uri("host.example"), false),
+            (.host("*.host.example"), .host("host.example"), true),
+        ] as [(CertificateExtensionRecipe.Name, CertificateExtensionRecipe.Name, Bool)])
+    func kindsOfNames(
+        name: CertificateExtensionRecipe.Name, constraint: CertificateExtensionRecipe.Name, isWithin: Bool
+    ) throws {
+        func status(_ constraints: CertificateExtensionRecipe) throws -> Int {
+            try TestChain {
+                $0.leaf.extensions = [.names([name])]
+                $0.authority.extensions.append(constraints)
+            }.verdict(.basic).status
+        }
+        #expect(try status(.nameConstraints(permitted: [constraint])) == (isWithin ? 0 : Int(errSecInvalidName)))
+        // A URI without a host is excluded by every constraint.
+        var isExcluded = isWithin
+        if case .uri(let text) = name, text.hasPrefix("urn:") { isExcluded = true }
+        #expect(try status(.nameConstraints(excluded: [constraint])) == (isExcluded ? Int(errSecInvalidName) : 0))
+    }
+
+    @Test("TR.19 A wildcard stands for the host that an authority excludes")
+    func excludedWildcard() throws {
+        let chain = TestChain {
+            $0.leaf.extensions = [.names([.host("*.host.example")])]
+            $0.authority.extensions.append(.nameConstraints(excluded: [.host("secret.host.example")]))
+        }
+        #expect(try chain.verdict(.basic) == .failed(errSecInvalidName))
+    }
+
+    @Test("TR.19 Extensions that are unknown, unreadable or there twice")
+    func extensions() throws {
+        func verdict(_ extra: [CertificateExtensionRecipe]) throws -> TrustVerdict {
+            try TestChain { $0.leaf.extensions += extra }.verdict()
+        }
+        let unknown = Data([0x05, 0x00])
+        #expect(try verdict([.init("1.2.3.4", critical: true, unknown)]) == .failed(errSecUnknownCriticalExtensionFlag))
+        #expect(try verdict([.init("1.2.3.4", unknown)]) == .trusted(3))
+        #expect(try verdict([.init("2.5.29.19", Data([0x30, 0x05]))]) == .failed(errSecUnknownCertExtension))
+        #expect(try verdict([.server]) == .failed(errSecCertificateDuplicateExtension))
+    }
+
+    @Test("TR.31 A subject is named, or has an alternative name that is critical")
+    func emptySubject() throws {
+        for (isCritical, isTrusted) in [(true, true), (false, false)] {
+            let chain = TestChain {
+                $0.leaf.subject = nil
+                $0.leaf.extensions = [.names([.host("leaf.example")], critical: isCritical), .server]
+            }
+            #expect(try chain.verdict() == (isTrusted ? .trusted(3) : .failed(errSecInvalidSubjectName)))
+        }
+    }
+
+    @Test("TR.32 Key identifiers of a certificate and its issuer agree")
+    func keyIdentifiers() throws {
+        for (identifier, isTrusted) in [(Data([1]), true), (Data([2]), false)] {
+            let chain = TestChain {
+                $0.authority.extensions.append(.subjectKeyIdentifier(Data([1])))
+                $0.leaf.extensions.append(.authorityKeyIdentifier(identifier))
+            }
+            #expect(try chain.verdict() == (isTrusted ? .trusted(3) : .failed(errSecInvalidIDLinkage)))
+        }
+    }
+
+    @Test("TR.33 A signature whose algorithm has two names is none")
+    func twoAlgorithms() throws {
+        let chain = TestChain { $0.leaf.innerDigest = .sha1 }
+        #expect(try chain.verdict(.basic) == .failed(errSecCreateChainFailed, 1))
+    }
+
+    @Test("TR.34 A policy that an authority demands is in every certificate, in its own terms")
+    func policies() throws {
+        func status(
+            _ authority: [CertificateExtensionRecipe], _ leaf: [CertificateExtensionRecipe]
+        ) throws -> Int {
+            try TestChain {
+                $0.authority.extensions += authority
+                $0.leaf.extensions += leaf
+            }.verdict(.basic).status
+        }
+        let (one, other, any) = ("1.2.3", "1.2.4", "2.5.29.32.0")
+        let demand = CertificateExtensionRecipe.requireExplicitPolicy(0)
+        let refused = Int(errSecInvalidPolicyIdentifiers)
+        #expect(try status([demand, .policies(one)], [.policies(one)]) == 0)
+        #expect(try status([demand, .policies(any)], [.policies(one)]) == 0)
+        #expect(try status([demand, .policies(one)], [.policies(other)]) == refused)
+        #expect(try status([demand, .policies(one)], []) == refused)
+        #expect(try status([demand], [.policies(one)]) == refused)
+        #expect(try status([.policies(one)], []) == 0)
+        #expect(try status([demand, .policies(one), .policyMapping(one, other)], [.policies(other)]) == 0)
+        #expect(try status([demand, .policies(one), .policyMapping(one, other)], [.policies(one)]) == refused)
+        #expect(try status([.requireExplicitPolicy(1), .policies(one)], [.policies(other)]) == refused)
+        #expect(try status([.requireExplicitPolicy(5), .policies(one)], [.policies(other)]) == 0)
+    }
+
+    @Test("TR.29 Chains have keys of both kinds")
+    func mixedKeys() throws {
+        let chain = TestChain {
+            ($0.authority.key, $0.leaf.signer) = (TrustKeys.rsa2048, TrustKeys.rsa2048)
+        }
+        #expect(try chain.verdict() == .trusted(3))
+        let turned = TestChain {
+            ($0.root.key, $0.root.signer, $0.authority.signer) =
+                (TrustKeys.rsa2048, TrustKeys.rsa2048, TrustKeys.rsa2048)
+        }
+        #expect(try turned.verdict() == .trusted(3))
+    }
+
+    @Test("TR.24 A demand for proof that nothing was revoked is never met")
+    func revocation() throws {
+        let wants = try #require(SecPolicyCreateRevocation(kSecRevocationRequirePositiveResponse))
+        #expect(try TestChain().verdict(wants) == .failed(errSecIncompleteCertRevocationCheck))
+        let allows = try #require(SecPolicyCreateRevocation(kSecRevocationUseAnyAvailableMethod))
+        #expect(try TestChain().verdict(allows) == .trusted(3))
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import KeychainCertificates
+import KeychainTestSupport
+import Synchronization
+import Testing
+
+/// TR: trust, as far as it is about the roots of the system.
+struct TR28SystemAnchorTests {
+    private let chain = TestChain()
+
+    private func pem(_ certificates: Data...) -> Data {
+        Data(
+            certificates.map {
+                "words between blocks\n-----BEGIN CERTIFICATE-----\n"
+                    + $0.base64EncodedString(options: .lineLength64Characters) + "\n-----END CERTIFICATE-----\n"
+            }.joined().utf8)
+    }
+
+    private func verdict(_ anchors: SystemAnchors) throws -> [TrustFlaw.Reason] {
+        let certificates = try [chain.leaf, chain.authority].map { try X509Certificate($0.der()) }
+        let evaluation = TrustEvaluation(
+            certificates, policies: [.server(host: "leaf.example")], anchors: TrustAnchors { anchors.index },
+            date: TestChain.date)
+        return evaluation.verdict().flaws.map(\.reason)
+    }
+
+    @Test("TR.28 The file that the environment names has the roots, and is read again when it has changed")
+    func file() throws {
+        try withTemporaryDirectory { directory in
+            let file = directory.appending(path: "roots.pem")
+            let anchors = SystemAnchors(variable: { $0 == "SSL_CERT_FILE" ? file.path : nil }, files: [])
+            #expect(try verdict(anchors) == [.missingIssuer])
+            let root = try chain.root.der()
+            try pem(Data([1, 2, 3]), root, root).write(to: file)
+            #expect(try verdict(anchors).isEmpty && anchors.index.count == 2)
+            try Data("no certificates".utf8).write(to: file)
+            #expect(try verdict(anchors) == [.missingIssuer])
+            // One certificate may lie there as it is.
+            try root.write(to: file)
+            #expect(try verdict(anchors).isEmpty)
+            try FileManager.default.removeItem(at: file)
+            #expect(mkfifo(file.path, 0o600) == 0)
+            // A pipe would keep its reader waiting.
+            #expect(try verdict(anchors) == [.missingIssuer])
+        }
+    }
+
+    @Test("TR.28 Directories have a file for each root, and the first usual file counts without any variable")
+    func directories() throws {
+        try withTemporaryDirectory { directory in
+            let (one, other) = (directory.appending(path: "one"), directory.appending(path: "other"))
+            for place in [one, other] {
+                try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+            }
+            try pem(try chain.root.der()).write(to: other.appending(path: "root.pem"))
+            let names = "\(one.path):\(directory.path)/missing:\(other.path)"
+            let anchors = SystemAnchors(variable: { $0 == "SSL_CERT_DIR" ? names : nil }, files: [])
+            #expect(try verdict(anchors).isEmpty)
+            let usual = SystemAnchors(
+                variable: { _ in nil }, files: [directory.path + "/missing", other.path + "/root.pem"])
+            #expect(try verdict(usual).isEmpty)
+            #expect(usual.sources == [other.path + "/root.pem"])
+        }
+    }
+
+    @Test("TR.28 Without any file nothing is trusted")
+    func nothing() throws {
+        let anchors = SystemAnchors(variable: { _ in nil }, files: ["/nonexistent/roots.pem"])
+        #expect(try verdict(anchors) == [.missingIssuer] && anchors.index.isEmpty)
+        let root = try X509Certificate(chain.root.der())
+        let evaluation = TrustEvaluation(
+            [root], policies: [.basic], anchors: TrustAnchors { anchors.index }, date: TestChain.date)
+        #expect(evaluation.verdict().flaws.map(\.reason) == [.untrustedRoot])
+    }
+
+    @Test("TR.16 An authority below a system's root is meant for servers, if it says what it is meant for")
+    func purposeOfAuthority() throws {
+        for (isOfSystem, reasons) in [(true, [TrustFlaw.Reason.otherPurpose]), (false, [])] {
+            let chain = TestChain { $0.authority.extensions.append(.client) }
+            let root = try X509Certificate(chain.root.der())
+            let anchors = TrustAnchors(own: isOfSystem ? nil : [root], includesSystem: isOfSystem) {
+                CertificateIndex([root])
+            }
+            let evaluation = TrustEvaluation(
+                try [chain.leaf, chain.authority].map { try X509Certificate($0.der()) },
+                policies: [.server(host: nil)], anchors: anchors, date: TestChain.date)
+            #expect(evaluation.verdict().flaws.map(\.reason) == reasons)
+        }
+    }
+
+    @Test("TR.26 Many authorities that certified each other do not keep the search for ever")
+    func manyPaths() throws {
+        // Ten names with three keys each; every one certifies every one of the next level.
+        let keys = [TrustKeys.root, TrustKeys.authority, TrustKeys.other]
+        var certificates: [X509Certificate] = []
+        for level in 0..<10 {
+            for (number, key) in keys.enumerated() {
+                for signer in keys {
+                    var recipe = CertificateRecipe("\(level)", key, by: ("\(level + 1)", signer))
+                    recipe.serial = UInt8(number + 1)
+                    recipe.extensions = [.basicConstraints()]
+                    certificates.append(try X509Certificate(recipe.der()))
+                }
+            }
+        }
+        let leaf = try X509Certificate(
+            CertificateRecipe("leaf", TrustKeys.leaf, by: ("0", TrustKeys.root)).der())
+        let asked = Mutex(0)
+        let evaluation = TrustEvaluation(
+            [leaf] + certificates, policies: [.basic], anchors: TrustAnchors { CertificateIndex([]) }, date: TestChain.date,
+            stored: { _ in
+                asked.withLock { $0 += 1 }
+                return []
+            })
+        #expect(evaluation.verdict().flaws.first?.reason == .missingIssuer)
+        #expect(asked.withLock { $0 } <= 2000)
+    }
+}
