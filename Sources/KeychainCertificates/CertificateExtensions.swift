@@ -4,26 +4,25 @@ internal import SwiftASN1
 /// The extensions of a certificate (RFC 5280, section 4.2).
 struct CertificateExtensions: Sendable {
     let all: [CertificateExtension]
+    let subjectKeyIdentifier: Data?
+    /// The issuer's key, as the certificate names it.
+    let authorityKeyIdentifier: Data?
 
-    init() { all = [] }
+    init() { (all, subjectKeyIdentifier, authorityKeyIdentifier) = ([], nil, nil) }
 }
 
 extension CertificateExtensions: DERParseable {
     /// - Throws: for a list without any, and for a critical extension that is known here and is not what it should be.
     init(derEncoded root: ASN1Node) throws {
-        all = try DER.sequence(of: CertificateExtension.self, identifier: .sequence, rootNode: root)
+        let all = try DER.sequence(of: CertificateExtension.self, identifier: .sequence, rootNode: root)
         guard !all.isEmpty else {
             throw ASN1Error.invalidASN1Object(reason: "a list of extensions has at least one")
         }
         for known in all where known.isCritical { try known.check() }
+        self.all = all
+        subjectKeyIdentifier = all.first(.subjectKeyIdentifier, ASN1OctetString.self).map { Data($0.bytes) }
+        authorityKeyIdentifier = all.first(.authorityKeyIdentifier, AuthorityKeyIdentifier.self)?.identifier
     }
-
-    var subjectKeyIdentifier: Data? {
-        first(.subjectKeyIdentifier, ASN1OctetString.self).map { Data($0.bytes) }
-    }
-
-    /// The issuer's key, as the certificate names it.
-    var authorityKeyIdentifier: Data? { first(.authorityKeyIdentifier, AuthorityKeyIdentifier.self)?.identifier }
 
     var alternativeNames: AlternativeNames? { first(.subjectAlternativeName, AlternativeNames.self) }
     var basicConstraints: BasicConstraints? { first(.basicConstraints, BasicConstraints.self) }
@@ -36,9 +35,8 @@ extension CertificateExtensions: DERParseable {
     /// The number of certificates below in which the policy "any" still counts.
     var inhibitAnyPolicy: Int? { first(.inhibitAnyPolicy, Int.self) }
 
-    /// The first extension of a type; nil if there is none, or if it is not what it should be (``isUnreadable``).
     private func first<Content: DERParseable>(_ type: ASN1ObjectIdentifier, _ content: Content.Type) -> Content? {
-        all.first { $0.type == type }.flatMap { try? $0.parse(content) }
+        all.first(type, content)
     }
 
     func has(_ type: ASN1ObjectIdentifier, critical: Bool) -> Bool {
@@ -49,6 +47,13 @@ extension CertificateExtensions: DERParseable {
     /// Whether one that is known here is not what it should be.
     var isUnreadable: Bool { all.contains { (try? $0.check()) == nil } }
     var hasUnknownCritical: Bool { all.contains { $0.isCritical && !$0.isKnown } }
+}
+
+extension [CertificateExtension] {
+    /// The first extension of a type; nil if there is none, or if it is not what it should be.
+    fileprivate func first<Content: DERParseable>(_ type: ASN1ObjectIdentifier, _ content: Content.Type) -> Content? {
+        first { $0.type == type }.flatMap { try? $0.parse(content) }
+    }
 }
 
 struct CertificateExtension: Sendable {
@@ -74,6 +79,8 @@ struct CertificateExtension: Sendable {
         .certificatePolicies: CertificatePolicies.self, .policyMappings: PolicyMappings.self,
         .policyConstraints: PolicyConstraints.self, .extendedKeyUsage: ExtendedKeyUsage.self,
         .inhibitAnyPolicy: Int.self,
+        // Where lists of revoked certificates are. Nobody fetches them here.
+        [2, 5, 29, 31]: ASN1Any.self,
     ]
 }
 

@@ -5,8 +5,11 @@ struct CertificatePolicies: DERParseable, Sendable {
     let identifiers: Set<ASN1ObjectIdentifier>
 
     init(derEncoded root: ASN1Node) throws {
-        identifiers = Set(
-            try DER.sequence(of: PolicyInformation.self, identifier: .sequence, rootNode: root).map(\.identifier))
+        let all = try DER.sequence(of: PolicyInformation.self, identifier: .sequence, rootNode: root)
+        identifiers = Set(all.map(\.identifier))
+        guard identifiers.count == all.count else {
+            throw ASN1Error.invalidASN1Object(reason: "a policy stands in a list once")
+        }
     }
 }
 
@@ -29,6 +32,9 @@ struct PolicyMappings: DERParseable, Sendable {
 
     init(derEncoded root: ASN1Node) throws {
         pairs = try DER.sequence(of: PolicyMapping.self, identifier: .sequence, rootNode: root).map(\.pair)
+        guard !pairs.contains(where: { $0.issuer == .anyPolicy || $0.subject == .anyPolicy }) else {
+            throw ASN1Error.invalidASN1Object(reason: "\"any\" is mapped to no policy")
+        }
     }
 }
 

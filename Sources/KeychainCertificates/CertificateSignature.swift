@@ -51,7 +51,8 @@ struct CertificateSignature: Sendable {
 extension PublicKeyInfo {
     fileprivate func isSignature(_ signature: Data, of message: Data, _ algorithm: KeyAlgorithm.Signature) -> Bool {
         switch (kind, algorithm) {
-        case (.rsa, .rsaPKCS1), (.rsa, .rsaPSS):
+        case (.rsa, .rsaPKCS1), (.rsa, .rsaPSS), (.rsaPSS, .rsaPSS):
+            guard permits(algorithm) else { return false }
             guard let key = try? RSAKey(publicBytes: bytes) else { return false }
             return (try? key.verify(signature, of: message, algorithm)) ?? false
         case (.curve(let name?), .ecdsa):
@@ -61,6 +62,15 @@ extension PublicKeyInfo {
             return (try? key.verify(signature, of: message, algorithm)) ?? false
         default: return false
         }
+    }
+}
+
+extension PublicKeyInfo {
+    /// A key for RSA-PSS may name the one digest that it is for.
+    private func permits(_ signature: KeyAlgorithm.Signature) -> Bool {
+        guard case .rsaPSS = kind, let parameters = algorithm.parameters else { return true }
+        guard case .rsaPSS(_, let digest) = signature else { return false }
+        return (try? PSSParameters(asn1Any: parameters).digest) == digest
     }
 }
 

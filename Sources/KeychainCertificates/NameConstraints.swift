@@ -25,13 +25,22 @@ struct NameConstraints: DERParseable, Sendable {
                 guard let base = nodes.next(), nodes.next() == nil else {
                     throw ASN1Error.invalidASN1Object(reason: "a constraint has a name and no distances")
                 }
-                return try AlternativeName(base)
+                let name = try AlternativeName(base)
+                if case .address(let bytes) = name, bytes.count != 8 && bytes.count != 32 {
+                    throw ASN1Error.invalidASN1Object(reason: "a constraint of addresses has an address and a mask")
+                }
+                return name
             }
         }
     }
 
+    /// Comparisons of one certificate's names. Whoever needs more is refused: nobody does.
+    private static let mostComparisons = 10_000
+
     func permits(_ certificate: X509Certificate) -> Bool {
-        certificate.constrainedNames.allSatisfy { name in
+        let names = certificate.constrainedNames
+        guard names.count * (permitted.count + excluded.count) <= Self.mostComparisons else { return false }
+        return names.allSatisfy { name in
             let sameKind = permitted.filter { $0.kind == name.kind }
             return (sameKind.isEmpty || sameKind.contains(where: name.isWithin))
                 && !excluded.contains { name.isWithin($0) || name.mayMean($0) }
@@ -43,7 +52,7 @@ extension X509Certificate {
     /// The alternative names and the subject's own, which may have mail addresses of old.
     fileprivate var constrainedNames: [AlternativeName] {
         let alternatives = extensions.alternativeNames?.names
-        let addresses = alternatives == nil ? subject.texts(of: .emailAddress).map(AlternativeName.emailAddress) : []
+        let addresses = subject.texts(of: .emailAddress).map(AlternativeName.emailAddress)
         return (subject.attributes.isEmpty ? [] : [.directory(subject)]) + addresses + (alternatives ?? [])
     }
 }
@@ -54,7 +63,7 @@ extension AlternativeName {
         switch (self, constraint) {
         case (.host(let host), .host(let domain)): host.isWithinDomain(domain)
         case (.emailAddress(let address), .emailAddress(let base)): address.isAddress(within: base)
-        case (.uri(let uri), .uri(let base)): URL(string: uri)?.host?.isHost(within: base) ?? false
+        case (.uri(let uri), .uri(let base)): uri.hostOfURI?.isHost(within: base) ?? false
         case (.directory(let name), .directory(let base)): name.isWithin(base)
         case (.address(let address), .address(let base)):
             base.count == 2 * address.count
@@ -70,7 +79,8 @@ extension AlternativeName {
         case (.host(let pattern), .host(let host)) where pattern.hasPrefix("*."):
             host.split(separator: ".").dropFirst().joined(separator: ".").lowercased()
                 == pattern.dropFirst(2).lowercased()
-        case (.uri(let uri), .uri): URL(string: uri)?.host == nil
+        case (.uri(let uri), .uri): uri.hostOfURI == nil
+        case (.address(let bytes), .address): bytes.count != 4 && bytes.count != 16
         case (.other(let kind), .other(let other)): kind == other
         default: false
         }
@@ -78,16 +88,22 @@ extension AlternativeName {
 }
 
 extension String {
+    /// Programs do not agree on the host of a URI with a backslash, so that it has none.
+    fileprivate var hostOfURI: String? { contains("\\") ? nil : URL(string: self)?.host }
+
+    /// Without the dot of the root at the end.
+    private var withoutRoot: String { hasSuffix(".") && count > 1 ? String(dropLast()) : self }
+
     /// Whether the host is the domain or below it. Below, only, if the domain begins with a dot.
     fileprivate func isWithinDomain(_ domain: String) -> Bool {
-        let (host, domain) = (lowercased(), domain.lowercased())
+        let (host, domain) = (lowercased().withoutRoot, domain.lowercased().withoutRoot)
         if domain.isEmpty { return true }
         return domain.hasPrefix(".") ? host.hasSuffix(domain) : host == domain || host.hasSuffix("." + domain)
     }
 
     /// Whether the host is the one named, or below a domain that begins with a dot.
     fileprivate func isHost(within base: String) -> Bool {
-        base.hasPrefix(".") ? isWithinDomain(base) : lowercased() == base.lowercased()
+        base.hasPrefix(".") ? isWithinDomain(base) : lowercased().withoutRoot == base.lowercased().withoutRoot
     }
 
     /// Whether a mail address is the one named, or at a host that is named.

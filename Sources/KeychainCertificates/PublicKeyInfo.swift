@@ -18,6 +18,8 @@ struct PublicKeyInfo: DERParseable, Sendable {
 
     enum Kind {
         case rsa
+        /// For RSA-PSS alone.
+        case rsaPSS
         /// A curve, which is nil if it is described or not named here.
         case curve(ASN1ObjectIdentifier?)
         case ed25519
@@ -26,7 +28,8 @@ struct PublicKeyInfo: DERParseable, Sendable {
 
     var kind: Kind {
         switch algorithm.algorithm {
-        case .rsaEncryption, .rsaPSS: .rsa
+        case .rsaEncryption: .rsa
+        case .rsaPSS: .rsaPSS
         case .ecPublicKey: .curve(algorithm.parameters.flatMap { try? ASN1ObjectIdentifier(asn1Any: $0) })
         case .ed25519: .ed25519
         default: .other
@@ -36,7 +39,7 @@ struct PublicKeyInfo: DERParseable, Sendable {
     /// The bits of an RSA modulus, or of a curve's field; nil of keys of other kinds.
     var bitCount: Int? {
         switch kind {
-        case .rsa: modulusBitCount
+        case .rsa, .rsaPSS: modulusBitCount
         case .curve(let name?): Self.curves[name]
         case .ed25519: 255
         case .curve(nil), .other: nil

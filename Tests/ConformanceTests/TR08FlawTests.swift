@@ -130,8 +130,9 @@ struct TR08FlawTests {
         }
         #expect(try root([.basicConstraints(0)]) == .failed(errSecPathLengthConstraintExceeded))
         #expect(try root([.basicConstraints(1)]) == .trusted(3))
-        // An anchor need not say that it is an authority's, but may not deny it.
+        // Only an anchor of before version 3 need not say that it is an authority's: a server that a program trusts is none.
         #expect(try root([], 1) == .trusted(3))
+        #expect(try root([]) == .failed(errSecNoBasicConstraints))
         #expect(try root([.basicConstraints(isAuthority: false)]) == .failed(errSecNoBasicConstraintsCA))
     }
 
@@ -202,6 +203,17 @@ struct TR08FlawTests {
             $0.authority.extensions.append(.nameConstraints(excluded: [.host("secret.host.example")]))
         }
         #expect(try chain.verdict(.basic) == .failed(errSecInvalidName))
+    }
+
+    @Test("TR.19 What an anchor says of those below it has to be understood")
+    func anchorsExtensions() throws {
+        func verdict(_ extra: CertificateExtensionRecipe) throws -> TrustVerdict {
+            try TestChain { $0.root.extensions.append(extra) }.verdict(.basic)
+        }
+        let empty = Data([0x30, 0x00])
+        #expect(try verdict(.init("1.2.3.4", critical: true, empty)) == .failed(errSecUnknownCriticalExtensionFlag))
+        #expect(try verdict(.init("2.5.29.30", Data([0x31, 0x00]))) == .failed(errSecUnknownCertExtension))
+        #expect(try verdict(.basicConstraints()) == .failed(errSecCertificateDuplicateExtension))
     }
 
     @Test("TR.19 Extensions that are unknown, unreadable or there twice")

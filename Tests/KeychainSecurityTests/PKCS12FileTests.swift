@@ -60,7 +60,11 @@ struct PKCS12FileTests {
                 var changed = file
                 changed[place] = value
                 guard let content = try? Self.open(changed) else { continue }
-                if Self.summary(content) != expected { print("DEBUG", place, file[place], value, Self.summary(content).map { $0.base64EncodedString() }, expected.map { $0.base64EncodedString() }) }
+                if Self.summary(content) != expected {
+                    print(
+                        "DEBUG", place, file[place], value, Self.summary(content).map { $0.base64EncodedString() },
+                        expected.map { $0.base64EncodedString() })
+                }
                 #expect(Self.summary(content) == expected, "byte \(place)")
             }
         }

@@ -38,14 +38,17 @@ struct ChainJudgement {
         let certificate = chain.certificates[position]
         var reasons: [TrustFlaw.Reason] = []
         if certificate.publicKey.isWeak { reasons.append(.weakKey) }
-        // An anchor is trusted by itself.
-        guard judged.indices.contains(position) else { return reasons }
-        let extensions = certificate.extensions
+        let (extensions, isJudged) = (certificate.extensions, judged.indices.contains(position))
+        // What an anchor says of those below it has to be understood.
+        if isJudged || position > 0 {
+            if extensions.hasUnknownCritical { reasons.append(.unknownCriticalExtension) }
+            if extensions.isUnreadable { reasons.append(.unreadableExtension) }
+            if extensions.hasDuplicate { reasons.append(.duplicateExtension) }
+        }
+        // Else it is trusted by itself.
+        guard isJudged else { return reasons }
         if !certificate.validity.contains(date) { reasons.append(.date) }
         if certificate.signature.scheme == .brokenDigest { reasons.append(.brokenDigest) }
-        if extensions.hasUnknownCritical { reasons.append(.unknownCriticalExtension) }
-        if extensions.isUnreadable { reasons.append(.unreadableExtension) }
-        if extensions.hasDuplicate { reasons.append(.duplicateExtension) }
         if certificate.subject.attributes.isEmpty
             && !(position == 0 && extensions.has(.subjectAlternativeName, critical: true))
         {
@@ -67,16 +70,18 @@ struct ChainJudgement {
         }
     }
 
-    /// What is wrong with a certificate that issued another one. An anchor need not say that it is an authority's, but may not deny it.
+    /// What is wrong with a certificate that issued another one. Only an anchor from before version 3 need not say that it is an
+    /// authority's: a leaf that a program trusts is none.
     private func authorityFlaws(_ position: Int) -> [TrustFlaw.Reason] {
-        let extensions = chain.certificates[position].extensions
+        let certificate = chain.certificates[position]
+        let extensions = certificate.extensions
         var reasons: [TrustFlaw.Reason] = []
         if let constraints = extensions.basicConstraints {
             if !constraints.isAuthority { reasons.append(.noAuthority) }
             // Between it and the leaf.
             let below = chain.certificates[1..<position].count { !$0.isSelfIssued }
             if let most = constraints.mostIntermediates, below > most { reasons.append(.tooManyIntermediates) }
-        } else if judged.indices.contains(position) {
+        } else if judged.indices.contains(position) || certificate.version == 3 {
             reasons.append(.noBasicConstraints)
         }
         if let usage = extensions.keyUsage, !usage.signsCertificates { reasons.append(.noSigningOfCertificates) }
@@ -157,8 +162,10 @@ extension PublicKeyInfo {
 
     private func isBelow(rsa: Int, curve: Int) -> Bool {
         guard let bitCount else { return true }
-        if case .rsa = kind { return bitCount < rsa }
-        return bitCount < curve
+        return switch kind {
+        case .rsa, .rsaPSS: bitCount < rsa
+        case .curve, .ed25519, .other: bitCount < curve
+        }
     }
 }
 

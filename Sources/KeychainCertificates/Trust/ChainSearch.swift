@@ -22,8 +22,8 @@ struct CertificateChain {
 
 /// Finds the chains of a leaf, the most promising ones first.
 ///
-/// A certificate is taken for an issuer if its subject is the name that was asked for and its key verifies the signature. Both the number of
-/// signatures and that of steps are limited: whoever sends certificates could else have a program search for ever.
+/// A certificate is taken for an issuer if its subject is the name that was asked for and its key verifies the signature. The
+/// numbers of signatures, steps and chains are limited: a stranger's certificates could else have a program search for ever.
 struct ChainSearch {
     private let own: CertificateIndex
     private let system: CertificateIndex
@@ -33,15 +33,21 @@ struct ChainSearch {
     private let stored: (Data) -> [X509Certificate]
 
     private var verified: [Link: Bool] = [:]
+    private var issuersByName: [Data: [X509Certificate]] = [:]
     private var stepCount = 0
+    private var chainCount = 0
 
     static let mostCertificates = 15
     private static let mostSignatures = 200
-    private static let mostSteps = 1000
+    private static let mostSteps = 400
+    /// Chains that are shown, and issuers of one name that are tried.
+    private static let mostChains = 10
+    private static let mostIssuers = 50
 
+    /// By their bytes: the address of an object that is gone may be another certificate's.
     private struct Link: Hashable {
-        let certificate: ObjectIdentifier
-        let issuer: ObjectIdentifier
+        let certificate: Data
+        let issuer: Data
     }
 
     init(
@@ -59,14 +65,17 @@ struct ChainSearch {
 
     private mutating func extend(_ path: [X509Certificate], _ isGoodEnough: (CertificateChain) -> Bool) -> Bool {
         let top = path[path.count - 1]
-        func end(_ end: CertificateChain.End) -> Bool { isGoodEnough(CertificateChain(certificates: path, end: end)) }
+        func end(_ end: CertificateChain.End) -> Bool {
+            chainCount += 1
+            return isGoodEnough(CertificateChain(certificates: path, end: end)) || chainCount >= Self.mostChains
+        }
         if own.contains(top) { return end(.anchor(.own)) }
         if system.contains(top) { return end(.anchor(.system)) }
         guard path.count < Self.mostCertificates else { return end(.tooLong) }
         let isSelfIssued = top.issuerName == top.subjectName
         if isSelfIssued && isIssued(top, by: top) { return end(.selfSigned) }
         var isAtEnd = true
-        for issuer in issuers(of: top) where !path.contains(where: { $0.isSameAuthority(as: issuer) }) {
+        for issuer in issuers(of: top, besides: path) {
             stepCount += 1
             guard stepCount <= Self.mostSteps else { break }
             guard isIssued(top, by: issuer) else { continue }
@@ -76,28 +85,34 @@ struct ChainSearch {
         return isAtEnd && end(.missingIssuer)
     }
 
-    /// Anchors come first, then what the key identifier means, then what is valid.
-    private func issuers(of certificate: X509Certificate) -> [X509Certificate] {
-        let name = certificate.issuerName
+    /// What the key identifier means comes first, then anchors, then what is valid.
+    private mutating func issuers(of certificate: X509Certificate, besides path: [X509Certificate]) -> [X509Certificate]
+    {
+        let candidates = issuers(named: certificate.issuerName).filter { issuer in
+            !path.contains { $0.isSameAuthority(as: issuer) }
+        }
+        let ranked = candidates.enumerated().map { place, issuer -> (rank: Int, issuer: X509Certificate) in
+            let isAnchor = own.contains(issuer) || system.contains(issuer)
+            let flags = [!certificate.names(keyOf: issuer), !isAnchor, !issuer.validity.contains(date)]
+            let rank = flags.reduce(0) { $0 * 2 + ($1 ? 1 : 0) }
+            return (rank * Self.mostIssuers + place, issuer)
+        }
+        return ranked.sorted { $0.rank < $1.rank }.map(\.issuer)
+    }
+
+    /// Each name is asked for once.
+    private mutating func issuers(named name: Data) -> [X509Certificate] {
+        if let known = issuersByName[name] { return known }
         let anchors = own.certificates(named: name) + system.certificates(named: name)
-        let found = others.certificates(named: name) + stored(name)
         var seen: Set<Data> = []
-        let candidates = (anchors + found).filter { seen.insert($0.der).inserted }
-        func rank(_ issuer: X509Certificate) -> Int {
-            (certificate.names(keyOf: issuer) ? 0 : 2) + (issuer.validity.contains(date) ? 0 : 1)
-        }
-        let isAnchor = Set(anchors.map(\.der))
-        let ranked = candidates.enumerated().sorted { one, other in
-            func key(_ entry: (offset: Int, element: X509Certificate)) -> (Int, Int, Int) {
-                (rank(entry.element) / 2, isAnchor.contains(entry.element.der) ? 0 : 1, rank(entry.element))
-            }
-            return key(one) < key(other) || (key(one) == key(other) && one.offset < other.offset)
-        }
-        return ranked.map(\.element)
+        let all = (anchors + others.certificates(named: name) + stored(name)).filter { seen.insert($0.der).inserted }
+        let issuers = Array(all.prefix(Self.mostIssuers))
+        issuersByName[name] = issuers
+        return issuers
     }
 
     private mutating func isIssued(_ certificate: X509Certificate, by issuer: X509Certificate) -> Bool {
-        let link = Link(certificate: ObjectIdentifier(certificate), issuer: ObjectIdentifier(issuer))
+        let link = Link(certificate: certificate.der, issuer: issuer.der)
         if let isValid = verified[link] { return isValid }
         guard verified.count < Self.mostSignatures else { return false }
         let isValid = certificate.signature.isValid(by: issuer.publicKey)

@@ -18,7 +18,8 @@ enum HostName {
 
     /// The labels in small letters; nil of what does not look like a host, such as an address.
     private static func labels(_ name: String) -> [String]? {
-        guard 1...255 ~= name.utf8.count else { return nil }
+        // Before the letters are made small: some beyond ASCII become a letter of it.
+        guard 1...255 ~= name.utf8.count, name.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
         let labels = name.lowercased().split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let areLabels = labels.allSatisfy { label in
             1...63 ~= label.utf8.count
@@ -41,6 +42,8 @@ enum HostName {
 
     /// The bytes of an IPv4 or IPv6 address.
     private static func address(_ host: String) -> [UInt8]? {
+        // C would end the text at a zero.
+        guard !host.utf8.contains(0) else { return nil }
         var (short, long) = (in_addr(), in6_addr())
         if inet_pton(AF_INET, host, &short) == 1 { return withUnsafeBytes(of: &short) { Array($0) } }
         if inet_pton(AF_INET6, host, &long) == 1 { return withUnsafeBytes(of: &long) { Array($0) } }

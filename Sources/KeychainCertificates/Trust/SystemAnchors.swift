@@ -69,7 +69,8 @@ package final class SystemAnchors: Sendable {
         guard let handle = FileHandle(forReadingAtPath: path),
             let bytes = try? handle.read(upToCount: mostBytes)
         else { return [] }
-        let blocks = PEMBlock.readable(["CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CERTIFICATE"], in: Array(bytes))
+        // OpenSSL's form "TRUSTED CERTIFICATE" may say that the certificate is not trusted.
+        let blocks = PEMBlock.readable(["CERTIFICATE", "X509 CERTIFICATE"], in: Array(bytes))
         let encodings = blocks.isEmpty ? [bytes] : blocks.map { Data($0.bytes) }
         return encodings.compactMap { try? X509Certificate($0) }
     }
@@ -78,7 +79,7 @@ package final class SystemAnchors: Sendable {
 /// What tells a file from the one that was at the same path before.
 private struct FileState: Equatable {
     let path: String
-    /// A pipe would keep its reader waiting.
+    /// A pipe would keep its reader waiting, and so may a file of the kernel's, which has no size.
     let isRegular: Bool
     private let numbers: [Int]
 
@@ -87,7 +88,7 @@ private struct FileState: Equatable {
         var state = stat()
         // A file that is not there has no numbers.
         let isThere = stat(path, &state) == 0
-        isRegular = isThere && state.st_mode & S_IFMT == S_IFREG
+        isRegular = isThere && state.st_mode & S_IFMT == S_IFREG && state.st_size > 0
         numbers =
             isThere
             ? [
