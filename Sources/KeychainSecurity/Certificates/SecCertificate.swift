@@ -79,6 +79,7 @@ public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> C
 ///   - certificate: The certificate.
 ///   - commonName: The place receives the last common name. It stays untouched if there is none.
 /// - Returns: `errSecSuccess`, or ``errSecInternal`` if there is none.
+@discardableResult
 public func SecCertificateCopyCommonName(
     _ certificate: SecCertificate, _ commonName: UnsafeMutablePointer<CFString?>
 ) -> OSStatus {
@@ -93,6 +94,7 @@ public func SecCertificateCopyCommonName(
 ///   - certificate: The certificate.
 ///   - emailAddresses: The place receives an array of texts, which may be empty.
 /// - Returns: `errSecSuccess`.
+@discardableResult
 public func SecCertificateCopyEmailAddresses(
     _ certificate: SecCertificate, _ emailAddresses: UnsafeMutablePointer<CFArray?>
 ) -> OSStatus {

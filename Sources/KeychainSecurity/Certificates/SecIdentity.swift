@@ -53,6 +53,7 @@ public func SecIdentityCreate(
 ///   - identityRef: The place receives the identity. It stays untouched after a failure.
 /// - Returns: `errSecSuccess`, ``errSecItemNotFound`` if the keychain does not have the key, or a status of
 ///   ``SecItemCopyMatching(_:_:)``.
+@discardableResult
 public func SecIdentityCreateWithCertificate(
     _ keychainOrArray: CFTypeRef?, _ certificateRef: SecCertificate, _ identityRef: UnsafeMutablePointer<SecIdentity?>
 ) -> OSStatus {
@@ -77,6 +78,7 @@ public func SecIdentityCreateWithCertificate(
 ///   - identity: The identity.
 ///   - certificateRef: The place receives the certificate.
 /// - Returns: `errSecSuccess`.
+@discardableResult
 public func SecIdentityCopyCertificate(
     _ identity: SecIdentity, _ certificateRef: UnsafeMutablePointer<SecCertificate?>
 ) -> OSStatus {
@@ -90,6 +92,7 @@ public func SecIdentityCopyCertificate(
 ///   - identity: The identity.
 ///   - privateKeyRef: The place receives the key.
 /// - Returns: `errSecSuccess`.
+@discardableResult
 public func SecIdentityCopyPrivateKey(
     _ identity: SecIdentity, _ privateKeyRef: UnsafeMutablePointer<SecKey?>
 ) -> OSStatus {

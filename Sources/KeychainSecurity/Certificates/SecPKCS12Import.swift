@@ -26,6 +26,7 @@ internal import SwiftKeychain
 ///   - `errSecDecode` stands for anything that is no such file, and for an algorithm or a key that is not known here.
 ///   - `errSecParam` stands for an option of a wrong type.
 ///   - With `kSecUseDataProtectionKeychain`, each status of ``SecItemAdd(_:_:)`` but `errSecDuplicateItem`.
+@discardableResult
 public func SecPKCS12Import(
     _ pkcs12_data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
 ) -> OSStatus {

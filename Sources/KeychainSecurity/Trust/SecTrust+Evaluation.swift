@@ -15,6 +15,7 @@ internal import KeychainModel
 ///   - error: The place receives the heaviest flaw of a certificate that is not trusted: an error of `NSOSStatusErrorDomain` with a status
 ///     such as ``errSecHostNameMismatch``. Its underlying error names all flaws.
 /// - Returns: Whether the certificate is trusted.
+@discardableResult
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool {
     let outcome = trust.withState { $0.evaluated() }
     if let failure = outcome.error { error?.pointee = failure }
@@ -28,6 +29,7 @@ public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutableP
 ///   - queue: The queue on which the function is called, and later the closure.
 ///   - result: Called once, with the object, whether the certificate is trusted, and the error if it is not.
 /// - Returns: `errSecSuccess`.
+@discardableResult
 public func SecTrustEvaluateAsyncWithError(
     _ trust: SecTrust, _ queue: DispatchQueue, _ result: @escaping (SecTrust, Bool, CFError?) -> Void
 ) -> OSStatus {
@@ -45,6 +47,7 @@ public func SecTrustEvaluateAsyncWithError(
 ///
 /// - Returns: `errSecSuccess`, also for a certificate that is not trusted.
 @available(*, deprecated, message: "use SecTrustEvaluateWithError")
+@discardableResult
 public func SecTrustEvaluate(_ trust: SecTrust, _ result: UnsafeMutablePointer<SecTrustResultType>) -> OSStatus {
     SecTrustGetTrustResult(trust, result)
 }
@@ -57,6 +60,7 @@ public func SecTrustEvaluate(_ trust: SecTrust, _ result: UnsafeMutablePointer<S
 ///   - result: Called once.
 /// - Returns: `errSecSuccess`.
 @available(*, deprecated, message: "use SecTrustEvaluateAsyncWithError")
+@discardableResult
 public func SecTrustEvaluateAsync(
     _ trust: SecTrust, _ queue: DispatchQueue?, _ result: @escaping (SecTrust, SecTrustResultType) -> Void
 ) -> OSStatus {

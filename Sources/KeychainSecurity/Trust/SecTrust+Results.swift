@@ -7,6 +7,7 @@ internal import KeychainModel
 /// Gives the outcome of the evaluation, which is made if there was none.
 ///
 /// - Returns: `errSecSuccess`, also for a certificate that is not trusted.
+@discardableResult
 public func SecTrustGetTrustResult(
     _ trust: SecTrust, _ result: UnsafeMutablePointer<SecTrustResultType>
 ) -> OSStatus {
@@ -98,6 +99,7 @@ public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {
 ///   - trust: The object, which forgets what came out before.
 ///   - exceptions: Data of ``SecTrustCopyExceptions(_:)``. nil takes back what was set.
 /// - Returns: Whether the data is for this certificate. Other data takes back what was set as well. With nil: whether nothing was set.
+@discardableResult
 public func SecTrustSetExceptions(_ trust: SecTrust, _ exceptions: CFData?) -> Bool {
     trust.withState { state in
         let hadNone = state.exceptions == nil

@@ -35,6 +35,7 @@ public final class SecTrust: NSObject, Sendable {
 ///   - policies: A ``SecPolicy`` or an array of them, which all have to be met. nil means ``SecPolicyCreateBasicX509()``.
 ///   - trust: The place receives the object. It stays untouched after a failure.
 /// - Returns: `errSecSuccess`, or ``errSecParam`` for an empty array and for anything else.
+@discardableResult
 public func SecTrustCreateWithCertificates(
     _ certificates: CFTypeRef, _ policies: CFTypeRef?, _ trust: UnsafeMutablePointer<SecTrust?>
 ) -> OSStatus {
@@ -62,6 +63,7 @@ private func objects<Object: AnyObject>(_ value: CFTypeRef) -> [Object]? {
 ///   - trust: The object, which forgets what came out before.
 ///   - policies: A ``SecPolicy``, or an array of them that is not empty.
 /// - Returns: `errSecSuccess`, or ``errSecParam`` for anything else.
+@discardableResult
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSStatus {
     guard let policies: [SecPolicy] = objects(policies), !policies.isEmpty else { return errSecParam }
     trust.set(\.policies, policies)
@@ -71,6 +73,7 @@ public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSS
 /// Gives the policies.
 ///
 /// - Returns: `errSecSuccess`.
+@discardableResult
 public func SecTrustCopyPolicies(_ trust: SecTrust, _ policies: UnsafeMutablePointer<CFArray?>) -> OSStatus {
     policies.pointee = trust.withState { $0.policies } as NSArray
     return errSecSuccess
@@ -82,6 +85,7 @@ public func SecTrustCopyPolicies(_ trust: SecTrust, _ policies: UnsafeMutablePoi
 ///   - trust: The object, which forgets what came out before.
 ///   - anchorCertificates: ``SecCertificate`` objects. With none of them nothing is trusted. nil means the system's again.
 /// - Returns: `errSecSuccess`, or ``errSecParam`` if something in the array is no certificate; then nothing is changed.
+@discardableResult
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
     var anchors: [SecCertificate]?
     if let anchorCertificates {
@@ -98,6 +102,7 @@ public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificate
 /// Says whether only the anchors of ``SecTrustSetAnchorCertificates(_:_:)`` count, or the system's as well.
 ///
 /// - Returns: `errSecSuccess`.
+@discardableResult
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
     trust.set(\.usesAnchorsOnly, anchorCertificatesOnly)
     return errSecSuccess
@@ -106,6 +111,7 @@ public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertifi
 /// Gives the anchors that were set, or nil if none were.
 ///
 /// - Returns: `errSecSuccess`.
+@discardableResult
 public func SecTrustCopyCustomAnchorCertificates(
     _ trust: SecTrust, _ anchors: UnsafeMutablePointer<CFArray?>
 ) -> OSStatus {
@@ -116,6 +122,7 @@ public func SecTrustCopyCustomAnchorCertificates(
 /// Sets the moment for which the certificates are judged.
 ///
 /// - Returns: `errSecSuccess`.
+@discardableResult
 public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OSStatus {
     trust.set(\.date, verifyDate as Date)
     return errSecSuccess
@@ -133,6 +140,7 @@ public func SecTrustGetVerifyTime(_ trust: SecTrust) -> CFAbsoluteTime {
 /// Says whether certificates and answers may be fetched. Nothing is ever fetched here, so that it has no effect.
 ///
 /// - Returns: `errSecSuccess`.
+@discardableResult
 public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool) -> OSStatus {
     trust.set(\.fetchesFromNetwork, allowFetch)
     return errSecSuccess
@@ -141,6 +149,7 @@ public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool
 /// Gives what was set with ``SecTrustSetNetworkFetchAllowed(_:_:)``, which else is true if a policy is for TLS.
 ///
 /// - Returns: `errSecSuccess`.
+@discardableResult
 public func SecTrustGetNetworkFetchAllowed(
     _ trust: SecTrust, _ allowFetch: UnsafeMutablePointer<DarwinBoolean>
 ) -> OSStatus {
@@ -157,6 +166,7 @@ public func SecTrustGetNetworkFetchAllowed(
 ///   - trust: The object, which forgets what came out before.
 ///   - responseData: Data, or an array of data; nil for none.
 /// - Returns: `errSecSuccess`, or ``errSecParam`` for anything else.
+@discardableResult
 public func SecTrustSetOCSPResponse(_ trust: SecTrust, _ responseData: CFTypeRef?) -> OSStatus {
     if let responseData {
         guard let _: [NSData] = objects(responseData) else { return errSecParam }
@@ -171,6 +181,7 @@ public func SecTrustSetOCSPResponse(_ trust: SecTrust, _ responseData: CFTypeRef
 ///   - trust: The object, which forgets what came out before.
 ///   - sctArray: Data objects; nil for none.
 /// - Returns: `errSecSuccess`, or ``errSecParam`` for anything else.
+@discardableResult
 public func SecTrustSetSignedCertificateTimestamps(_ trust: SecTrust, _ sctArray: CFArray?) -> OSStatus {
     SecTrustSetOCSPResponse(trust, sctArray)
 }
