@@ -31,7 +31,7 @@ import Testing
         arguments: [
             ("ststus", "'keychainctl ststus': did you mean 'keychainctl status'?"),
             ("file protct x", "'keychainctl file protct': did you mean 'keychainctl file protect'?"),
-            ("add certificate", "'keychainctl add certificate': there are generic, internet, key."),
+            ("add nosuch", "'keychainctl add nosuch': there are generic, internet, key"),
             ("help nosuch", "'keychainctl nosuch': there are demo, status, "),
             ("find --limit 3", "no value of an option of this command"),
             ("get mail.example", "Options such as --service and --account name an item"),
