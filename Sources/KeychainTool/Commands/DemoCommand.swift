@@ -9,6 +9,8 @@ struct DemoCommand: ParsableCommand {
             removed at the end. The exit status is 1 if any step was not as told.
             """)
 
+    @OptionGroup var errors: JSONErrors
+
     func run() throws {
         // Held so that the directory is removed also when someone loses patience; asked about between two steps.
         let signals = HeldSignals()
