@@ -49,6 +49,7 @@ let package = Package(
         .library(name: "KeychainX509", targets: ["KeychainX509", "KeychainEmbedded"]),
         .executable(name: "keychainctl", targets: ["KeychainTool"]),
         .executable(name: "keychaind", targets: ["KeychainDaemonMain"]),
+        .executable(name: "keychain-helper", targets: ["KeychainHelperMain"]),
         .plugin(name: "AppleCompatibility", targets: ["AppleCompatibility"]),
     ],
     // What an adapter adapts to is fetched, resolved and compiled for the packages alone that ask for its trait
@@ -228,6 +229,22 @@ let package = Package(
             swiftSettings: houseSettings,
             linkerSettings: bindingAtStart
         ),
+        // What other tools start to find their secrets (docs/helpers.md). Apart from the command: what reads other programs'
+        // messages shares no memory with it.
+        .target(
+            name: "KeychainHelpers",
+            dependencies: ["KeychainModel", "KeychainSystem", "SwiftKeychain"],
+            swiftSettings: houseSettings
+        ),
+        .executableTarget(
+            name: "KeychainHelperMain",
+            dependencies: [
+                "KeychainEmbedded", "KeychainHelpers",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: houseSettings,
+            linkerSettings: bindingAtStart
+        ),
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
@@ -375,8 +392,8 @@ let package = Package(
         .testTarget(
             name: "KeychainToolTests",
             dependencies: [
-                "KeychainTool", "DataProtection", "SwiftKeychain", "KeychainBus", "KeychainEngine", "KeychainLogin",
-                "KeychainModel", "KeychainSystem", "KeychainTestSupport",
+                "KeychainTool", "DataProtection", "SwiftKeychain", "KeychainBus", "KeychainEngine", "KeychainHelpers",
+                "KeychainLogin", "KeychainModel", "KeychainSystem", "KeychainTestSupport",
             ],
             swiftSettings: houseSettings
         ),
@@ -430,7 +447,8 @@ if fuzzing == "1" || fuzzing == "replay" {
             name: "CFuzzer", path: "Fuzzing/CFuzzer",
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
     let reached: Set = [
-        "KeychainModel", "KeychainWire", "KeychainCrypto", "KeychainEngine", "SwiftKeychain", "KeychainSecurity",
+        "KeychainModel", "KeychainWire", "KeychainCrypto", "KeychainEngine", "KeychainHelpers", "SwiftKeychain",
+        "KeychainSecurity",
     ]
     for target in package.targets {
         if reached.contains(target.name) { target.swiftSettings = (target.swiftSettings ?? []) + coverage }
@@ -445,6 +463,7 @@ if fuzzing == "1" || fuzzing == "replay" {
         ),
         ("FuzzDictionary", ["CFuzzer", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         ("FuzzWire", ["CFuzzer", "KeychainModel", "KeychainWire"]),
+        ("FuzzHelpers", ["CFuzzer", "KeychainEmbedded", "KeychainHelpers", "KeychainModel"]),
         ("FuzzKeyFile", ["CFuzzer", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         (
             "FuzzStoredRows",

@@ -1,17 +1,16 @@
 internal import Glibc
-internal import KeychainModel
 
 /// Bytes that grow, with nothing left behind where they were before.
-final class SecretBuffer {
+package final class SecretBuffer {
     private var storage: UnsafeMutableRawBufferPointer
-    private(set) var count = 0
+    package private(set) var count = 0
 
-    init() { storage = .allocate(byteCount: 16 << 10, alignment: 16) }
+    package init() { storage = .allocate(byteCount: 16 << 10, alignment: 16) }
 
     deinit { Self.release(storage) }
 
     /// Space for what comes next, never empty.
-    func room() -> UnsafeMutableRawBufferPointer {
+    package func room() -> UnsafeMutableRawBufferPointer {
         if count == storage.count {
             let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: storage.count * 2, alignment: 16)
             larger.copyMemory(from: UnsafeRawBufferPointer(storage))
@@ -21,27 +20,28 @@ final class SecretBuffer {
         return UnsafeMutableRawBufferPointer(rebasing: storage[count...])
     }
 
-    func advance(by length: Int) { count += length }
+    package func advance(by length: Int) { count += length }
 
-    /// Reads what there is to read next.
-    ///
-    /// - Parameter failure: What an errno value is to the caller.
-    /// - Returns: false at the end of the input.
-    func fill(from descriptor: Int32, failure: (Int32) -> any Error) throws -> Bool {
-        let room = room()
-        let length = read(descriptor, room.baseAddress, room.count)
-        if length < 0 {
-            if errno == EINTR { return true }
-            throw failure(errno)
+    package func append(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let room = room()
+            let part = rest.prefix(room.count)
+            room.copyBytes(from: part)
+            advance(by: part.count)
+            rest = rest.dropFirst(part.count)
         }
-        advance(by: length)
-        return length > 0
     }
 
-    var last: UInt8? { count == 0 ? nil : storage[count - 1] }
+    package var last: UInt8? { count == 0 ? nil : storage[count - 1] }
+
+    /// What is there, for as long as the closure runs.
+    package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
+    }
 
     /// A copy of what is there, less the given number of bytes at the end.
-    func secret(droppingLast dropped: Int = 0) -> SecretBytes {
+    package func secret(droppingLast dropped: Int = 0) -> SecretBytes {
         SecretBytes(copying: UnsafeRawBufferPointer(rebasing: storage[..<(count - dropped)]))
     }
 
