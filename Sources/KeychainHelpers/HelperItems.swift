@@ -64,17 +64,6 @@ struct HelperItems {
         }
     }
 
-    /// For a tool that takes "not found" for done, also where it asked for several names of one thing.
-    ///
-    /// - Throws: `.interactionNotAllowed` if the keychain is locked.
-    func requireUnlocked() throws(KeychainError) {
-        if try connection.placeOfMissingStore() != nil { return }
-        guard case .lockStatus(let status) = try connection.perform(.lockStatus) else { throw Self.otherAnswer }
-        guard status.state != .unlocked else { return }
-        throw KeychainError(
-            .interactionNotAllowed, message: "the keychain is locked; run 'keychainctl unlock'")
-    }
-
     private func query(_ attributes: AttributeSet) -> ItemQuery {
         var query = ItemQuery(itemClass)
         query.attributes = attributes

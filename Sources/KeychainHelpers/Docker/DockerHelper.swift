@@ -71,11 +71,7 @@ enum DockerHelper: Helper {
     }
 
     private static func erase(_ url: String) throws {
-        let items = items
-        guard try items.erase(scope(url)) == 0 else { return }
-        // docker erases four names of a registry, and says that it is done if one of them was not found.
-        try items.requireUnlocked()
-        throw HelperFailure(notFound)
+        if try items.erase(scope(url)) == 0 { throw HelperFailure(notFound) }
     }
 
     /// The oldest first, so that of two items for one URL the later one counts, as it does for get.
