@@ -228,12 +228,18 @@ let package = Package(
             swiftSettings: houseSettings,
             linkerSettings: bindingAtStart
         ),
+        // What 'keychainctl run' reads, and how it masks: text and bytes alone.
+        .target(
+            name: "KeychainRun",
+            dependencies: ["KeychainModel", "KeychainSystem"],
+            swiftSettings: houseSettings
+        ),
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
                 "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCrypto", "KeychainEmbedded",
-                "KeychainFiles", "KeychainLogin", "KeychainModel", "KeychainSalvage", "KeychainSystem", "KeychainWire",
-                "SwiftKeychain",
+                "KeychainFiles", "KeychainLogin", "KeychainModel", "KeychainRun", "KeychainSalvage", "KeychainSystem",
+                "KeychainWire", "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -376,7 +382,7 @@ let package = Package(
             name: "KeychainToolTests",
             dependencies: [
                 "KeychainTool", "DataProtection", "SwiftKeychain", "KeychainBus", "KeychainEngine", "KeychainLogin",
-                "KeychainModel", "KeychainSystem", "KeychainTestSupport",
+                "KeychainModel", "KeychainRun", "KeychainSystem", "KeychainTestSupport",
             ],
             swiftSettings: houseSettings
         ),
@@ -431,6 +437,7 @@ if fuzzing == "1" || fuzzing == "replay" {
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
     let reached: Set = [
         "KeychainModel", "KeychainWire", "KeychainCrypto", "KeychainEngine", "SwiftKeychain", "KeychainSecurity",
+        "KeychainRun",
     ]
     for target in package.targets {
         if reached.contains(target.name) { target.swiftSettings = (target.swiftSettings ?? []) + coverage }
@@ -445,6 +452,7 @@ if fuzzing == "1" || fuzzing == "replay" {
         ),
         ("FuzzDictionary", ["CFuzzer", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         ("FuzzWire", ["CFuzzer", "KeychainModel", "KeychainWire"]),
+        ("FuzzRun", ["CFuzzer", "KeychainModel", "KeychainRun"]),
         ("FuzzKeyFile", ["CFuzzer", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         (
             "FuzzStoredRows",

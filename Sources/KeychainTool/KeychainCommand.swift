@@ -22,7 +22,7 @@ struct KeychainCommand: ParsableCommand {
             DemoCommand.self, StatusCommand.self, DoctorCommand.self, AddCommand.self, GetCommand.self,
             FindCommand.self, UpdateCommand.self, DeleteCommand.self, PasscodeCommand.self, LockCommand.self,
             UnlockCommand.self, WatchCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,
-            KeyCommand.self, FileCommand.self,
+            KeyCommand.self, FileCommand.self, RunCommand.self, AllowCommand.self, DenyCommand.self,
         ])
 
     private static func parsed(_ arguments: some Collection<String>) throws -> any ParsableCommand {

@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+/// Signals and the terminal, with and without the process that masks.
+@Suite struct RunSignalTests {
+    /// A script that says "ready" and then what it gets, into a file.
+    private static let script = """
+        trap 'echo term >> $LOG; exit 5' TERM; trap 'echo hup >> $LOG' HUP; trap 'echo usr >> $LOG' USR1
+        echo ready >> $LOG; while :; do read line <&9 || exit 6; done
+        """
+
+    @Test("A signal to keychainctl reaches the command", arguments: [[], ["--no-masking"]])
+    func passedOn(options: [String]) throws {
+        try withSecrets(["a": "secret-value"]) { (tool) throws in
+            let program = """
+                import os, signal, subprocess, sys, time
+                signal.pthread_sigmask(signal.SIG_SETMASK, [])
+                signal.alarm(120)
+                log, pipe = os.environ["LOG"], os.pipe()
+                def await_line(text):
+                    while not os.path.exists(log) or text not in open(log).read().split(): time.sleep(0.01)
+                os.set_inheritable(pipe[0], True)
+                os.dup2(pipe[0], 9)
+                command = [os.environ["K"], "run", *sys.argv[1:], "--", "sh", "-c", os.environ["SCRIPT"]]
+                process = subprocess.Popen(command, close_fds=False, stdout=open(log + ".out", "w"))
+                await_line("ready")
+                for number, name in [(signal.SIGUSR1, "usr"), (signal.SIGHUP, "hup"), (signal.SIGTERM, "term")]:
+                    process.send_signal(number)
+                    os.write(pipe[1], b"\\n")
+                    await_line(name)
+                print(process.wait())
+                """
+            var tool = tool
+            tool.variables["S"] = "keychain://generic/a/ada"
+            tool.variables["LOG"] = tool.home.appendingPathComponent("log").path
+            tool.variables["SCRIPT"] = Self.script
+            try Data(program.utf8).write(to: tool.home.appendingPathComponent("signals.py"))
+            #expect(try tool.shell("python3 $HOME/signals.py \(options.joined(separator: " "))").text == "5\n")
+            let log = try String(contentsOfFile: tool.variables["LOG"] ?? "", encoding: .utf8)
+            #expect(log.split(separator: "\n").filter { $0 != "ready" } == ["usr", "hup", "term"])
+        }
+    }
+
+    @Test(
+        "Signals that were ignored stay ignored, and those that keychainctl ignores are not",
+        arguments: ["", "--no-masking"])
+    func dispositions(option: String) throws {
+        try withSecrets(["a": "secret-value"]) { (tool) throws in
+            var tool = tool
+            tool.variables["S"] = "keychain://generic/a/ada"
+            let show = "grep -E '^Sig(Blk|Ign):' /proc/self/status"
+            for setting in ["", "trap '' HUP PIPE INT; ", "trap '' USR1 CHLD XFSZ; "] {
+                let here = try tool.shell("\(setting)\(show)").text
+                let there = try tool.shell("\(setting)$K run \(option) -- \(show)").text
+                #expect(there == here, "\(setting)")
+            }
+        }
+    }
+
+    @Test("At a terminal the command has the terminal itself, and nothing is between them")
+    func terminal() throws {
+        try withSecrets(["a": "secret-value"]) { (tool) throws in
+            var tool = tool
+            tool.variables["S"] = "keychain://generic/a/ada"
+            let script = "test -t 1 && test -t 2 && echo \"$S $(cat /proc/$$/comm)\""
+            let session = try TerminalSession(tool, words: ["run", "--", "sh", "-c", script], showsOutput: true)
+            #expect(try session.end() == 0)
+            #expect(session.lines == ["secret-value sh", ""])
+        }
+    }
+
+    @Test("In a shell ^Z stops the command with its pipe, fg goes on, and ^C interrupts it, masked or not")
+    func jobControl() throws {
+        try withSecrets(["a": "secret-value"]) { (tool) throws in
+            var tool = tool
+            tool.variables["S"] = "keychain://generic/a/ada"
+            for filter in [" | cat", ""] {
+                let arguments = ["python3", "-c", Self.shellSession, filter]
+                let outcome = try tool.start(URL(fileURLWithPath: "/usr/bin/env"), arguments, input: Data())
+                #expect(outcome.status == 0, "\(outcome.errors)")
+            }
+        }
+    }
+
+    /// An interactive shell at a terminal of its own, and a person who types when something has happened.
+    private static let shellSession = """
+        import os, pty, select, signal, sys
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        child, terminal = pty.fork()
+        if child == 0:
+            os.environ["PS1"] = "shell> "
+            os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+        screen = b""
+        def expect(text):
+            global screen
+            while text not in screen:
+                ready = select.select([terminal], [], [], 60)[0]
+                if not ready: sys.exit("never seen: %r, but %r" % (text, screen))
+                screen += os.read(terminal, 4096)
+            screen = screen[screen.index(text) + len(text):]
+        def type(text): os.write(terminal, text.encode())
+        expect(b"shell> ")
+        script = 'echo be""gin; while read word; do echo "<$word>"; done'
+        type("%s run -- sh -c '%s'%s\\n" % (os.environ["K"], script, sys.argv[1]))
+        expect(b"begin")
+        type("one\\n")
+        expect(b"<one>")
+        type("\\x1a")
+        expect(b"Stopped")
+        expect(b"shell> ")
+        type("jobs; echo in the sh''ell\\n")
+        expect(b"in the shell")
+        expect(b"shell> ")
+        type("fg\\n")
+        type("two\\n")
+        expect(b"<two>")
+        type("\\x03")
+        expect(b"shell> ")
+        type('echo "status ${PIPESTATUS[0]}"\\n')
+        expect(b"status 130")
+        type("jobs; echo no jo''bs; exit\\n")
+        expect(b"no jobs")
+        """
+}
