@@ -90,7 +90,8 @@ import Testing
 
     @Test("A person sees what is asked for, and anything but yes allows nothing", arguments: [("yes", 0), ("no", 128)])
     func question(answer: String, status: Int32) throws {
-        try withProject("[environment]\nA = \"keychain://generic/api/ada\"\nB = \"\\u001b[2J\"\n") { (tool, file) throws in
+        let content = "[environment]\nA = \"keychain://generic/api/ada\"\nB = \"\\u001b[2J\"\n"
+        try withProject(content) { (tool, file) throws in
             let session = try TerminalSession(
                 tool, words: ["allow", file.path], showsOutput: true)
             try session.answer("Type yes to go on: ", answer)
