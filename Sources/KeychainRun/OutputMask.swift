@@ -82,7 +82,8 @@ package final class OutputMask {
         var left: [Match] = []
         for match in matches {
             guard match.range.lowerBound < end else {
-                left.append(Match(range: match.range.lowerBound - end..<match.range.upperBound - end))
+                let range = match.range.lowerBound - end..<match.range.upperBound - end
+                left.append(Match(range: range, isMarked: match.isMarked))
                 continue
             }
             give(place..<match.range.lowerBound, pass)

@@ -178,5 +178,6 @@ import Testing
         #expect(masked(["abcdefgh", "cde"], ["abcd", "e", "f", "g", "h"]).joined() == "<masked>")
         #expect(masked(["aa"], ["aaaaa"]).joined() == "<masked>")
         #expect(masked(["ab"], ["abab"]).joined() == "<masked><masked>")
+        #expect(masked(["ab", "bcdef"], ["ab", "", "c", "x"]).joined() == "<masked>cx")
     }
 }
