@@ -89,31 +89,36 @@ import Testing
     }
 
     /// An interactive shell at a terminal of its own, and a person who types when something has happened.
+    /// The shell leaves the terminal's modes alone, so that it takes one line at a time and leaves the next to the command.
     private static let shellSession = """
-        import os, pty, select, signal, sys
+        import os, pty, select, signal, sys, time
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        signal.alarm(120)
         child, terminal = pty.fork()
         if child == 0:
             os.environ["PS1"] = "shell> "
-            os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+            os.execvp("bash", ["bash", "--norc", "--noprofile", "--noediting", "-i"])
         screen = b""
         def expect(text):
-            global screen
+            global screen, before
             while text not in screen:
                 ready = select.select([terminal], [], [], 60)[0]
                 if not ready: sys.exit("never seen: %r, but %r" % (text, screen))
                 screen += os.read(terminal, 4096)
-            screen = screen[screen.index(text) + len(text):]
+            before, screen = screen.split(text, 1)
         def type(text): os.write(terminal, text.encode())
         expect(b"shell> ")
-        script = 'echo be""gin; while read word; do echo "<$word>"; done'
+        script = 'echo $$ be""gin; while read word; do echo "<$word>"; done'
         type("%s run -- sh -c '%s'%s\\n" % (os.environ["K"], script, sys.argv[1]))
-        expect(b"begin")
+        expect(b" begin")
+        command = before.split()[-1].decode()
         type("one\\n")
         expect(b"<one>")
         type("\\x1a")
         expect(b"Stopped")
         expect(b"shell> ")
+        # The shell sees keychainctl stop, which is its child. The command may be about to.
+        while open("/proc/%s/stat" % command).read().rsplit(")", 1)[1].split()[0] != "T": time.sleep(0.01)
         type("jobs; echo in the sh''ell\\n")
         expect(b"in the shell")
         expect(b"shell> ")
