@@ -41,7 +41,7 @@ private func fuzzText(_ input: Data) {
             precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "a line is outside of its text")
         }
         guard let key = try? OneTimeKey(text: bytes) else { return }
-        for seconds in [0, 59, .max] {
+        for seconds: UInt64 in [0, 59, .max] {
             let code = key.code(at: seconds)
             precondition(code.utf8.count == key.digitCount && UInt64(code) != nil, "a code is no number")
             precondition((1...key.period).contains(key.secondsLeft(at: seconds)), "a code has no time left")

@@ -30,8 +30,8 @@ import Testing
             let session = try TerminalSession(tool, words: ["demo"], showsOutput: true, columns: 60)
             #expect(try session.end() == 0)
             let marked = session.lines.count { $0.hasPrefix("  \u{1b}[32m✓\u{1b}[m ") }
-            #expect(marked == full.count { $0.firstMatch(of: /^ ?[0-9]+\. /) != nil })
-            let texts = session.lines.filter { !$0.contains("/") }.map { $0.replacing(/\u{1b}\[[0-9]*m/, with: "") }
+            #expect(marked == full.count { $0.firstMatch(of: #/^ ?[0-9]+\. /#) != nil })
+            let texts = session.lines.filter { !$0.contains("/") }.map { $0.replacing(#/\x1b\[[0-9]*m/#, with: "") }
             #expect(texts.dropFirst(2).allSatisfy { $0.count <= 60 || !$0.hasPrefix("  ") })
         }
     }

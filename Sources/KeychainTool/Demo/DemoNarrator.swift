@@ -87,8 +87,11 @@ final class DemoNarrator {
         if !isAsTold { mistakes += 1 }
         if !isFull && isAsTold {
             let mark = Console.outputHasColors ? "\u{1b}[32m✓\u{1b}[m" : "✓"
-            let text = TerminalText.fold(title, after: "  ", indent: 4, width: min(78, Console.outputWidth))
-            return try Console.write("  \(mark) \(text.dropFirst(2))\n")
+            let isSuccess = ["status 0", "done"].contains(found)
+            let text = TerminalText.fold(
+                isSuccess ? title : "\(title) → \(found)", after: "    ", indent: 4, width: min(78, Console.outputWidth)
+            )
+            return try Console.write("  \(mark) \(text.dropFirst(4))\n")
         }
         if !isFull { try Console.write("  ✗ \(title)\n") }
         try Console.write("      → \(found)\(isAsTold ? "" : "   NOT AS TOLD: \(otherwise)")\n")
