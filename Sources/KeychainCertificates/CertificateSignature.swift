@@ -4,7 +4,7 @@ internal import SwiftASN1
 
 /// The issuer's signature of a certificate.
 struct CertificateSignature: Sendable {
-    /// What is signed, as encoded.
+    /// The signed part of the certificate, as encoded.
     let content: ArraySlice<UInt8>
     /// The algorithm as the signed part names it.
     let innerAlgorithm: AlgorithmIdentifier
@@ -63,9 +63,7 @@ extension PublicKeyInfo {
         default: return false
         }
     }
-}
 
-extension PublicKeyInfo {
     /// A key for RSA-PSS may name the one digest that it is for.
     private func permits(_ signature: KeyAlgorithm.Signature) -> Bool {
         guard case .rsaPSS = kind, let parameters = algorithm.parameters else { return true }

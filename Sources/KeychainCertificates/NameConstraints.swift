@@ -34,7 +34,7 @@ struct NameConstraints: DERParseable, Sendable {
         }
     }
 
-    /// Comparisons of one certificate's names. Whoever needs more is refused: nobody does.
+    /// Comparisons of one certificate's names. A certificate that needs more is refused. None in use does.
     private static let mostComparisons = 10_000
 
     func permits(_ certificate: X509Certificate) -> Bool {
@@ -58,7 +58,7 @@ extension X509Certificate {
 }
 
 extension AlternativeName {
-    /// Names of a kind that is not known here are within everything: they meet no permission, and each exclusion.
+    /// A name of a kind that is not known here is within nothing, so that no permission covers it.
     fileprivate func isWithin(_ constraint: AlternativeName) -> Bool {
         switch (self, constraint) {
         case (.host(let host), .host(let domain)): host.isWithinDomain(domain)
@@ -72,8 +72,8 @@ extension AlternativeName {
         }
     }
 
-    /// Whether an excluded name could be meant: a wildcard stands for the excluded host, an exclusion of an unknown kind for
-    /// any name of that kind, and a URI without a host for every one.
+    /// Whether an exclusion may concern the name although the name is not within it: a wildcard that stands for the excluded host,
+    /// a URI without a host, an address of another length, or a name of a kind that is not known here.
     fileprivate func mayMean(_ excluded: AlternativeName) -> Bool {
         switch (self, excluded) {
         case (.host(let pattern), .host(let host)) where pattern.hasPrefix("*."):

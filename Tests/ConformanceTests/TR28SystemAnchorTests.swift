@@ -1,5 +1,6 @@
 import Foundation
 import KeychainCertificates
+import KeychainCrypto
 import KeychainTestSupport
 import Synchronization
 import Testing
@@ -116,5 +117,41 @@ struct TR28SystemAnchorTests {
         #expect(evaluation.verdict().flaws.first?.reason == .missingIssuer)
         // Each of the eleven names once: an answer is kept as long as what was found out about it.
         #expect(asked.withLock { $0 } <= 11)
+    }
+
+    @Test("TR.27 What was found out about one stored certificate is not taken for another one's")
+    func storedTwice() throws {
+        // Two authorities of one name are stored: one of the anchor's, and a stranger's, which signed what was sent.
+        func certificate(
+            _ name: String, _ key: AsymmetricKey, _ issuer: String, _ signer: AsymmetricKey, _ serial: UInt8
+        ) throws -> Data {
+            var recipe = CertificateRecipe(name, key, by: (issuer, signer))
+            recipe.serial = serial
+            recipe.extensions = [.basicConstraints()]
+            return try recipe.der()
+        }
+        let (genuine, stranger, sent) = (TrustKeys.authority, TrustKeys.other, TrustKeys.leaf)
+        let stored = [
+            try certificate("authority", stranger, "authority", stranger, 1),
+            try certificate("authority", genuine, "root", TrustKeys.root, 2),
+        ]
+        var others = [try certificate("level 0", sent, "authority", stranger, 1)]
+        for level in 1..<5 {
+            let key = TrustKeys.levels[level - 1]
+            let signer = level == 1 ? sent : TrustKeys.levels[level - 2]
+            for serial: UInt8 in 1...3 {
+                others.append(try certificate("level \(level)", key, "level \(level - 1)", signer, serial))
+            }
+        }
+        let leaf = try CertificateRecipe("leaf", TrustKeys.rsa2048, by: ("level 4", TrustKeys.levels[3])).der()
+        let anchors = CertificateIndex([try X509Certificate(chain.root.der())])
+        for _ in 0..<5 {
+            let evaluation = TrustEvaluation(
+                try ([leaf] + others).map { try X509Certificate($0) }, policies: [.basic],
+                anchors: TrustAnchors { anchors }, date: TestChain.date,
+                // Objects of their own each time, as a keychain gives them.
+                stored: { name in stored.compactMap { try? X509Certificate($0) }.filter { $0.subjectName == name } })
+            #expect(!evaluation.verdict().flaws.isEmpty)
+        }
     }
 }

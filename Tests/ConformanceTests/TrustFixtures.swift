@@ -10,6 +10,7 @@ enum TrustKeys {
     static let authority = ec(384)
     static let leaf = ec(256)
     static let other = ec(256)
+    static let levels = (0..<4).map { _ in ec(256) }
     static let rsa2048 = rsa(2048)
     static let rsa1024 = rsa(1024)
     static let rsa512 = rsa(512)

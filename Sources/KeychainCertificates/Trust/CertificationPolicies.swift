@@ -34,21 +34,18 @@ struct CertificationPolicies {
     }
 
     private mutating func prepare(for certificate: X509Certificate) {
+        var (mapped, removed): (Set<ASN1ObjectIdentifier>, Set<ASN1ObjectIdentifier>) = ([], [])
         for (issuer, subject) in certificate.extensions.policyMappings?.pairs ?? [] {
             if mapping > 0, valid.contains(issuer) || valid.contains(.anyPolicy) { mapped.insert(subject) }
             removed.insert(issuer)
         }
         valid = valid.subtracting(removed).union(mapped)
-        (mapped, removed) = ([], [])
         if !certificate.isSelfIssued { countDown() }
         let constraints = certificate.extensions.policyConstraints
         explicit = min(explicit, constraints?.requireExplicit ?? explicit)
         mapping = min(mapping, constraints?.inhibitMapping ?? mapping)
         inhibitAny = min(inhibitAny, certificate.extensions.inhibitAnyPolicy ?? inhibitAny)
     }
-
-    private var mapped: Set<ASN1ObjectIdentifier> = []
-    private var removed: Set<ASN1ObjectIdentifier> = []
 
     private mutating func countDown() {
         (explicit, mapping, inhibitAny) = (max(0, explicit - 1), max(0, mapping - 1), max(0, inhibitAny - 1))

@@ -39,13 +39,13 @@ struct ChainJudgement {
         var reasons: [TrustFlaw.Reason] = []
         if certificate.publicKey.isWeak { reasons.append(.weakKey) }
         let (extensions, isJudged) = (certificate.extensions, judged.indices.contains(position))
-        // What an anchor says of those below it has to be understood.
+        // Extensions of an anchor hold for those below it, so that they have to be understood.
         if isJudged || position > 0 {
             if extensions.hasUnknownCritical { reasons.append(.unknownCriticalExtension) }
             if extensions.isUnreadable { reasons.append(.unreadableExtension) }
             if extensions.hasDuplicate { reasons.append(.duplicateExtension) }
         }
-        // Else it is trusted by itself.
+        // An anchor is trusted in all else.
         guard isJudged else { return reasons }
         if !certificate.validity.contains(date) { reasons.append(.date) }
         if certificate.signature.scheme == .brokenDigest { reasons.append(.brokenDigest) }
@@ -70,7 +70,7 @@ struct ChainJudgement {
         }
     }
 
-    /// What is wrong with a certificate that issued another one. Only an anchor from before version 3 need not say that it is an
+    /// The flaws of a certificate that issued another one. Only an anchor from before version 3 need not say that it is an
     /// authority's: a leaf that a program trusts is none.
     private func authorityFlaws(_ position: Int) -> [TrustFlaw.Reason] {
         let certificate = chain.certificates[position]
@@ -139,7 +139,7 @@ struct ChainJudgement {
 }
 
 extension X509Certificate {
-    /// What a policy finds wrong with the certificate, whoever issued it.
+    /// The flaws that a policy finds in the certificate alone, without its issuers.
     package func flawsOfLeaf(_ policy: TrustPolicy, _ date: Date) -> [TrustFlaw] {
         let chain = CertificateChain(certificates: [self], end: .missingIssuer)
         let ofIssuers = TrustFlaw(.missingIssuer, at: 0)

@@ -40,8 +40,9 @@ struct ChainSearch {
     static let mostCertificates = 15
     private static let mostSignatures = 200
     private static let mostSteps = 400
-    /// Chains that are shown, and issuers of one name that are tried.
+    /// Of those that are shown.
     private static let mostChains = 10
+    /// Of one name.
     private static let mostIssuers = 50
 
     /// By their bytes: the address of an object that is gone may be another certificate's.
@@ -58,7 +59,7 @@ struct ChainSearch {
         (own, system) = anchors
     }
 
-    /// - Parameter isGoodEnough: It is shown one chain after the other, and ends the search.
+    /// - Parameter isGoodEnough: It is shown one chain after the other, and ends the search with true.
     mutating func chains(of leaf: X509Certificate, _ isGoodEnough: (CertificateChain) -> Bool) {
         _ = extend([leaf], isGoodEnough)
     }
@@ -72,8 +73,7 @@ struct ChainSearch {
         if own.contains(top) { return end(.anchor(.own)) }
         if system.contains(top) { return end(.anchor(.system)) }
         guard path.count < Self.mostCertificates else { return end(.tooLong) }
-        let isSelfIssued = top.issuerName == top.subjectName
-        if isSelfIssued && isIssued(top, by: top) { return end(.selfSigned) }
+        if top.isSelfIssued && isIssued(top, by: top) { return end(.selfSigned) }
         var isAtEnd = true
         for issuer in issuers(of: top, besides: path) {
             stepCount += 1
@@ -85,7 +85,7 @@ struct ChainSearch {
         return isAtEnd && end(.missingIssuer)
     }
 
-    /// What the key identifier means comes first, then anchors, then what is valid.
+    /// Issuers with the key identifier that the certificate names come first, then anchors, then those that are valid.
     private mutating func issuers(of certificate: X509Certificate, besides path: [X509Certificate]) -> [X509Certificate]
     {
         let candidates = issuers(named: certificate.issuerName).filter { issuer in

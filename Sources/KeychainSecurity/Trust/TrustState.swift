@@ -3,7 +3,7 @@ internal import KeychainCertificates
 internal import KeychainModel
 internal import SwiftKeychain
 
-/// What a ``SecTrust`` is set to, and what came out of it.
+/// The settings of a ``SecTrust``, and the outcome of its evaluation.
 struct TrustState: Sendable {
     /// The leaf first.
     let certificates: [SecCertificate]

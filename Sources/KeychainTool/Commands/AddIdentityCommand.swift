@@ -9,7 +9,7 @@ struct AddIdentityCommand: ParsableCommand {
         discussion: """
             The files have one or more private keys and the certificate of each: a PKCS#12 file, a PEM file of both, or one \
             file for the key and one for the certificate. Other certificates in them, such as the issuers', are stored too. \
-            All is stored, or nothing. What is there already stays as it is, and a message says so.
+            Either all of it is stored or nothing. Items that are there already stay as they are, and a message names them.
 
             Passphrases come from --passphrase-file, from a line of standard input, or from a prompt. Without a terminal one \
             passphrase is for all files.

@@ -2,7 +2,7 @@ internal import KeychainModel
 
 /// PKCS#12's own derivation of keys (RFC 7292, appendix B.2). Files written today have it for their code alone.
 enum PKCS12Derivation {
-    /// What the derived bytes are for, so that one passphrase has several keys.
+    /// The use of the derived bytes. One passphrase gives other bytes for each use.
     enum Purpose: UInt8 { case key = 1, initial, code }
 
     /// - Parameters:
