@@ -37,6 +37,8 @@ private func policies() {
     let revocation = SecPolicyCreateRevocation(flags).flatMap { SecPolicyCopyProperties($0) } as? [CFString: Any]
     tell("Revocation has flags", revocation?[kSecPolicyRevocationFlags] as? UInt == flags)
     tell("Which may be all", SecPolicyCreateRevocation(kSecRevocationUseAnyAvailableMethod) != nil)
+    let demand = SecPolicyCreateRevocation(kSecRevocationRequirePositiveResponse)
+    tell("Or a demand", demand != nil && demand != SecPolicyCreateRevocation(kSecRevocationOCSPMethod))
     let others = [
         kSecPolicyAppleSMIME, kSecPolicyAppleEAP, kSecPolicyAppleIPsec, kSecPolicyAppleCodeSigning,
         kSecPolicyAppleTimeStamping,
@@ -62,7 +64,8 @@ private func settings(_ trust: SecTrust, _ certificate: SecCertificate) {
     tell("The network is left alone", SecTrustSetNetworkFetchAllowed(trust, false) == errSecSuccess)
     var allows: DarwinBoolean = true
     tell("Which is told", SecTrustGetNetworkFetchAllowed(trust, &allows) == errSecSuccess && !allows.boolValue)
-    tell("A Boolean is one", DarwinBoolean(true) != allows && DarwinBoolean(false).hashValue == allows.hashValue)
+    let same = DarwinBoolean(allows.boolValue)
+    tell("A Boolean is one", same == allows && same.hashValue == allows.hashValue && same != true)
     tell("Answers are taken", SecTrustSetOCSPResponse(trust, Data() as CFData) == errSecSuccess)
     tell("Proofs are taken", SecTrustSetSignedCertificateTimestamps(trust, nil) == errSecSuccess)
 }
@@ -99,6 +102,7 @@ private func exceptions(_ trust: SecTrust) {
     tell("Until it is not", !SecTrustSetExceptions(trust, nil))
     let failures: [SecTrustResultType] = [.deny, .recoverableTrustFailure, .fatalTrustFailure, .otherError]
     tell("Results are told apart", Set(failures).count == 4)
+    tell("By their numbers", SecTrustResultType(rawValue: 6) == .fatalTrustFailure)
 }
 
 private func queues(_ trust: SecTrust) async {
