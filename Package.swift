@@ -245,7 +245,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: houseSettings,
+            swiftSettings: callingC,
             linkerSettings: bindingAtStart
         ),
         .executableTarget(name: "AppleCompatibilityGenerator", swiftSettings: houseSettings),

@@ -5,7 +5,8 @@ import KeychainCrypto
 import KeychainModel
 import KeychainSecurity
 
-/// Files of keys, as other programs make them, certificates, signatures and ciphertexts. Reading may refuse; it may not trap, and
+/// Files of keys, as other programs make them, keys for one-time codes, lengths of time, certificates, signatures and
+/// ciphertexts. Reading may refuse; it may not trap, and
 /// what it accepts is the same key or certificate when it is written in any form and read anew.
 @main
 struct FuzzKeyFile {
@@ -23,12 +24,31 @@ public func fuzzKeyFile(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     fuzzCertificate(input)
     fuzzTrust(input)
     fuzzUse(input)
+    fuzzText(input)
     switch try? KeyFile(input) {
     case .key(let key): fuzz(key)
     // Opening takes as long as the input asks for, and what comes out is no input of the fuzzer's.
     case .encrypted, nil: break
     }
     return 0
+}
+
+/// What people and sites write: `otpauth://` URIs, and "45s".
+private func fuzzText(_ input: Data) {
+    if let seconds = DurationText.seconds(String(decoding: input, as: UTF8.self)) {
+        precondition(seconds >= 0 && !DurationText.text(seconds: seconds).isEmpty, "a length is negative")
+    }
+    input.withUnsafeBytes { bytes in
+        if let range = OneTimeKey.range(in: bytes) {
+            precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "a line is outside of its text")
+        }
+        guard let key = try? OneTimeKey(text: bytes) else { return }
+        for seconds: UInt64 in [0, 59, .max] {
+            let code = key.code(at: seconds)
+            precondition(code.utf8.count == key.digitCount && UInt64(code) != nil, "a code is no number")
+            precondition((1...key.period).contains(key.secondsLeft(at: seconds)), "a code has no time left")
+        }
+    }
 }
 
 private func fuzz(_ key: AsymmetricKey) {

@@ -14,15 +14,18 @@ enum ExitStatus {
     static func end(with error: any Error, otherwise: (any Error) -> Never) -> Never {
         switch error {
         case let error as KeychainError:
-            Console.complain(error.message)
+            FailureReport(error).tell()
             exit(of(error.code))
+        case let error as AmbiguousMatch:
+            FailureReport(error.error, matches: error.items).tell()
+            exit(of(error.error.code))
         case let error as DataProtectionError:
             end(with: FileFailure(error), otherwise: otherwise)
         case let error as FileFailure:
-            Console.complain(error.text)
+            FailureReport(status: error.status, message: error.text).tell()
             exit(error.status)
         case let error as ToolFailure:
-            if let message = error.message { Console.complain(message) }
+            if let message = error.message { FailureReport(status: 1, message: message).tell() }
             exit(1)
         default:
             otherwise(error)

@@ -20,14 +20,15 @@ struct KeychainCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, StatusCommand.self, DoctorCommand.self, AddCommand.self, GetCommand.self,
-            FindCommand.self, UpdateCommand.self, DeleteCommand.self, PasscodeCommand.self, LockCommand.self,
+            FindCommand.self, ShowCommand.self, UpdateCommand.self, EditCommand.self, DeleteCommand.self,
+            GenerateCommand.self, TOTPCommand.self, PasscodeCommand.self, LockCommand.self,
             UnlockCommand.self, WatchCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,
-            KeyCommand.self, TrustCommand.self, FileCommand.self,
+            KeyCommand.self, TrustCommand.self, FileCommand.self, ClipboardHolderCommand.self,
         ])
 
     private static func parsed(_ arguments: some Collection<String>) throws -> any ParsableCommand {
         try CommandNames.requireKnown(arguments)
-        return try parseAsRoot(Array(arguments))
+        return try parseAsRoot(ClipTime.completed(arguments))
     }
 
     /// The one way out: every failure of every command becomes an exit status here.
@@ -42,7 +43,12 @@ struct KeychainCommand: ParsableCommand {
         } catch {
             ExitStatus.end(with: error) { error in
                 guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
-                Console.complainOfUsage(fullMessage(for: error))
+                let status = ExitCode.validationFailure.rawValue
+                if Console.speaksJSON {
+                    FailureReport(status: status, message: message(for: error)).tell()
+                } else {
+                    Console.complainOfUsage(fullMessage(for: error))
+                }
                 exit(withError: ExitCode.validationFailure)
             }
         }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// The plain forms of the commands that scripts run many times: a class, and options with a value of their own each.
+/// The plain forms of the commands that scripts run many times: a class or a name, and options with a value of their own each.
 ///
 /// ArgumentParser reads them too, but finds out by reflection which options there are, which takes two thirds of the time
 /// of a `get` (docs/decisions/032-what-a-look-up-costs.md). ArgumentParser also reads every line that
@@ -13,9 +13,9 @@ enum PlainCommandLine {
         var words = Array(arguments)
         switch words.first {
         case "get": return PlainWords(words.dropFirst()).flatMap { GetCommand($0) }
-        case "find": return PlainWords(words.dropFirst()).flatMap { FindCommand($0) }
-        case "add" where words.count > 1 && words[1] == ItemKind.generic.rawValue:
-            words.removeFirst(2)
+        case "find", "ls": return PlainWords(words.dropFirst()).flatMap { FindCommand($0) }
+        case "add" where words.count > 1 && CommandNames.isPassword(words[1]):
+            words.removeFirst(words[1] == ItemKind.generic.rawValue ? 2 : 1)
             return PlainWords(words[...]).flatMap { AddGenericCommand($0) }
         default: return nil
         }
@@ -24,7 +24,7 @@ enum PlainCommandLine {
 
 /// Words of a command line: options with their values, flags, and at most one word by itself.
 private struct PlainWords {
-    private static let flags: Set = ["--json", "--ask", "--no-interaction", "--update", "--allow-empty"]
+    private static let flags: Set = ["--json", "--ask", "--no-interaction", "--update", "--allow-empty", "--generate"]
 
     private var values: [String: String] = [:]
     private var flags: Set<String> = []
@@ -79,13 +79,10 @@ extension AuthenticationOptions {
 }
 
 extension ItemFilter {
-    /// nil: another class than there is, or one that is not valid.
+    /// nil: one that is not valid.
     fileprivate init?(_ words: inout PlainWords) {
         // What has values that may be wrong is left in `words`, where it makes the line an unusual one.
-        self = .every
-        let name = words.takeWord()
-        kind = name.flatMap { ItemKind(rawValue: $0) }
-        guard (kind == nil) == (name == nil) else { return nil }
+        self.init(words.takeWord())
         (service, account, server) = (words.take("--service"), words.take("--account"), words.take("--server"))
         (path, label, comment) = (words.take("--path"), words.take("--label"), words.take("--comment"))
         (kindInWords, group) = (words.take("--description"), words.take("--group"))
@@ -100,7 +97,8 @@ extension GetCommand {
         self.init()
         store = StoreOptions(&words)
         authentication = AuthenticationOptions(&words)
-        (format, isPublic, passphrase) = (.raw, false, PassphraseOptions())
+        (format, isPublic, clip, json) = (.raw, false, .none, words.takeFlag("--json"))
+        passphrase = PassphraseOptions()
         passphrase.passphraseFile = nil
         guard let chosen = ItemFilter(&words), words.isEmpty else { return nil }
         filter = chosen
@@ -124,10 +122,10 @@ extension AddGenericCommand {
     fileprivate init?(_ words: PlainWords) {
         var words = words
         self.init()
-        guard let itsService = words.take("--service"), let itsAccount = words.take("--account") else { return nil }
-        (store, service, account) = (StoreOptions(&words), itsService, itsAccount)
+        (store, name) = (StoreOptions(&words), words.takeWord())
+        (service, account) = (words.take("--service"), words.take("--account"))
         password = NewPassword(&words)
-        guard words.isEmpty, (try? password.validate()) != nil else { return nil }
+        guard words.isEmpty, (try? validate()) != nil, (try? password.validate()) != nil else { return nil }
     }
 }
 
@@ -139,7 +137,16 @@ extension NewPassword {
         (protection, sync, expires) = (ItemProtection(), false, nil)
         (protection.accessible, protection.require, protection.either) = (nil, [], false)
         authentication = AuthenticationOptions(&words)
-        (update, allowEmpty) = (words.takeFlag("--update"), words.takeFlag("--allow-empty"))
+        update = words.takeFlag("--update")
         json = words.takeFlag("--json")
+        source = NewSecret(&words)
+    }
+}
+
+extension NewSecret {
+    fileprivate init(_ words: inout PlainWords) {
+        self.init()
+        (generate, password, totp) = (words.takeFlag("--generate"), .usual, false)
+        allowEmpty = words.takeFlag("--allow-empty")
     }
 }

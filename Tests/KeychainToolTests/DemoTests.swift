@@ -8,8 +8,9 @@ import Testing
     @Test("The demo is as told, leaves nothing behind, and uses no store of the user")
     func demo() throws {
         try withTool { (tool) throws in
-            let outcome = try tool.run("demo")
+            let outcome = try tool.run("demo", "--full")
             #expect(outcome.status == 0)
+            #expect(outcome.errors.isEmpty)
             #expect(!outcome.text.contains("NOT AS TOLD"))
             for status in ["-25299", "-25300", "-34018", "-25308", "-25293"] {
                 #expect(outcome.text.contains("→ status \(status)\n"))
@@ -19,6 +20,19 @@ import Testing
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: tool.environment["TMPDIR"]!).isEmpty)
             #expect(!FileManager.default.fileExists(atPath: tool.store.path))
+        }
+    }
+
+    @Test("In short the demo has a mark for every step, and no line is wider than the terminal")
+    func short() throws {
+        try withTool { (tool) throws in
+            let full = try tool.run("demo", "--full").text.split(separator: "\n")
+            let session = try TerminalSession(tool, words: ["demo"], showsOutput: true, columns: 60)
+            #expect(try session.end() == 0)
+            let marked = session.lines.count { $0.hasPrefix("  \u{1b}[32m✓\u{1b}[m ") }
+            #expect(marked == full.count { $0.firstMatch(of: #/^ ?[0-9]+\. /#) != nil })
+            let texts = session.lines.filter { !$0.contains("/") }.map { $0.replacing(#/\x1b\[[0-9]*m/#, with: "") }
+            #expect(texts.dropFirst(2).allSatisfy { $0.count <= 60 || !$0.hasPrefix("  ") })
         }
     }
 

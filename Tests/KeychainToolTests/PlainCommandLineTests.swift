@@ -15,7 +15,12 @@ import Testing
             "find --service s --ask", "find identity --label me --json --store /a", "find --server h",
             "add generic --service s --account a", "add generic --service s --account a --label l --comment c --json",
             "add generic --account a --description d --group G --update --allow-empty --service s --no-interaction",
-            "add generic --service s --account a --store /x --device-key /y",
+            "add generic --service s --account a --store /x --device-key /y", "get mail.example", "find mail --json",
+            "get mail.example --account a --group G --no-interaction", "ls", "ls --json", "ls mail", "get nothing",
+            "add mail.example", "add mail.example --account a",
+            "add mail.example --account a --label l --update --generate", "get generic --json",
+            "get mail.example --json",
+            "add generic mail.example --account a --json",
         ])
     func same(line: String) throws {
         let words = line.split(separator: " ").map(String.init)
@@ -30,15 +35,18 @@ import Testing
         "A line that is unusual in any way is left to ArgumentParser",
         arguments: [
             "", "status", "get --help", "get", "get generic --service", "get generic --service=s", "get generic -h",
-            "get generic --service -s", "get generic --service s --service t", "get generic internet", "get nothing",
+            "get generic --service -s", "get generic --service s --service t", "get generic internet",
             "get identity", "get generic --server h", "get generic --sync yes", "get generic --port 1",
-            "get -- generic", "get generic --json", "get generic --reference x", "get key --tag t --format pem",
+            "get -- generic", "get generic --reference x", "get key --tag t --format pem",
             "get key --public", "get generic --tag t",
             "find key --application-label AAAA", "get generic --store",
             "find --protocol https", "find --accessible always", "find generic extra",
             "add internet --server h --account a", "add",
             "add generic --service s", "add generic --service s --account a --require passcode",
-            "add generic --service s --account a extra", "add generic --service s --account a --sync",
+            "add generic --service s --account a extra", "add one two", "add --account a mail.example", "get x --clip",
+            "get one two", "get key one", "get x --service s",
+            "add certificate", "add identity --account a", "add --service s", "rm mail.example",
+            "add generic --service s --account a --sync",
             "add generic --service s --account a --accessible always", "get generic --no-interaction --no-interaction",
         ])
     func unusual(line: String) {

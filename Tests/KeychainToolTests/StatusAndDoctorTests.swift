@@ -32,9 +32,30 @@ import Testing
             let identity = status["identity"] as? [String: Any]
             #expect(identity?["groups"] as? [String] == ["keychainctl"])
             #expect(identity?["source"] as? String == "executable-name")
-            let text = try tool.run("status").text
+            let text = try tool.run("status", "--verbose").text
             #expect(text.contains("does not protect against a thief"))
             #expect(text.contains("1 generic password,"))
+            #expect(try tool.run("status").text.contains("1 generic password\n"))
+        }
+    }
+
+    @Test("In short it is six lines at 80 columns, and the first says whether it is locked")
+    func summary() throws {
+        try withTool { (tool) throws in
+            defer { tool.dropKeys() }
+            for state in ["never locked", "unlocked", "locked"] {
+                if state == "unlocked" { try tool.setPasscode() }
+                if state == "locked" { try tool.run("lock", "--now") }
+                if state == "never locked" { try tool.run("add", "s") }
+                let session = try TerminalSession(tool, words: ["status"], showsOutput: true, columns: 80)
+                #expect(try session.end() == 0)
+                let lines = session.lines.filter { !$0.isEmpty }.map { $0.replacing(/\u{1b}\[[0-9]*m/, with: "") }
+                #expect(
+                    lines.map { $0.prefix { $0 != " " } } == [
+                        "Keychain", "Items", "Passcode", "Locks", "Host", "Store",
+                    ])
+                #expect(lines.first?.hasPrefix("Keychain    \(state)") == true)
+            }
         }
     }
 

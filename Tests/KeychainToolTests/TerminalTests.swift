@@ -68,7 +68,9 @@ import Testing
     func narrow() throws {
         try withTool { (tool) throws in
             try tool.add("a")
-            for command in [["get", "generic", "--service", "not there", "--account", "nobody"], ["status"]] {
+            for command in [
+                ["get", "generic", "--service", "not there", "--account", "nobody"], ["status", "--verbose"],
+            ] {
                 let session = try TerminalSession(tool, words: command, showsOutput: true, columns: 40)
                 _ = try session.end()
                 #expect(session.lines.count > 2)
@@ -92,11 +94,13 @@ import Testing
             for group in [forged, "other"] { try tool.asApp([group], .add()) }
             let ambiguous = try tool.run("get", "generic")
             let absent = try tool.run("get", "generic", "--service", forged)
-            let lines = (outcome.errors + ambiguous.errors + absent.errors).split(separator: "\n")
+            let all = (outcome.errors + ambiguous.errors + absent.errors).split(separator: "\n")
+            let lines = all.filter { !$0.hasPrefix("  ") }
             #expect(lines.count == 4)
+            #expect(all.count == 4 + 3)  // the table of the two that match
             #expect(lines.allSatisfy { $0.hasPrefix("keychainctl: ") && !$0.hasPrefix("keychainctl: everything") })
             for argument in ["--\(forged)\u{1b}[2J", "--port=\(forged)", forged] {
-                let mistake = try tool.run("find", argument)
+                let mistake = try tool.run("find", argument, "x")
                 #expect(mistake.status == 64)
                 #expect(mistake.errors.contains("\\u{a}keychainctl: everything"))
                 #expect(!mistake.errors.contains("\nkeychainctl: ") && !mistake.errors.contains("\u{1b}"))

@@ -4,10 +4,21 @@ internal import KeychainModel
 struct AddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Store a password, a key or a certificate; a password comes from standard input.",
+        discussion: """
+            A name that is none of the commands below is that of a generic password.
+
+            Examples:
+              keychainctl add mail.example --account ada
+              keychainctl add mail.example --account ada --generate
+              keychainctl add mail.example --account ada --totp
+              keychainctl add internet --server mail.example --account ada --protocol imaps
+            """,
         subcommands: [
             AddGenericCommand.self, AddInternetCommand.self, AddKeyCommand.self, AddCertificateCommand.self,
             AddIdentityCommand.self,
-        ])
+        ],
+        defaultSubcommand: AddGenericCommand.self,
+        aliases: ["insert"])
 }
 
 /// What the two kinds of password have in common.
@@ -21,7 +32,7 @@ struct NewPassword: ParsableArguments {
     @Option(help: ArgumentHelp(Expiry.help)) var expires: Expiry?
     @Flag(help: "Mark the item as one that may be synchronized.") var sync = false
     @Flag(help: "Replace the secret and the attributes given if the item exists.") var update = false
-    @Flag(help: "Take an empty secret, too.") var allowEmpty = false
+    @OptionGroup var source: NewSecret
     @Flag(help: "Print the item as it is stored, without its secret.") var json = false
 
     private var choices: [AttributeChoice] {
@@ -43,14 +54,15 @@ struct NewPassword: ParsableArguments {
         request.expires = expires?.value
         request.accessControl = try protection.accessControl()
         // Nobody types a secret that cannot be stored. The store is closed again: it does not wait for a person.
-        if !update && SecretInput.isTerminal { try KeychainSession(store).requireAbsence(of: request) }
-        request.secret = try SecretInput.read(prompt: prompt, allowsEmpty: allowEmpty)
+        if !update && source.asks { try KeychainSession(store).requireAbsence(of: request) }
+        request.secret = try source.read(prompt: prompt)
         var session = try KeychainSession(store)
         let isFirst = session.presence == .absent
         let words = unique.compactMap { $0?.inWords }.joined(separator: ", ")
         session.authentication = authentication.authentication(reason: "store a secret: " + words)
         let item = update ? try session.addOrUpdate(request) : try session.add(request)
         if isFirst { session.noteIfNeverLocked() }
+        try source.noteIfGenerated()
         if json { try Console.write(item.json.text + "\n") }
     }
 }
@@ -60,15 +72,32 @@ struct AddGenericCommand: ParsableCommand {
         commandName: "generic", abstract: "Store a password for a service.")
 
     @OptionGroup var store: StoreOptions
-    @Option(help: "The service the password belongs to.") var service: String
-    @Option(help: "The account name at that service.") var account: String
+    @Argument(help: "The service the password belongs to, which is the item's name.") var name: String?
+    @Option(help: "The same as an option.") var service: String?
+    @Option(help: "The account name at that service.") var account: String?
     @OptionGroup var password: NewPassword
 
+    func validate() throws {
+        switch (name, service) {
+        case (nil, nil): throw ValidationError("Name the item: keychainctl add NAME --account ACCOUNT.")
+        case (.some(let name), .some):
+            throw ValidationError("'\(name)' is no option, and beside --service it cannot be the item's name.")
+        case (.some(""), nil): throw ValidationError("An item cannot have an empty name.")
+        case (nil, .some) where account == nil: throw ValidationError("--service needs --account too.")
+        case (.some, nil), (nil, .some): break
+        }
+        if password.source.totp && name == nil {
+            throw ValidationError("--totp needs the name of the item that the codes are for.")
+        }
+    }
+
     func run() throws {
+        let prefix = password.source.totp ? OneTimeItem.prefix : ""
+        let itsService = prefix + (name ?? service ?? "")  // one of them is there
         try password.store(
             .genericPassword,
-            [AttributeChoice("--service", .service, service), AttributeChoice("--account", .account, account)],
-            prompt: "Secret for \(account) at \(service): ", in: store)
+            [AttributeChoice("--service", .service, itsService), AttributeChoice("--account", .account, account)],
+            prompt: "Secret for \(account.map { $0 + " at " } ?? "")\(itsService): ", in: store)
     }
 }
 
@@ -84,6 +113,10 @@ struct AddInternetCommand: ParsableCommand {
     @Option(help: "The port.") var port: UInt16?
     @Option(help: "The path.") var path: String?
     @OptionGroup var password: NewPassword
+
+    func validate() throws {
+        if password.source.totp { throw ValidationError("--totp is for 'keychainctl add NAME'.") }
+    }
 
     func run() throws {
         try password.store(

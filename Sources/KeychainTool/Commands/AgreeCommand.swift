@@ -12,6 +12,7 @@ struct AgreeCommand: ParsableCommand {
             """)
 
     @OptionGroup var store: StoreOptions
+    @OptionGroup var errors: JSONErrors
     @OptionGroup var filter: KeyFilter
     @Option(help: "The file of the other public key.", completion: .file()) var peer: String
     @Option(help: "The algorithm.", completion: .list(KeyOperation.agree.names)) var algorithm: String?

@@ -14,6 +14,7 @@ struct CatFileCommand: ParsableCommand {
             """)
 
     @OptionGroup var store: StoreOptions
+    @OptionGroup var errors: JSONErrors
     @OptionGroup var arguments: PathArguments
 
     func run() throws {

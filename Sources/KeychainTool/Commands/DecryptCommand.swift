@@ -9,6 +9,7 @@ struct DecryptCommand: ParsableCommand {
             """)
 
     @OptionGroup var store: StoreOptions
+    @OptionGroup var errors: JSONErrors
     @OptionGroup var filter: KeyFilter
     @Option(help: "The algorithm.", completion: .list(KeyOperation.encrypt.names)) var algorithm: String?
     @OptionGroup var authentication: AuthenticationOptions

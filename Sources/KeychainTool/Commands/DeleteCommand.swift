@@ -7,11 +7,16 @@ struct DeleteCommand: ParsableCommand {
         discussion: """
             Says how many items were deleted. If nothing but the class is named it asks first. An item that asks for \
             authentication when it is read is deleted without, as on Apple's systems.
-            """)
+
+            Examples:
+              keychainctl rm mail.example --account ada
+              keychainctl delete generic --service mail.example --all --dry-run
+            """,
+        aliases: ["rm"])
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var filter: ItemFilter
-    @Flag(help: "Delete every item of the class that matches.") var all = false
+    @Flag(help: "Delete every item that matches.") var all = false
     @Flag(help: "Do not ask before all of a class is deleted; needed where nobody can be asked.") var yes = false
     @Flag(help: "Show what would be deleted, and delete nothing.") var dryRun = false
     @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
@@ -19,32 +24,44 @@ struct DeleteCommand: ParsableCommand {
     private var needsConfirmation: Bool { !filter.isSelective && !yes && !dryRun }
 
     func validate() throws {
-        let itemClass = try filter.requireItemClass()
+        let itemClass = try filter.requireItem()
         if needsConfirmation && !Confirmation.isPossible {
             throw ValidationError(
-                "This means every \(itemClass.title): name some of their attributes, or go on with --yes.")
+                "This means every \(itemClass?.title ?? "item"): name some of their attributes, or go on with --yes.")
         }
     }
 
     func run() throws {
-        var query = try filter.query(for: try filter.requireItemClass())
         let session = try KeychainSession.existing(store)
-        if !all { query = try filter.naming { try one(query, session) } }
-        if dryRun { return try filter.naming { try show(query, session) } }
+        let queries = try filter.naming { try self.queries(session) }
+        if dryRun { return try filter.naming { try show(queries, session) } }
         if needsConfirmation {
             let meant = all ? "every" : "the only"
             try Confirmation.require(
-                "\(meant) \(query.itemClass.title) will be deleted", else: "everything is still there")
+                "\(meant) \(queries[0].itemClass.title) will be deleted", else: "everything is still there")
         }
-        let count = try filter.naming { try session.delete(query) }
+        let count = try filter.naming { try queries.reduce(0) { try $0 + session.delete($1) } }
         let report = JSONValue.object([("deleted", .number(Int64(count)))])
         try Console.write(json ? report.text + "\n" : "\(counted(count, "item")) deleted\n")
     }
 
-    private func show(_ query: ItemQuery, _ session: KeychainSession) throws {
-        let matches = try session.find(query)
-        if matches.hasConstrained { Console.note("items that ask for authentication are not shown, and would go too") }
-        let sorted = matches.items.sortedForPeople
+    /// What is to be deleted: never empty, and no item is meant by two of them.
+    private func queries(_ session: KeychainSession) throws -> [ItemQuery] {
+        guard all else { return [try one(session)] }
+        // A class with options may mean a million items, which need not be looked at.
+        guard filter.name != nil else { return try filter.levels()[0] }
+        let hits = try session.hits(of: try filter.levels())
+        // A query whose matches ask for authentication means the others of its class, too.
+        let others = hits.readable.filter { hit in !hits.asking.contains { $0.itemClass == hit.query.itemClass } }
+        return hits.asking + others.map { $0.query.meaning($0.item) }
+    }
+
+    private func show(_ queries: [ItemQuery], _ session: KeychainSession) throws {
+        let matches = try queries.map { try session.find($0) }
+        if matches.contains(where: \.hasConstrained) {
+            Console.note("items that ask for authentication are not shown, and would go too")
+        }
+        let sorted = matches.flatMap(\.items).sortedForPeople
         if json {
             let report = JSONValue.object([("deleted", .number(0)), ("matches", .array(sorted.map(\.json)))])
             return try Console.write(report.text + "\n")
@@ -53,16 +70,19 @@ struct DeleteCommand: ParsableCommand {
         try Console.write("\(counted(sorted.count, "item")) would be deleted\n")
     }
 
-    private func one(_ query: ItemQuery, _ session: KeychainSession) throws(KeychainError) -> ItemQuery {
-        if let exact = try session.soleReadableMatch(of: query) { return exact }
+    private func one(_ session: KeychainSession) throws -> ItemQuery {
+        switch try session.meaning(of: try filter.levels()) {
+        case .exactly(let query): return query
         // Nobody can say how many there are without reading them, except where only one is possible.
-        if query.meansAtMostOne { return query }
-        throw KeychainError(
-            .interactionNotAllowed,
-            message: "what matches asks for authentication, so it cannot be counted: "
-                + (query.itemClass == .genericPassword
-                    ? "name its --group, --service and --account, or add --all" : "add --all")
-                + " to delete every match")
+        case .asking(let query) where query.meansAtMostOne: return query
+        case .asking(let query):
+            throw KeychainError(
+                .interactionNotAllowed,
+                message: "what matches asks for authentication, so it cannot be counted: "
+                    + (query.itemClass == .genericPassword
+                        ? "name its --group, --service and --account, or add --all" : "add --all")
+                    + " to delete every match")
+        }
     }
 }
 

@@ -24,6 +24,7 @@ struct FileClassCommand: ParsableCommand {
     var `set`: FileClassName?
     @Flag(help: "Directories give no class any more; the files in them stay as they are.") var remove = false
     @Flag(help: "With --set: all files and directories below the directories too.") var recursive = false
+    @Flag(help: "Print a JSON array; docs/cli.md lists the keys.") var json = false
 
     func validate() throws {
         if `set` != nil && remove { throw ValidationError("--set and --remove contradict each other.") }
@@ -41,10 +42,15 @@ struct FileClassCommand: ParsableCommand {
             progress?.end()
             failures.add(failure)
         }
-        func tell(_ path: String, _ outcome: Result<String?, DataProtectionError>) throws {
+        var entries: [JSONValue] = []
+        func tell(_ path: String, _ outcome: Result<FileClassName?, DataProtectionError>) throws {
             switch outcome {
-            case .success(let line?): try Console.write(line + "\n")
-            case .success(nil): break
+            case .success(let name) where json:
+                let value = name.map { JSONValue.string($0.rawValue) } ?? .null
+                entries.append(.object([("path", .string(path)), ("class", value)]))
+            case .success(let name) where `set` == nil && !remove:
+                try Console.write("\(name?.rawValue ?? "-") \(TerminalText.escape(path))\n")
+            case .success: break
             case .failure(let error): fail(FileFailure(error, path: path))
             }
         }
@@ -59,19 +65,20 @@ struct FileClassCommand: ParsableCommand {
             }
         }
         progress?.end()
+        if json { try Console.write(JSONValue.array(entries).text + "\n") }
         try failures.end()
     }
 
     private func outcome(
         _ path: String, _ isDirectory: Bool, _ files: ProtectedFiles
-    ) -> Result<String?, DataProtectionError> {
+    ) -> Result<FileClassName?, DataProtectionError> {
         Result { () throws(DataProtectionError) in try deal(with: path, isDirectory, files) }
     }
 
-    /// - Returns: what there is to say.
+    /// - Returns: the class that it has then; nil for none.
     private func deal(
         with path: String, _ isDirectory: Bool, _ files: ProtectedFiles
-    ) throws(DataProtectionError) -> String? {
+    ) throws(DataProtectionError) -> FileClassName? {
         let url = URL(namedByPerson: path)
         if let wanted = `set` {
             // The library would encrypt a plain file.
@@ -79,7 +86,7 @@ struct FileClassCommand: ParsableCommand {
                 throw DataProtectionError(.notProtected, path, "it is a plain file")
             }
             try files.setProtection(wanted.protection, of: url)
-            return nil
+            return wanted
         }
         if remove {
             guard isDirectory else {
@@ -89,7 +96,6 @@ struct FileClassCommand: ParsableCommand {
             try files.removeProtection(ofDirectory: url)
             return nil
         }
-        let name = try files.protection(of: url).map { FileClassName($0).rawValue } ?? "-"
-        return "\(name) \(TerminalText.escape(path))"
+        return try files.protection(of: url).map { FileClassName($0) }
     }
 }

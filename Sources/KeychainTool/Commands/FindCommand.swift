@@ -5,7 +5,16 @@ internal import KeychainModel
 struct FindCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "find", abstract: "List items and their attributes, never their secrets.",
-        discussion: "Without a class every class is searched that has the attributes named.")
+        discussion: """
+            Without a class every class is searched that has the attributes named. A text that is no class is searched \
+            for in all of an item's names and texts, in capitals or not; options mean the whole attribute.
+
+            Examples:
+              keychainctl ls
+              keychainctl find mail
+              keychainctl find internet mail --account ada
+            """,
+        aliases: ["ls"])
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var filter: ItemFilter
@@ -29,7 +38,7 @@ struct FindCommand: ParsableCommand {
             var session = try KeychainSession.existing(store)
             session.authentication = CommandAuthentication(
                 reason: "list items" + filter.inWords(after: ": "), mayAsk: ask)
-            (items, ends) = try filter.naming { try certificates(among: try search(session), session) }
+            (items, ends) = try filter.naming(isSearch: true) { try certificates(among: try search(session), session) }
         } catch let error as KeychainError where error.code == .itemNotFound && json {
             try Console.write("[]\n")
             throw error
@@ -60,10 +69,11 @@ struct FindCommand: ParsableCommand {
     private func search(_ session: KeychainSession) throws -> [Item] {
         var found = KeychainSession.Matches(items: [], hasConstrained: false)
         var absence: KeychainError?
+        let part = filter.name.map(NamePart.init)
         for itemClass in filter.itemClasses where expiring == nil || itemClass.hasCertificate {
             switch find(try filter.query(for: itemClass), session) {
             case .success(let matches):
-                found.items += matches.items
+                found.items += part.map { part in matches.items.filter(part.isIn) } ?? matches.items
                 found.hasConstrained = found.hasConstrained || matches.hasConstrained
             case .failure(let error):
                 guard error.code == .itemNotFound else { throw error }
@@ -71,7 +81,8 @@ struct FindCommand: ParsableCommand {
             }
         }
         if found.items.isEmpty {
-            throw found.hasConstrained ? KeychainError.consentNeeded : absence.flatMap(describe) ?? .unexpectedReply
+            if found.hasConstrained { throw KeychainError.consentNeeded }
+            throw absence.flatMap(describe) ?? KeychainError(.itemNotFound, message: "no item matches")
         }
         if found.hasConstrained {
             Console.complain("items that ask for authentication are not shown: --ask asks for it")

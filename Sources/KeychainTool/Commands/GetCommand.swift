@@ -10,8 +10,14 @@ struct GetCommand: ParsableCommand {
         abstract: "Write a secret to standard output, exactly its bytes and nothing else.",
         discussion: """
             On a terminal a line feed follows the secret, unless it ends with one. \
-            If several items match, nothing is written and the message names their access groups. For an item that asks \
+            If several items match, nothing is written and the message shows them. For an item that asks \
             for authentication the person is asked, by pinentry or in the terminal, or has to touch the fingerprint reader.
+
+            Examples:
+              keychainctl get mail.example
+              keychainctl get mail.example --account ada
+              keychainctl get internet mail.example --protocol imaps
+              keychainctl get mail.example --clip 30s
             """)
 
     @OptionGroup var store: StoreOptions
@@ -21,44 +27,54 @@ struct GetCommand: ParsableCommand {
     var format = OutputForm.raw
     @OptionGroup var passphrase: PassphraseOptions
     @Flag(name: .customLong("public"), help: "The public half of a key, whichever is stored.") var isPublic = false
+    @OptionGroup var clip: ClipOptions
+    @Flag(help: "Print the item with its secret as a JSON object; docs/cli.md lists the keys.") var json = false
 
     func validate() throws {
-        let itemClass = try filter.requireItemClass()
-        try format.validate(for: itemClass)
-        if itemClass != .key && isPublic {
-            throw ValidationError("--public says nothing about a \(itemClass.title).")
-        }
+        if let itemClass = try filter.requireItem() { try check(itemClass) }
         if format != .pkcs12 && passphrase.passphraseFile != nil {
             throw ValidationError("--passphrase-file is for --format pkcs12.")
         }
     }
 
+    private func check(_ itemClass: ItemClass) throws {
+        try format.validate(for: itemClass)
+        if itemClass != .key && isPublic {
+            throw ValidationError("--public says nothing about a \(itemClass.title).")
+        }
+    }
+
     func run() throws {
-        let query = try filter.query(for: try filter.requireItemClass())
         var session = try KeychainSession.existing(store)
         session.authentication = authentication.authentication(reason: "show a secret" + filter.inWords(after: ": "))
         let ready = session
-        let secret = try filter.naming { try bytes(of: query, ready) }
-        try Console.write(secret)
-        // The shell's next prompt gets a line of its own. Elsewhere nothing is added to the secret.
-        if Console.outputIsTerminal && !secret.endsLine { try Console.write("\n") }
+        let item = try filter.naming { try ready.item(of: try filter.levels()) }
+        try check(item.itemClass)
+        let secret = try bytes(of: item, ready)
+        if clip.isChosen {
+            try clip.put(secret)
+            if json { try Console.write(item.json.text + "\n") }
+        } else if json {
+            try Console.write(item.json, adding: secret, as: "secret")
+        } else {
+            try Console.writeLine(secret)
+        }
     }
 
-    private func bytes(of query: ItemQuery, _ session: KeychainSession) throws -> SecretBytes {
-        if format == .raw && !isPublic { return try session.secret(of: query) }
-        guard query.itemClass == .key, let format = format.ofKey else {
-            return SecretBytes(copying: try certificateBytes(of: query, session))
+    private func bytes(of item: Item, _ session: KeychainSession) throws -> SecretBytes {
+        if format == .raw && !isPublic { return try item.requireSecret() }
+        guard item.itemClass == .key, let format = format.ofKey else {
+            return SecretBytes(copying: try certificateBytes(of: item, session))
         }
-        let stored = try StoredKey(try session.item(of: query), session)
+        let stored = try StoredKey(item, session)
         if isPublic || format == .spki { return SecretBytes(copying: try format.bytes(of: try stored.publicHalf)) }
         guard case .software(let key) = stored else { throw KeychainError.keyStaysInEngine }
         return SecretBytes(copying: try format.bytes(of: key))
     }
 
-    private func certificateBytes(of query: ItemQuery, _ session: KeychainSession) throws -> Data {
-        let item = try session.item(of: query)
+    private func certificateBytes(of item: Item, _ session: KeychainSession) throws -> Data {
         func readPassphrase() throws -> SecretBytes { try passphrase.readNew(of: .pkcs12) }
-        if query.itemClass == .identity {
+        if item.itemClass == .identity {
             return try CertificateOutput.bytes(ofIdentity: item, format, session, readPassphrase)
         }
         return try CertificateOutput.bytes(of: try X509Certificate(stored: item.secret), format, readPassphrase)

@@ -13,6 +13,7 @@ struct LockCommand: ParsableCommand {
 
     @OptionGroup var store: StoreOptions
     @Flag(help: "Tell nobody before, and refuse calls in progress too.") var now = false
+    @Flag(help: "Print the state of the lock as a JSON object; docs/cli.md lists the keys.") var json = false
 
     func run() throws {
         let request = now ? LockRequest.now : .withGrace
@@ -22,7 +23,8 @@ struct LockCommand: ParsableCommand {
         do {
             let session = try KeychainSession.existing(store)
             _ = try session.connection.perform(.lock(request))
-        } catch {
+            if json { try session.connection.lockStatus().writeJSON() }
+        } catch let error as KeychainError {
             if error.code == .noPasscode || error.code == .itemNotFound || isDaemons { throw error }
             throw KeychainError(
                 error.code, message: "the keys were taken away, but the keychain does not open: \(error.message)",

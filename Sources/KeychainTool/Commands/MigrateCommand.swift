@@ -22,6 +22,7 @@ struct MigrateCommand: ParsableCommand {
         help: "Who has it from now on: the programs themselves (embedded), or this user's keychaind (user).")
     var target: Target
     @Flag(help: "Say nothing unless it fails.") var quiet = false
+    @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
 
     func run() throws {
         let location = try StoreLocation(store.configuration)
@@ -29,6 +30,11 @@ struct MigrateCommand: ParsableCommand {
         case .user: try handToDaemon(location)
         case .embedded: try takeBack(location)
         }
+        guard json else { return }
+        let report = JSONValue.object([
+            ("host", .string(target.rawValue)), ("store", .string(location.storeDirectory.path)),
+        ])
+        try Console.write(report.text + "\n")
     }
 
     private func handToDaemon(_ location: StoreLocation) throws {
@@ -71,6 +77,6 @@ struct MigrateCommand: ParsableCommand {
     }
 
     private func tell(_ text: String) {
-        if !quiet { Console.note(text) }
+        if !quiet && !json { Console.note(text) }
     }
 }

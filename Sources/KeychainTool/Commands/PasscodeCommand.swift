@@ -23,6 +23,7 @@ struct SetPasscodeCommand: ParsableCommand {
             """)
 
     @OptionGroup var store: StoreOptions
+    @Flag(help: "Print the state of the lock as a JSON object; docs/cli.md lists the keys.") var json = false
 
     func run() throws {
         try KeychainSession.requireNoPasscode(store)
@@ -33,6 +34,7 @@ struct SetPasscodeCommand: ParsableCommand {
         try session.connection.perform(.set(passcode), report: renewal.report)
         renewal.end()
         let status = try session.connection.lockStatus()
+        if json { try status.writeJSON() }
         passcode.noteIfShort("passcode")
         status.noteIfUnwatched()
         status.noteIfPrivate()
@@ -73,6 +75,7 @@ struct ChangePasscodeCommand: ParsableCommand {
 
     @OptionGroup var store: StoreOptions
     @Flag(help: "Make all keys anew as well, which takes longer the more items there are.") var rekey = false
+    @Flag(help: "Print the state of the lock as a JSON object; docs/cli.md lists the keys.") var json = false
 
     func run() throws {
         try KeychainSession.requirePasscode(store)
@@ -85,6 +88,7 @@ struct ChangePasscodeCommand: ParsableCommand {
         let (session, _) = try KeychainSession.withPasscode(store)
         try session.connection.perform(.change(old: old, new: new, rekey: rekey), report: renewal.report)
         renewal.end()
+        if json { try session.connection.lockStatus().writeJSON() }
         new.noteIfShort("passcode")
         if rekey { try session.connection.lockStatus().requireWholeRenewal() }
     }
@@ -100,6 +104,7 @@ struct RemovePasscodeCommand: ParsableCommand {
 
     @OptionGroup var store: StoreOptions
     @Flag(help: "Do not ask whether to go on; needed where nobody can be asked.") var yes = false
+    @Flag(help: "Print the state of the lock as a JSON object; docs/cli.md lists the keys.") var json = false
 
     func validate() throws {
         if !yes && !Confirmation.isPossible {
@@ -116,6 +121,8 @@ struct RemovePasscodeCommand: ParsableCommand {
         let passcode = try PasscodeInput.readPresent()
         let (session, _) = try KeychainSession.withPasscode(store)
         try session.connection.perform(.remove(old: passcode)) { _ in }
-        try session.connection.lockStatus().requireWholeRenewal()
+        let status = try session.connection.lockStatus()
+        if json { try status.writeJSON() }
+        try status.requireWholeRenewal()
     }
 }

@@ -7,6 +7,7 @@ struct SignCommand: ParsableCommand {
         discussion: "The usual algorithms are ECDSA:message-X962:SHA256 and RSA:message-PKCS1v15:SHA256.")
 
     @OptionGroup var store: StoreOptions
+    @OptionGroup var errors: JSONErrors
     @OptionGroup var filter: KeyFilter
     @Option(help: "The algorithm.", completion: .list(KeyOperation.sign.names)) var algorithm: String?
     @OptionGroup var authentication: AuthenticationOptions

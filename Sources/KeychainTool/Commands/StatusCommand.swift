@@ -8,9 +8,10 @@ internal import SwiftKeychain
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Tell where the keychain is, what it holds and what protects it.",
-        discussion: "It never makes a store.")
+        discussion: "Six lines; with --verbose what each part does not protect, too. It never makes a store.")
 
     @OptionGroup var store: StoreOptions
+    @Flag(name: .shortAndLong, help: "Tell everything, with the limits of the protection.") var verbose = false
     @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
 
     func run() throws {
@@ -18,7 +19,7 @@ struct StatusCommand: ParsableCommand {
         let report = StatusReport(
             host: session.host, daemon: try Self.daemon(of: session),
             status: try Self.status(of: session), identity: try session.connection.identity())
-        try Console.write(json ? report.json.text + "\n" : report.text)
+        try Console.write(json ? report.json.text + "\n" : verbose ? report.text : report.summary.text)
     }
 
     /// nil: the engine would be in this process. Nothing is opened to find out: that would make a store.
@@ -74,11 +75,13 @@ struct StatusReport {
     private var storePath: String { status?.storePath ?? host.place }
 
     private var hostInWords: String {
-        guard let daemon, case .daemon(let address) = host else { return "embedded" }
+        guard let daemon, case .daemon(let address) = host else { return "embedded: in each program that uses it" }
         return "keychaind \(daemon.release), process \(daemon.processID), at \(address.path)"
     }
 
     // MARK: Words
+
+    var summary: StatusSummary { StatusSummary(status: status, storePath: storePath, host: hostInWords) }
 
     var text: String {
         var lines = Lines()

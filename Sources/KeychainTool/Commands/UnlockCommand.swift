@@ -11,6 +11,7 @@ struct UnlockCommand: ParsableCommand {
             """)
 
     @OptionGroup var store: StoreOptions
+    @Flag(help: "Print the state of the lock as a JSON object; docs/cli.md lists the keys.") var json = false
 
     func run() throws {
         try KeychainSession.requirePasscode(store)
@@ -21,6 +22,7 @@ struct UnlockCommand: ParsableCommand {
         let status = try session.connection.unlock(passcode, report: renewal.report)
         renewal.end()
         guard status.keyPlace != .process else { throw KeychainError.unlockedForNobody }
+        if json { try status.writeJSON() }
         status.noteIfUnwatched()
         if status.isRekeying { status.noteUnfinishedRenewal() }
     }

@@ -5,7 +5,7 @@ struct UpdateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update", abstract: "Change an item's secret or attributes.",
         discussion: """
-            The options of 'find' say which item; exactly one must match. What is to change follows --set-…; \
+            A name or the options of 'find' say which item; exactly one must match. What is to change follows --set-…; \
             without any of those, or with --secret, a new secret comes from standard input.
             """)
 
@@ -13,28 +13,43 @@ struct UpdateCommand: ParsableCommand {
     @OptionGroup var filter: ItemFilter
     @OptionGroup var changes: ItemChangeOptions
     @Flag(help: "Read a new secret as well.") var secret = false
-    @Flag(help: "Take an empty secret, too.") var allowEmpty = false
+    @OptionGroup var source: NewSecret
     @OptionGroup var authentication: AuthenticationOptions
+    @Flag(help: "Print the item as it is then, without its secret.") var json = false
 
     func validate() throws {
-        try changes.check(for: try filter.requireItemClass())
+        if let itemClass = try filter.requireItem() { try changes.check(for: itemClass) }
     }
 
     func run() throws {
-        let itemClass = try filter.requireItemClass()
+        let levels = try filter.levels()
+        // What is typed is for an item that is there. The store is closed again: it does not wait for a person.
+        let itemClass = try filter.naming { try KeychainSession.existing(store).meaning(of: levels).query.itemClass }
         var changes = try changes.changes(of: itemClass)
-        let query = try filter.query(for: itemClass)
-        if secret || self.changes.isEmpty {
-            // Nobody types a secret for what is not there. The store is closed again: it does not wait for a person.
-            try filter.naming { _ = try KeychainSession.existing(store).soleReadableMatch(of: query) }
-            changes.secret = try SecretInput.read(
-                prompt: "New secret\(filter.inWords(after: " for ")): ", allowsEmpty: allowEmpty)
+        if secret || source.generate || self.changes.isEmpty {
+            changes.secret = try source.read(prompt: "New secret\(filter.inWords(after: " for ")): ")
         }
         var session = try KeychainSession.existing(store)
         session.authentication = authentication.authentication(reason: "change an item" + filter.inWords(after: ": "))
+        let ready = session
         try filter.naming {
-            try session.update(UpdateRequest(try session.soleMatch(of: query), changes: changes))
+            let query = try ready.soleMatch(of: levels)
+            try ready.update(UpdateRequest(query, changes: changes))
+            try source.noteIfGenerated()
+            if json, let item = try ready.items(of: query.reference, wantsSecrets: false).first {
+                try Console.write(item.json.text + "\n")
+            }
         }
+    }
+}
+
+extension ItemQuery {
+    /// The item alone, whatever has become of its attributes.
+    fileprivate var reference: ItemQuery {
+        var query = ItemQuery(itemClass)
+        query.persistentReference = persistentReference
+        query.synchronizable = .any
+        return query
     }
 }
 

@@ -9,6 +9,7 @@ struct VerifyCommand: ParsableCommand {
         discussion: "Says nothing and ends with 0 if the signature is right, and with 32 if it is not.")
 
     @OptionGroup var store: StoreOptions
+    @OptionGroup var errors: JSONErrors
     @OptionGroup var filter: KeyFilter
     @Option(help: "The algorithm.", completion: .list(KeyOperation.sign.names)) var algorithm: String?
     @Option(help: "The file of the signature.", completion: .file()) var signature: String

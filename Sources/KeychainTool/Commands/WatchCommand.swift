@@ -18,6 +18,7 @@ struct WatchCommand: ParsableCommand {
 
     @OptionGroup var store: StoreOptions
     @Flag(help: "Say only what fails.") var quiet = false
+    @OptionGroup var errors: JSONErrors
 
     func run() throws {
         if case .daemon = try ChosenHost(store.configuration) {

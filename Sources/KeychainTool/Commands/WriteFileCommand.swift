@@ -16,6 +16,7 @@ struct WriteFileCommand: ParsableCommand {
             """)
 
     @OptionGroup var store: StoreOptions
+    @OptionGroup var errors: JSONErrors
     @Argument(help: "The file.", completion: .file()) var path: String
     @Option(
         name: .customLong("class"),

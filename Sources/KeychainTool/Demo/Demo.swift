@@ -161,7 +161,8 @@ struct Demo {
                 try addNotes(app)
             }
         }
-        try narrator.remark("On this host groups keep honest programs apart; they are no wall ('keychainctl status').")
+        try narrator.remark(
+            "On this host groups keep honest programs apart; they are no wall ('keychainctl status --verbose').")
     }
 
     private func showDeletion() throws {

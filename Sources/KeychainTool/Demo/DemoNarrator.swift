@@ -5,9 +5,15 @@ internal import KeychainModel
 final class DemoNarrator {
     private(set) var mistakes = 0
     private var number = 0
+    /// Of the present step, which is told when it is over.
+    private var title = ""
     private let shouldStop: () -> Bool
+    /// Whether every step is told with its status and its message.
+    private let isFull: Bool
 
-    init(shouldStop: @escaping () -> Bool) { self.shouldStop = shouldStop }
+    init(isFull: Bool = true, shouldStop: @escaping () -> Bool) {
+        (self.isFull, self.shouldStop) = (isFull, shouldStop)
+    }
 
     func chapter(_ title: String) throws {
         try Console.write("\n\(title)\n")
@@ -58,6 +64,7 @@ final class DemoNarrator {
     }
 
     func remark(_ text: String) throws {
+        guard isFull else { return }
         try Console.write("        \(TerminalText.escape(text))\n")
     }
 
@@ -71,12 +78,22 @@ final class DemoNarrator {
     private func announce(_ title: String) throws {
         if shouldStop() { throw ToolFailure(message: "the demo was stopped") }
         number += 1
+        self.title = title
         let margin = number < 10 ? " " : ""
-        try Console.write("\(margin)\(number). \(title)\n")
+        if isFull { try Console.write("\(margin)\(number). \(title)\n") }
     }
 
     private func judge(_ found: String, _ isAsTold: Bool, _ otherwise: String) throws {
         if !isAsTold { mistakes += 1 }
+        if !isFull && isAsTold {
+            let mark = Console.outputHasColors ? "\u{1b}[32m✓\u{1b}[m" : "✓"
+            let isSuccess = ["status 0", "done"].contains(found)
+            let text = TerminalText.fold(
+                isSuccess ? title : "\(title) → \(found)", after: "    ", indent: 4, width: min(78, Console.outputWidth)
+            )
+            return try Console.write("  \(mark) \(text.dropFirst(4))\n")
+        }
+        if !isFull { try Console.write("  ✗ \(title)\n") }
         try Console.write("      → \(found)\(isAsTold ? "" : "   NOT AS TOLD: \(otherwise)")\n")
     }
 }

@@ -38,6 +38,14 @@ final class SecretBuffer {
         return length > 0
     }
 
+    /// Whether one of some bytes is among those that are there.
+    func containsAny(of bytes: [UInt8]) -> Bool { storage[..<count].contains(where: bytes.contains) }
+
+    func removeAll() {
+        explicit_bzero(storage.baseAddress!, storage.count)  // never empty
+        count = 0
+    }
+
     var last: UInt8? { count == 0 ? nil : storage[count - 1] }
 
     /// A copy of what is there, less the given number of bytes at the end.

@@ -84,77 +84,11 @@ struct KeychainSession {
         }
     }
 
-    /// The secret of the one item that a query means.
-    ///
-    /// - Throws: as ``item(of:)``; `.unimplemented` for a key in the engine.
-    func secret(of query: ItemQuery) throws -> SecretBytes {
-        let item = try item(of: query)
-        if let secret = item.secret { return secret }
-        guard !item.isKeptInEngine else { throw KeychainError.keyStaysInEngine }
-        throw ToolFailure(message: "the \(item.itemClass.title) has no secret: it was added without one")
-    }
-
-    /// The one item that a query means, with its secret if it has one.
-    ///
-    /// - Throws: `.parameter` if several match, `.decode` if it is there and its secret does not open.
-    func item(of query: ItemQuery) throws -> Item {
-        let exact = try soleMatch(of: query)
-        switch result(of: exact, wantsSecrets: true) {
-        case .success(let items):
-            guard let item = items.first else { throw KeychainError.unexpectedReply }
-            return item
-        case .failure(let error) where error.code == .itemNotFound:
-            // Deleted a moment ago, or damaged: what does not open is left out of answers. Here that would be a lie.
-            _ = try items(of: exact, wantsSecrets: false)
-            throw KeychainError(
-                .decode,
-                message: "the item is there, but its secret is damaged or was tampered with: "
-                    + "run 'keychainctl doctor', and add the item anew",
-                cause: error)
-        case .failure(let error):
-            throw error
-        }
-    }
-
-    private func result(of query: ItemQuery, wantsSecrets: Bool) -> Result<[Item], KeychainError> {
-        Result { () throws(KeychainError) in try items(of: query, wantsSecrets: wantsSecrets) }
-    }
-
     func items(of query: ItemQuery, wantsSecrets: Bool) throws(KeychainError) -> [Item] {
         let request = Request.find(FindRequest(query, wantsSecrets: wantsSecrets))
         guard case .found(let items) = try authentication.perform(request, over: connection)
         else { throw .unexpectedReply }
         return items
-    }
-
-    /// A query for exactly the item that is the only match of another one: whatever is added meanwhile is not meant.
-    ///
-    /// If some of what matches asks for authentication, the person is asked: nobody could count it otherwise.
-    ///
-    /// - Throws: `.parameter` if several match, `.interactionNotAllowed` if nobody may be asked or the keychain is locked,
-    ///   or how the authentication ended.
-    func soleMatch(of query: ItemQuery) throws(KeychainError) -> ItemQuery {
-        if let exact = try soleReadableMatch(of: query) { return exact }
-        var asking = query
-        asking.limit = .all
-        let items = try items(of: asking, wantsSecrets: false)
-        guard items.count == 1 else {
-            throw KeychainError(ambiguous: query, Matches(items: items, hasConstrained: false))
-        }
-        asking.limit = query.limit
-        asking.persistentReference = items[0].persistentReference
-        return asking
-    }
-
-    /// As ``soleMatch(of:)``, but nil if what matches asks for authentication, so that nobody can count it.
-    func soleReadableMatch(of query: ItemQuery) throws(KeychainError) -> ItemQuery? {
-        let matches = try find(query)
-        let count = matches.items.count + (matches.hasConstrained ? 1 : 0)
-        guard count < 2 else { throw KeychainError(ambiguous: query, matches) }
-        guard let item = matches.items.first else { return nil }
-        var exact = query
-        exact.persistentReference = item.persistentReference
-        return exact
     }
 
     /// Whether something matches, as far as that can be seen without asking anybody.
@@ -232,20 +166,6 @@ extension AddRequest {
 }
 
 extension KeychainError {
-    /// Says how to mean one of them: by the groups they are in, never by their values.
-    fileprivate init(ambiguous query: ItemQuery, _ matches: KeychainSession.Matches) {
-        let groups = matches.items.map(\.accessGroup).uniqueGroups.sorted()
-        let more = matches.hasConstrained ? ", and at least one that asks for authentication" : ""
-        let advice =
-            groups.count > 1
-            ? "choose one with --group, or name more attributes"
-            : "name more attributes, --sync yes or no, or a --reference from 'keychainctl find --json'"
-        self.init(
-            .parameter,
-            message: "\(query.itemClass.counted(matches.items.count)) match in the access group"
-                + "\(groups.count > 1 ? "s" : "") \(groups.joined(separator: ", "))\(more): \(advice)")
-    }
-
     static var consentNeeded: KeychainError {
         KeychainError(
             .interactionNotAllowed,

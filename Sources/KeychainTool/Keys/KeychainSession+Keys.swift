@@ -6,7 +6,7 @@ extension KeychainSession {
     func privateKey(_ filter: KeyFilter) throws -> StoredKey {
         var query = try filter.items.query(for: .key)
         query.attributes[.keyClass] = .number(1)
-        return try filter.items.naming { try StoredKey(try item(of: query), self) }
+        return try filter.items.naming { try StoredKey(try item(of: [[query]]), self) }
     }
 
     /// The public half of the one key that a filter means: an item of its own, or else the half of a private key.
@@ -14,7 +14,7 @@ extension KeychainSession {
         var query = try filter.items.query(for: .key)
         query.attributes[.keyClass] = .number(0)
         do {
-            return try StoredKey(try item(of: query), self).publicHalf
+            return try StoredKey(try item(of: [[query]]), self).publicHalf
         } catch let error as KeychainError where error.code == .itemNotFound {
             return try privateKey(filter).publicHalf
         }

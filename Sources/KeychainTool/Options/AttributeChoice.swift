@@ -34,6 +34,9 @@ struct AttributeChoice {
         return "\(option.dropFirst(2)) \(text)"
     }
 
+    /// Whether it says what a name says too.
+    var isItsName: Bool { [.service, .server, .applicationTag].contains(attribute) }
+
     /// Whether items of the class have such an attribute at all.
     func applies(to itemClass: ItemClass) -> Bool {
         AttributeTable.table(for: itemClass)[attribute] != nil

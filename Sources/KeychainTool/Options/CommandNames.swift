@@ -9,8 +9,14 @@ enum CommandNames {
         for name in arguments.first == "help" ? arguments.dropFirst() : arguments[...] {
             let commands = command.configuration.subcommands
             if commands.isEmpty || name.hasPrefix("-") { return }
-            let names = commands.compactMap { $0.configuration.commandName }
-            guard let place = names.firstIndex(of: name) else {
+            let place = commands.firstIndex {
+                $0.configuration.commandName == name || $0.configuration.aliases.contains(name)
+            }
+            guard let place else {
+                if command == AddCommand.self && isPassword(name) { return }
+                let names = commands.compactMap {
+                    $0.configuration.shouldDisplay ? $0.configuration.commandName : nil
+                }
                 let advice =
                     nearest(to: name, names).map { "did you mean '\(path) \($0)'?" }
                     ?? "there are \(names.joined(separator: ", "))."
@@ -19,6 +25,13 @@ enum CommandNames {
             command = commands[place]
             path += " " + name
         }
+    }
+
+    /// Whether `add` stores a generic password if this word follows: it says so, or is the name of an item.
+    static func isPassword(_ word: String) -> Bool {
+        if word == ItemKind.generic.rawValue { return true }
+        // Without such a command that is a mistake, and no name.
+        return !word.hasPrefix("-") && ItemKind(rawValue: word) == nil
     }
 
     /// nil: nothing is near enough.

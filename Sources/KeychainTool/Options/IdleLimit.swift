@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainModel
 
 /// How long a keychain may go unused: a number with s, m, h or d, or "never".
 struct IdleLimit: ExpressibleByArgument, Equatable {

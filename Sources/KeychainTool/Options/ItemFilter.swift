@@ -2,16 +2,20 @@ internal import ArgumentParser
 internal import Foundation
 internal import KeychainModel
 
-/// Which items a command is about: its class and the attributes they must have.
+/// Which items a command is about: their class, their name and the attributes they must have.
 struct ItemFilter: ParsableArguments {
     enum Synchronizable: String, CaseIterable, ExpressibleByArgument {
         case any, yes, no
     }
 
     @Argument(
-        help: ArgumentHelp("The class of the item.", valueName: "class"), completion: .list(ItemKind.names),
-        transform: ItemKind.init(named:))
-    var kind: ItemKind?
+        help: ArgumentHelp(
+            "The class of the item (\(ItemKind.names.joined(separator: ", "))), or its name.",
+            valueName: "class-or-name"),
+        completion: .list(ItemKind.names))
+    private var first: String?
+    @Argument(help: ArgumentHelp("The name of the item, behind its class.", valueName: "name"))
+    private var second: String?
 
     @Option(help: "The service of a generic password.") var service: String?
     @Option(help: "The account of a password.") var account: String?
@@ -35,13 +39,27 @@ struct ItemFilter: ParsableArguments {
     /// Leaves nothing out, and names no class.
     static var every: ItemFilter {
         var filter = ItemFilter()
-        (filter.kind, filter.service, filter.account, filter.server) = (nil, nil, nil, nil)
+        (filter.first, filter.second, filter.service, filter.account, filter.server) = (nil, nil, nil, nil, nil)
         (filter.internetProtocol, filter.port, filter.path) = (nil, nil, nil)
         (filter.label, filter.comment, filter.kindInWords, filter.tag) = (nil, nil, nil, nil)
         (filter.applicationLabel, filter.group, filter.accessible) = (nil, nil, nil)
         (filter.sync, filter.reference) = (.any, nil)
         return filter
     }
+
+    init() {}
+
+    /// - Parameter word: A class, or a name; nil: neither.
+    init(_ word: String?) {
+        self = .every
+        first = word
+    }
+
+    /// nil: none is named.
+    var kind: ItemKind? { first.flatMap { ItemKind(rawValue: $0) } }
+
+    /// What a person calls the item; see ``ItemName``. nil: only classes and options say which.
+    var name: String? { kind == nil ? first : second }
 
     private var choices: [AttributeChoice] {
         [
@@ -58,16 +76,18 @@ struct ItemFilter: ParsableArguments {
 
     /// Whether it leaves out any item of the class.
     var isSelective: Bool {
-        !choices.isEmpty || group != nil || accessible != nil || sync != .any || reference != nil
+        name != nil || !choices.isEmpty || group != nil || accessible != nil || sync != .any || reference != nil
     }
 
-    /// Every attribute that was asked for: "service mail.example, account ada".
+    /// Every attribute that was asked for: "mail.example, account ada".
     private var asked: String {
         let others = [
             ("group", group), ("accessible", accessible?.rawValue), ("sync", sync == .any ? nil : sync.rawValue),
             ("reference", reference),
         ]
-        let words = choices.map(\.inWords) + others.compactMap { name, value in value.map { "\(name) \($0)" } }
+        let words =
+            (name.map { [$0] } ?? []) + choices.map(\.inWords)
+            + others.compactMap { name, value in value.map { "\(name) \($0)" } }
         return words.joined(separator: ", ")
     }
 
@@ -75,17 +95,25 @@ struct ItemFilter: ParsableArguments {
     func inWords(after word: String) -> String { asked.isEmpty ? "" : word + asked }
 
     /// Does `body`, and says with its values what was asked for and is not there: the keychain names attributes alone.
-    func naming<Result>(_ body: () throws -> Result) throws -> Result {
+    ///
+    /// - Parameter isSearch: Whether a part of a name is enough.
+    func naming<Result>(isSearch: Bool = false, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as KeychainError where error.code == .itemNotFound && !asked.isEmpty {
             let title = itemClasses.count == 1 ? itemClasses[0].title : "item"
+            let advice = isSearch ? "" : name.map { "; 'keychainctl find \($0)' searches for a part of a name" } ?? ""
             throw KeychainError(
-                .itemNotFound, message: "no \(title) matches \(asked)", cause: error)
+                .itemNotFound, message: "no \(title) matches \(asked)\(advice)", cause: error)
         }
     }
 
     func validate() throws {
+        if kind == nil, let second {
+            throw ValidationError(
+                "'\(first ?? "")' before '\(second)' is none of \(ItemKind.names.joined(separator: ", ")).")
+        }
+        if name?.isEmpty == true { throw ValidationError("An empty name means no item.") }
         let reference = try persistentReference()
         if let kind, let reference, reference.itemClass != kind.itemClass {
             throw ValidationError("The reference is that of another class: \(ItemKind(reference.itemClass).rawValue).")
@@ -105,15 +133,34 @@ struct ItemFilter: ParsableArguments {
         return ItemClass.stored.filter { itemClass in choices.allSatisfy { $0.applies(to: itemClass) } }
     }
 
-    /// The one class a command that acts on an item needs.
-    func requireItemClass() throws -> ItemClass {
-        if kind == nil && reference == nil {
-            throw ValidationError("Name the item's class: \(ItemKind.names.joined(separator: ", ")).")
+    /// The class of the item a command acts on; nil: only its name is given, and several classes may have that.
+    ///
+    /// - Throws: a mistake on the command line, if there is not even a name.
+    func requireItem() throws -> ItemClass? {
+        if let name, let other = choices.first(where: \.isItsName) {
+            throw ValidationError(
+                "'\(name)' is none of \(ItemKind.names.joined(separator: ", ")), and beside \(other.option) it cannot be "
+                    + "the item's name.")
         }
-        return itemClasses[0]
+        if kind != nil || reference != nil { return itemClasses[0] }
+        if name != nil { return nil }
+        throw ValidationError("Name the item, or its class: \(ItemKind.names.joined(separator: ", ")).")
     }
 
-    /// A query for every match.
+    /// What the items have that a command acts on: queries for every match, the likeliest meanings of a name first.
+    /// Matches of one level count alike.
+    ///
+    /// - Parameter prefix: With it before the name, an item is meant before any without it.
+    func levels(first prefix: String? = nil) throws -> [[ItemQuery]] {
+        let queries = try itemClasses.map(query(for:))
+        guard let name else { return [queries] }
+        let names = (prefix.map { [ItemName($0 + name)] } ?? []) + [ItemName(name)]
+        return try names.flatMap { name in
+            try ItemName.levels.map { level in try queries.flatMap { try name.queries($0, at: level) } }
+        }
+    }
+
+    /// A query for every match, whatever its name.
     func query(for itemClass: ItemClass) throws -> ItemQuery {
         var query = ItemQuery(itemClass)
         query.attributes = try AttributeSet(choices, of: itemClass)

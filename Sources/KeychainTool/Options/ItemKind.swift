@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import KeychainModel
 
 /// The item classes by the names they have on the command line and in JSON.
@@ -6,16 +5,6 @@ enum ItemKind: String, CaseIterable {
     case generic, `internet`, certificate, key, identity
 
     static let names = allCases.map(\.rawValue)
-
-    /// - Throws: what the two likely mistakes are: the name of an item, and the value of an option that there is not.
-    init(named name: String) throws {
-        guard let kind = ItemKind(rawValue: name) else {
-            throw ValidationError(
-                "It is none of \(Self.names.joined(separator: ", ")), and no value of an option of this command. "
-                    + "Options such as --service and --account name an item.")
-        }
-        self = kind
-    }
 
     init(_ itemClass: ItemClass) {
         self =

@@ -14,8 +14,7 @@ struct KeyFilter: ParsableArguments {
     func validate() throws { try items.validate() }
 
     var items: ItemFilter {
-        var items = ItemFilter.every
-        items.kind = .key
+        var items = ItemFilter(ItemKind.key.rawValue)
         (items.tag, items.label, items.applicationLabel) = (tag, label, applicationLabel)
         (items.group, items.reference) = (group, reference)
         return items

@@ -6,10 +6,16 @@ enum Console {
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
     static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
+    /// Whether a script reads what is said: errors and notes then are lines of JSON.
+    static let speaksJSON = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
+
+    static var outputHasColors: Bool { outputIsTerminal && wantsColors }
+    static var errorHasColors: Bool { errorIsTerminal && wantsColors }
+
     /// Unless the person wants none (no-color.org).
-    static var outputHasColors: Bool {
+    private static var wantsColors: Bool {
         func value(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
-        return outputIsTerminal && value("NO_COLOR").isEmpty && value("TERM") != "dumb"
+        return value("NO_COLOR").isEmpty && value("TERM") != "dumb"
     }
 
     static var errorWidth: Int { width(of: STDERR_FILENO) }
@@ -34,13 +40,34 @@ enum Console {
         try check(secret.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) })
     }
 
+    /// A secret, with a line feed if a terminal shows it and it has none: the shell's next prompt gets a line of its own.
+    /// Elsewhere nothing is added.
+    static func writeLine(_ secret: SecretBytes) throws(ToolFailure) {
+        try write(secret)
+        if outputIsTerminal && !secret.endsLine { try write("\n") }
+    }
+
+    /// A JSON object with one more member, which is a secret.
+    static func write(_ object: JSONValue, adding secret: SecretBytes, as key: String) throws(ToolFailure) {
+        let buffer = SecretBuffer()
+        buffer.append(object.text.dropLast(2) + ",\n  \"\(key)\": ")  // without the line that closes it
+        buffer.appendJSON(of: secret)
+        buffer.append("\n}\n")
+        try write(buffer.secret())
+    }
+
+    /// - Returns: 0 or an errno value.
+    static func writeAll(_ secret: SecretBytes, to descriptor: Int32) -> Int32 {
+        secret.withUnsafeBytes { writeAll($0, to: descriptor) }
+    }
+
     /// Content as it is.
     static func write(_ bytes: UnsafeRawBufferPointer) throws(ToolFailure) {
         try check(writeAll(bytes, to: STDOUT_FILENO))
     }
 
     static func complain(_ message: String) {
-        note("keychainctl: " + message)
+        note(speaksJSON ? message : "keychainctl: " + message)
     }
 
     /// A message for a person, in one line, which a terminal shows in several.
@@ -48,6 +75,7 @@ enum Console {
     /// Names in it may come from stored items and files: everything is escaped, and what follows the first line is
     /// indented, so that none of them looks like a message of ours.
     static func note(_ message: String) {
+        if speaksJSON { return writeErrorLine(JSONValue.object([("note", .string(message))]).line) }
         writeError(TerminalText.fold(TerminalText.escape(message), indent: 2, width: errorWidth) + "\n")
     }
 
@@ -69,6 +97,9 @@ enum Console {
     }
 
     static func endLine() { writeError("\n") }
+
+    /// A line that has nothing in it that a terminal would obey, but for colours of ours.
+    static func writeErrorLine(_ line: String) { writeError(line + "\n") }
 
     private static func writeError(_ text: String) {
         var text = text

@@ -37,7 +37,7 @@ extension Item {
 
 extension AccessControl.Flags {
     /// The names of what the access control asks for, in a fixed order.
-    fileprivate var names: [String] {
+    var names: [String] {
         let all: [(AccessControl.Flags, String)] = [
             (.userPresence, "user-presence"), (.biometryAny, "biometry-any"),
             (.biometryCurrentSet, "biometry-current-set"), (.devicePasscode, "device-passcode"),

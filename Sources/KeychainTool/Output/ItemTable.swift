@@ -3,38 +3,55 @@ internal import KeychainModel
 
 /// Items for a person to look at: one line each, never a secret.
 struct ItemTable {
-    private static let headings = ["CLASS", "GROUP", "WHERE", "ACCOUNT", "LABEL", "ACCESSIBLE", "MODIFIED"]
     /// A label may be megabytes long; a line of a table may not.
     private static let widestCell = 40
 
     let items: [Item]
     /// Of certificates, by their identifiers.
     var ends: [UUID: CertificateEnd] = [:]
+    /// Of the terminal, in columns. Where the table is wider, columns are narrower or left out.
+    var width = Console.outputWidth
+    var hasColors = Console.outputHasColors
+    /// Whether an internet password's place is told with its protocol, port and path, so that one can be chosen.
+    var showsWholePlaces = false
 
-    var text: String {
-        // Few items expire: without one the column would be empty.
-        let expire = items.contains { expiry(of: $0) != "-" }
-        let headings = Self.headings + (expire ? ["EXPIRES"] : [])
-        let rows = [headings] + items.map { Self.cells(of: $0) + (expire ? [expiry(of: $0)] : []) }
-        let widths = headings.indices.map { column in rows.map { TerminalText.columns($0[column]) }.max() ?? 0 }
-        let lines = rows.map { row in
-            let cells = zip(row, widths).map { cell, width in
-                cell + String(repeating: " ", count: width - TerminalText.columns(cell))
-            }
-            return cells.joined(separator: "  ").trimmingSuffix(while: { $0 == " " })
+    var text: String { lines.map { $0 + "\n" }.joined() }
+
+    var lines: [String] {
+        let columns = TableColumn.fitted(columns, to: width)
+        return (0...items.count).map { row in
+            let line = columns.map { $0.padded(row) }.joined(separator: TableColumn.gap)
+                .trimmingSuffix(while: { $0 == " " })
+            return row == 0 && hasColors ? "\u{1b}[1m\(line)\u{1b}[m" : line
         }
-        return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func cells(of item: Item) -> [String] {
+    private var columns: [TableColumn] {
+        let rows = items.map(cells)
+        // What is worth least is left out first; the two without a number say which item it is.
+        let all: [(heading: String, usual: String?, worth: Int?, canBeCut: Bool)] = [
+            ("CLASS", "generic", 5, false), ("GROUP", "keychain", 2, true), ("WHERE", nil, nil, true),
+            ("ACCOUNT", nil, nil, true), ("LABEL", nil, 3, true), ("ACCESSIBLE", "when-unlocked", 1, false),
+            ("MODIFIED", nil, 0, false), ("EXPIRES", nil, 4, false),
+        ]
+        // Few items expire: without one the column would be empty.
+        let shown = items.contains { expiry(of: $0) != "-" } ? all : all.dropLast()
+        return shown.enumerated().map { place, column in
+            TableColumn(
+                cells: [column.heading] + rows.map { $0[place] }, usual: column.usual, worth: column.worth,
+                canBeCut: column.canBeCut)
+        }
+    }
+
+    private func cells(of item: Item) -> [String] {
         let accessible =
             Accessibility(item.accessControl.protection).rawValue
             + (item.asksForSomething ? " +constraints" : "") + (item.isKeptInEngine ? " +engine" : "")
         return [
-            ItemKind(item.itemClass).rawValue, cell(.text(item.accessGroup)),
-            cell(item.attributes[.service] ?? item.attributes[.server] ?? item.attributes[.applicationTag]),
-            cell(item.attributes[.account]), cell(item.attributes[.label]),
-            accessible, Timestamp.short(item.modified),
+            ItemKind(item.itemClass).rawValue, Self.cell(.text(item.accessGroup)),
+            Self.cell(showsWholePlaces && item.itemClass == .internetPassword ? .text(item.wholePlace) : item.place),
+            Self.cell(item.attributes[.account]), Self.cell(item.attributes[.label]),
+            accessible, Timestamp.short(item.modified), expiry(of: item),
         ]
     }
 
@@ -62,6 +79,23 @@ struct ItemTable {
 }
 
 extension Item {
+    fileprivate var place: AttributeValue? {
+        attributes[.service] ?? attributes[.server] ?? attributes[.applicationTag]
+    }
+
+    /// "imaps://mail.example:993/inbox", as far as there is such a thing.
+    fileprivate var wholePlace: String {
+        func text(_ attribute: Attribute) -> String {
+            switch attributes[attribute] {
+            case .text(let code) where attribute == .internetProtocol: InternetProtocol.name(ofCode: code) + "://"
+            case .text(let text): text
+            case .number(let number) where number != 0: ":\(number)"
+            default: ""
+            }
+        }
+        return [.internetProtocol, .server, .port, .path].map(text).joined()
+    }
+
     /// Whether its use asks for a person or a password. That a key in the engine is for use alone asks for nothing.
     fileprivate var asksForSomething: Bool {
         isKeptInEngine ? !accessControl.flags.subtracting(.privateKeyUsage).isEmpty : accessControl.isConstrained

@@ -12,6 +12,16 @@ enum JSONValue {
     /// The document, indented by two spaces, without a final newline.
     var text: String { text(indent: "") }
 
+    /// The document in one line, for a stream of them.
+    var line: String {
+        switch self {
+        case .array(let values): "[" + values.map(\.line).joined(separator: ", ") + "]"
+        case .object(let members):
+            "{" + members.map { "\(Self.quote($0.key)): \($0.value.line)" }.joined(separator: ", ") + "}"
+        default: text
+        }
+    }
+
     /// An object with one more member.
     func adding(_ key: String, _ value: JSONValue) -> JSONValue {
         guard case .object(let members) = self else { return self }
@@ -38,20 +48,23 @@ enum JSONValue {
 
     private static func quote(_ text: String) -> String {
         var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\t": result += "\\t"
-            case _ where TerminalText.isHidden(scalar):
-                for unit in String(scalar).utf16 {
-                    let digits = String(unit, radix: 16)
-                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                }
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
+        for scalar in text.unicodeScalars { result += quoted(scalar) }
         return result + "\""
+    }
+
+    /// A character as it is between the quotes of a string.
+    static func quoted(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\"": "\\\""
+        case "\\": "\\\\"
+        case "\n": "\\n"
+        case "\t": "\\t"
+        case _ where TerminalText.isHidden(scalar):
+            String(scalar).utf16.reduce("") { text, unit in
+                let digits = String(unit, radix: 16)
+                return text + "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        default: String(scalar)
+        }
     }
 }

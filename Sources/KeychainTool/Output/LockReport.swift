@@ -1,5 +1,10 @@
 internal import KeychainModel
 
+extension LockStatus {
+    /// What `status --json` says of it, for the commands that have changed it.
+    func writeJSON() throws { try Console.write(LockReport(status: self).json.text + "\n") }
+}
+
 /// What `status` says about the lock, in words and for scripts.
 struct LockReport {
     var status: LockStatus

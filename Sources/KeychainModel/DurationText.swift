@@ -1,9 +1,9 @@
 /// Lengths of time for people: "10 minutes", "1 hour 30 minutes".
-enum DurationText {
+package enum DurationText {
     private static let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
 
     /// Reads a number that is followed by s, m, h or d ("90s", "24h"). Any other text gives nil.
-    static func seconds(_ text: String) -> Int? {
+    package static func seconds(_ text: String) -> Int? {
         let digits = text.dropLast()
         guard let unit = text.last.flatMap({ units[$0] }), digits.allSatisfy({ ("0"..."9").contains($0) }),
             let count = Int(digits)
@@ -12,7 +12,7 @@ enum DurationText {
         return isTooLarge ? nil : product
     }
 
-    static func text(seconds: Int) -> String {
+    package static func text(seconds: Int) -> String {
         var rest = seconds
         var parts: [String] = []
         for (unit, length) in [("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)] {

@@ -1,0 +1,66 @@
+internal import ArgumentParser
+internal import KeychainModel
+
+/// How long a secret is in the clipboard.
+struct ClipTime: ExpressibleByArgument {
+    private static let usual = "45s"
+    private static let range = 1...3600
+
+    let seconds: Int
+
+    init?(argument: String) {
+        guard let seconds = DurationText.seconds(argument), Self.range.contains(seconds) else { return nil }
+        self.seconds = seconds
+    }
+
+    static var defaultCompletionKind: CompletionKind { .list(["45s", "10s", "2m"]) }
+
+    /// The arguments, with the usual time behind each `--clip` that no time follows.
+    static func completed(_ arguments: some Collection<String>) -> [String] {
+        var completed: [String] = []
+        var rest = arguments[...]
+        while let word = rest.popFirst() {
+            if word == "--" { return completed + [word] + rest }
+            let hasTime = rest.first.map { DurationText.seconds($0) != nil } ?? false
+            completed.append(word == "--clip" && !hasTime ? "--clip=\(usual)" : word)
+        }
+        return completed
+    }
+}
+
+/// Whether a secret goes to the clipboard in place of standard output.
+struct ClipOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Put it into the clipboard for this time (default: 45s), and take it away again if it is still there.",
+            valueName: "time"))
+    var clip: ClipTime?
+    @Flag(help: "Ask the terminal to put it into the clipboard, also over ssh. It stays there.") var osc52 = false
+
+    static var none: ClipOptions {
+        var options = ClipOptions()
+        (options.clip, options.osc52) = (nil, false)
+        return options
+    }
+
+    var isChosen: Bool { clip != nil || osc52 }
+
+    func validate() throws {
+        if clip != nil && osc52 {
+            throw ValidationError("--osc52 needs no --clip: nobody can take away what a terminal has put there.")
+        }
+    }
+
+    /// - Parameter name: What it is, for the note.
+    func put(_ secret: SecretBytes) throws {
+        if osc52 {
+            try Clipboard.askTerminal(secret)
+            if Console.errorIsTerminal {
+                Console.note("note: the terminal was asked to copy it; it stays until you copy another text")
+            }
+        } else if let clip {
+            try Clipboard.put(secret, for: clip)
+            if Console.errorIsTerminal { Console.note("note: copied for \(DurationText.text(seconds: clip.seconds))") }
+        }
+    }
+}

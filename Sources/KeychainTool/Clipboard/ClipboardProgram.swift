@@ -1,0 +1,86 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Glibc
+internal import KeychainModel
+
+/// A program that has the clipboard of a desktop, and gives it up again when something else is copied.
+enum ClipboardProgram: String, CaseIterable, ExpressibleByArgument {
+    case wlCopy = "wl-copy"
+    case xclip, xsel
+
+    /// - Throws: a ``ToolFailure`` that says what is missing.
+    static func found(_ variables: [String: String]) throws(ToolFailure) -> ClipboardProgram {
+        let isWayland = variables["WAYLAND_DISPLAY"]?.isEmpty == false
+        let isX11 = variables["DISPLAY"]?.isEmpty == false
+        guard isWayland || isX11 else {
+            throw ToolFailure(
+                message:
+                    "there is no desktop here whose clipboard could be used: neither WAYLAND_DISPLAY nor DISPLAY is "
+                    + "set. --osc52 asks the terminal to do it")
+        }
+        let usable = (isWayland ? [ClipboardProgram.wlCopy] : []) + (isX11 ? [.xclip, .xsel] : [])
+        if let program = usable.first(where: { $0.path(variables) != nil }) { return program }
+        throw ToolFailure(
+            message: "no program for the clipboard is installed: this desktop needs "
+                + (isWayland ? "wl-copy (package wl-clipboard)" : "xclip or xsel"))
+    }
+
+    /// nil: it is nowhere in the path. A relative directory in the path would be anybody's.
+    func path(_ variables: [String: String]) -> String? {
+        let directories = (variables["PATH"] ?? "/usr/bin:/bin").split(separator: ":").filter { $0.hasPrefix("/") }
+        return directories.map { "\($0)/\(rawValue)" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// Starts it in the foreground: it ends when the clipboard is not its own any more. The secret is its standard input.
+    func start(_ variables: [String: String], input: Int32, discard: Int32) throws(ToolFailure) -> SpawnedProgram {
+        var variables = variables
+        // wl-copy keeps what it copies in a file, which shall not be one of a disk.
+        if self == .wlCopy, let directory = variables["XDG_RUNTIME_DIR"], !directory.isEmpty {
+            variables["TMPDIR"] = directory
+        }
+        return try SpawnedProgram(
+            try installed(variables), try copying(variables, discard), variables: variables,
+            descriptors: (input, discard, discard))
+    }
+
+    private func copying(_ variables: [String: String], _ discard: Int32) throws(ToolFailure) -> [String] {
+        switch self {
+        case .wlCopy:
+            let hint = try knowsSensitive(variables, discard) ? ["--sensitive"] : []
+            return ["--foreground", "--type", "text/plain"] + hint
+        case .xclip: return ["-quiet", "-selection", "clipboard"]
+        case .xsel: return ["--clipboard", "--input", "--nodetach"]
+        }
+    }
+
+    /// Whether this wl-copy can ask clipboard managers to keep no history of it (x-kde-passwordManagerHint).
+    private func knowsSensitive(_ variables: [String: String], _ discard: Int32) throws(ToolFailure) -> Bool {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return false }
+        let help = try SpawnedProgram(
+            try installed(variables), ["--help"], variables: variables, descriptors: (discard, ends[1], discard))
+        close(ends[1])
+        let text = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true).readDataToEndOfFile()
+        _ = help.awaitEnd()
+        return String(decoding: text, as: UTF8.self).contains("--sensitive")
+    }
+
+    private func installed(_ variables: [String: String]) throws(ToolFailure) -> String {
+        guard let path = path(variables) else { throw ToolFailure(message: "\(rawValue) is not installed any more") }
+        return path
+    }
+
+    /// Empties the clipboard, which still belongs to this program.
+    func clear(_ owner: SpawnedProgram, _ variables: [String: String], discard: Int32) throws(ToolFailure) {
+        // wl-copy removes its file only when another one takes the clipboard.
+        if self == .wlCopy {
+            let cleaner = try SpawnedProgram(
+                try installed(variables), ["--clear"], variables: variables, descriptors: (discard, discard, discard))
+            if !cleaner.hasEnded(within: 2_000) { cleaner.terminate() }
+            _ = cleaner.awaitEnd()
+            if owner.hasEnded(within: 1_000) { return }
+        }
+        owner.terminate()
+        _ = owner.awaitEnd()
+    }
+}

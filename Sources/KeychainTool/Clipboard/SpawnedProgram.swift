@@ -1,0 +1,89 @@
+internal import CKeychainLinux
+internal import Glibc
+internal import KeychainModel
+
+/// Another program that this one has started and waits for.
+final class SpawnedProgram {
+    private let pid: pid_t
+    private let process: Int32
+
+    /// - Parameters:
+    ///   - path: An absolute one.
+    ///   - arguments: Without its name.
+    ///   - descriptors: What it gets as standard input, output and error, and nothing else.
+    ///   - isApart: Whether it goes on when the terminal and this program end.
+    /// - Throws: a ``ToolFailure`` if it cannot be started.
+    init(
+        _ path: String, _ arguments: [String], variables: [String: String]? = nil,
+        descriptors: (input: Int32, output: Int32, error: Int32), isApart: Bool = false
+    ) throws(ToolFailure) {
+        var pid: pid_t = 0
+        var process: Int32 = -1
+        var failure = Self.spawn(path, arguments, variables, descriptors, isApart, &pid)
+        if failure == 0 { failure = ckeychain_open_process(pid, &process) }
+        guard failure == 0 else {
+            throw ToolFailure(message: "cannot start \(path): \(String(cString: strerror(failure)))")
+        }
+        (self.pid, self.process) = (pid, process)
+    }
+
+    deinit { close(process) }
+
+    private static func spawn(
+        _ path: String, _ arguments: [String], _ variables: [String: String]?,
+        _ descriptors: (input: Int32, output: Int32, error: Int32), _ isApart: Bool, _ pid: inout pid_t
+    ) -> Int32 {
+        // Numbers that none of the three has, so that none is lost before it is given away.
+        let spare = [descriptors.input, descriptors.output, descriptors.error].map { fcntl($0, F_DUPFD_CLOEXEC, 10) }
+        defer { for descriptor in spare where descriptor >= 0 { close(descriptor) } }
+        guard spare.allSatisfy({ $0 >= 0 }) else { return errno }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for (number, descriptor) in spare.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
+        }
+        ckeychain_add_close_from(&actions, STDERR_FILENO + 1)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        let newSession = 0x80  // POSIX_SPAWN_SETSID, which Glibc's module hides
+        let flags = Int(POSIX_SPAWN_SETSIGMASK) | Int(POSIX_SPAWN_SETSIGDEF) | (isApart ? newSession : 0)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        var words = ([path] + arguments).map { strdup($0) } + [nil]
+        var environment = variables.map { $0.map { strdup("\($0.key)=\($0.value)") } + [nil] } ?? []
+        defer { for text in words + environment { free(text) } }
+        guard variables != nil else { return posix_spawn(&pid, path, &actions, &attributes, &words, environ) }
+        return posix_spawn(&pid, path, &actions, &attributes, &words, &environment)
+    }
+
+    /// Waits for its end.
+    ///
+    /// - Parameter milliseconds: How long; nil: for ever.
+    /// - Returns: whether it has ended.
+    func hasEnded(within milliseconds: Int32?) -> Bool {
+        var waiting = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
+        while true {
+            let count = poll(&waiting, 1, milliseconds ?? -1)
+            if count >= 0 || errno != EINTR { return count > 0 }
+        }
+    }
+
+    /// Waits for its end, and forgets it.
+    ///
+    /// - Returns: its exit status, or 128 and the number of the signal that ended it.
+    func awaitEnd() -> Int32 {
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        let signal = status & 0x7f
+        return signal == 0 ? status >> 8 & 0xff : 128 + signal
+    }
+
+    /// Before it is forgotten, so the number is still its own.
+    func terminate() { kill(pid, SIGTERM) }
+}

@@ -1,0 +1,26 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Glibc
+
+/// The process that `get --clip` leaves behind: it has the program that has the clipboard, and ends both in time.
+struct ClipboardHolderCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "clipboard-holder", shouldDisplay: false)
+
+    /// Enough for a program that cannot reach the display to say so.
+    private static let patience: Int32 = 300
+
+    @Option var program: ClipboardProgram
+    @Option var time: ClipTime
+
+    func run() throws {
+        let variables = ProcessInfo.processInfo.environment
+        let discard = open("/dev/null", O_RDWR | O_CLOEXEC)
+        let owner = try program.start(variables, input: STDIN_FILENO, discard: discard)
+        if owner.hasEnded(within: Self.patience), owner.awaitEnd() != 0 { throw ExitCode(1) }
+        try Console.write("1")
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO] { dup2(discard, descriptor) }
+        // Its end means that something else was copied, which is not ours to take away.
+        guard !owner.hasEnded(within: Int32(time.seconds * 1000)) else { return }
+        try program.clear(owner, variables, discard: discard)
+    }
+}

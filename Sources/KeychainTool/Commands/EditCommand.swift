@@ -1,0 +1,91 @@
+internal import ArgumentParser
+internal import Foundation
+internal import KeychainModel
+
+struct EditCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit", abstract: "Change a secret with an editor, in memory.",
+        discussion: """
+            The editor is $VISUAL, $EDITOR or vi. It opens a file in memory, so nothing reaches a disk but what the \
+            editor itself writes elsewhere: vim, nano, emacs, micro, mg and ed are told to write no swap file, backup or \
+            history. For another editor, which may do so, add --any-editor. An editor has to stay in the foreground \
+            ('code --wait'). If the secret had no line feed at its end, the one that editors add is left out.
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var filter: ItemFilter
+    @Flag(help: "Take an editor that may write the secret elsewhere, too.") var anyEditor = false
+    @Flag(help: "Take an empty secret, too.") var allowEmpty = false
+    @OptionGroup var authentication: AuthenticationOptions
+    @OptionGroup var errors: JSONErrors
+
+    func validate() throws {
+        guard let itemClass = try filter.requireItem() else { return }
+        try check(itemClass)
+    }
+
+    private func check(_ itemClass: ItemClass) throws {
+        guard itemClass == .genericPassword || itemClass == .internetPassword else {
+            throw ValidationError("A \(itemClass.title) is no text that could be edited.")
+        }
+    }
+
+    func run() throws {
+        let editor = Editor(ProcessInfo.processInfo.environment)
+        guard editor.isDiscreet || anyEditor else {
+            throw ToolFailure(
+                message:
+                    "the editor \(editor.name) may write the secret into files of its own; --any-editor takes it all "
+                    + "the same, EDITOR names another one")
+        }
+        let consent = authentication.authentication(reason: "edit a secret" + filter.inWords(after: ": "))
+        let item = try open(consent)
+        let before = try item.requireSecret()
+        let file = try MemoryFile(before)
+        try editor.edit(file.path)
+        let after = before.endsLine ? try file.read() : try file.read().withoutLineEnd
+        if before.hasSameBytes(as: after) { return Console.note("nothing was changed") }
+        guard allowEmpty || after.count > 0 else {
+            throw KeychainError(
+                .parameter,
+                message: "nothing is left of the secret; nothing was changed. For an empty secret add --allow-empty")
+        }
+        try replace(item, after, consent)
+    }
+
+    /// The store is closed again: it does not wait for a person.
+    private func open(_ consent: CommandAuthentication) throws -> Item {
+        var session = try KeychainSession.existing(store)
+        session.authentication = consent
+        let ready = session
+        let item = try filter.naming { try ready.item(of: try filter.levels()) }
+        try check(item.itemClass)
+        return item
+    }
+
+    private func replace(_ item: Item, _ secret: SecretBytes, _ consent: CommandAuthentication) throws {
+        var session = try KeychainSession.existing(store)
+        session.authentication = consent
+        var query = ItemQuery(item.itemClass)
+        query.persistentReference = item.persistentReference
+        query.synchronizable = .any
+        guard try session.items(of: query, wantsSecrets: false).first?.modified == item.modified else {
+            throw ToolFailure(
+                message: "another program has changed the item meanwhile; nothing was changed, edit it again")
+        }
+        var changes = ItemChanges()
+        changes.secret = secret
+        try session.update(UpdateRequest(query, changes: changes))
+    }
+}
+
+extension SecretBytes {
+    fileprivate var withoutLineEnd: SecretBytes {
+        guard endsLine else { return self }
+        return withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0.dropLast())) }
+    }
+
+    fileprivate func hasSameBytes(as other: SecretBytes) -> Bool {
+        withUnsafeBytes { first in other.withUnsafeBytes { first.elementsEqual($0) } }
+    }
+}

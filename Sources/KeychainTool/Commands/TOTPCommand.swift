@@ -1,0 +1,76 @@
+internal import ArgumentParser
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainModel
+
+struct TOTPCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "totp", abstract: "Make the one-time code of an item that is right now (RFC 6238).",
+        discussion: """
+            The key is the one that 'keychainctl add NAME --totp' has stored, or a line 'otpauth://totp/…' of the secret \
+            of the item that is named. On a terminal a line feed follows the code.
+
+            Examples:
+              keychainctl add mail.example --account ada --totp
+              keychainctl totp mail.example
+              keychainctl totp mail.example --clip
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var filter: ItemFilter
+    @OptionGroup var authentication: AuthenticationOptions
+    @OptionGroup var clip: ClipOptions
+    @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
+
+    func validate() throws { _ = try filter.requireItem() }
+
+    func run() throws {
+        var session = try KeychainSession.existing(store)
+        session.authentication = authentication.authentication(
+            reason: "make a one-time code" + filter.inWords(after: ": "))
+        let ready = session
+        let item = try filter.naming { try ready.item(of: try filter.levels(first: OneTimeItem.prefix)) }
+        try tell(try OneTimeItem.key(of: item), at: UInt64(Date().timeIntervalSince1970))
+    }
+
+    private func tell(_ key: OneTimeKey, at seconds: UInt64) throws {
+        let code = key.code(at: seconds)
+        let left = key.secondsLeft(at: seconds)
+        if clip.isChosen { return try clip.put(SecretBytes(copying: Data(code.utf8))) }
+        if json {
+            let report = JSONValue.object([
+                ("code", .string(code)), ("secondsLeft", .number(Int64(left))), ("period", .number(Int64(key.period))),
+            ])
+            return try Console.write(report.text + "\n")
+        }
+        try Console.write(Console.outputIsTerminal ? code + "\n" : code)
+        if Console.outputIsTerminal { Console.note("note: right for another \(counted(Int(left), "second"))") }
+    }
+}
+
+/// How keys for one-time codes are kept: each is the secret of a generic password beside the one it belongs to.
+enum OneTimeItem {
+    /// Before the name of the item that the code is for.
+    static let prefix = "otpauth:"
+
+    /// - Throws: `.parameter` if it has no such key.
+    static func key(of item: Item) throws -> OneTimeKey {
+        let secret = try item.requireSecret()
+        if case .text(let service)? = item.attributes[.service], service.hasPrefix(prefix) { return try key(secret) }
+        return try secret.withUnsafeBytes { (bytes) throws(KeychainError) in
+            guard let range = OneTimeKey.range(in: bytes) else {
+                throw KeychainError(
+                    .parameter,
+                    message:
+                        "the item has no key for one-time codes: none of the lines of its secret begins with 'otpauth://'"
+                )
+            }
+            return try OneTimeKey(text: UnsafeRawBufferPointer(rebasing: bytes[range]))
+        }
+    }
+
+    /// The key that a secret is as a whole.
+    static func key(_ secret: SecretBytes) throws(KeychainError) -> OneTimeKey {
+        try secret.withUnsafeBytes { (bytes) throws(KeychainError) in try OneTimeKey(text: bytes) }
+    }
+}

@@ -1,0 +1,53 @@
+internal import Foundation
+internal import Glibc
+
+/// The editor of the person: `VISUAL`, else `EDITOR`, else vi.
+struct Editor {
+    private let command: String
+
+    init(_ variables: [String: String]) {
+        command = [variables["VISUAL"], variables["EDITOR"]].compactMap(\.self).first { !$0.isEmpty } ?? "vi"
+    }
+
+    /// Its name, without directory and options.
+    var name: String {
+        let program = command.split(separator: " ").first.map(String.init) ?? command
+        return URL(fileURLWithPath: program).lastPathComponent
+    }
+
+    /// Options that keep an editor from writing what is edited anywhere else; nil: we know of none for it.
+    private var discretion: [String]? {
+        switch name {
+        // No swap file, no registers and marks kept for the next time, no copy before a file is written, no undo file.
+        case "vi", "vim", "view", "vim.basic", "vim.tiny", "vim.nox", "nvim":
+            ["-n", "-i", "NONE", "--cmd", "set noswapfile nobackup nowritebackup noundofile"]
+        case "nano", "rnano": ["--ignorercfiles"]
+        // They write nothing but the file.
+        case "ed", "mg": []
+        case "micro": ["-backup", "false", "-savehistory", "false", "-saveundo", "false"]
+        case "emacs", "emacs-nox":
+            ["--quick", "--eval", "(setq make-backup-files nil auto-save-default nil create-lockfiles nil)"]
+        default: nil
+        }
+    }
+
+    /// Whether it is known to write nothing but the file.
+    var isDiscreet: Bool { discretion != nil }
+
+    /// Lets the person edit a file and waits for the end.
+    ///
+    /// - Throws: a ``ToolFailure`` unless the editor ends with 0.
+    func edit(_ path: String) throws(ToolFailure) {
+        // A shell takes the command apart, as for every program that starts an editor. ^C is for the editor.
+        let options = (discretion ?? []).map { "'\($0)'" }.joined(separator: " ")
+        let before = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
+        defer { for (number, handler) in before { _ = signal(number, handler) } }
+        let shell = try SpawnedProgram(
+            "/bin/sh", ["-c", "\(command) \(options) \"$1\"", "sh", path],
+            descriptors: (STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO))
+        let status = shell.awaitEnd()
+        guard status == 0 else {
+            throw ToolFailure(message: "the editor (\(name)) ended with \(status); nothing was changed")
+        }
+    }
+}

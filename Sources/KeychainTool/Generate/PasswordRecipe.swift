@@ -1,0 +1,72 @@
+internal import Foundation
+internal import KeychainModel
+
+/// How a password is made. Every result is as likely as any other one.
+enum PasswordRecipe: Equatable {
+    /// Characters of several classes, at least one of each.
+    case characters(count: Int, classes: [[UInt8]])
+    case words(count: Int, separator: String)
+
+    /// - Parameter generator: Where the randomness comes from; the system's, but in tests.
+    func make(using generator: inout some RandomNumberGenerator) -> SecretBytes {
+        let buffer = SecretBuffer()
+        switch self {
+        case .characters(let count, let classes):
+            let alphabet = classes.flatMap(\.self)
+            // Those that lack a class are thrown away whole, so that no place of the password favours any class.
+            repeat {
+                buffer.removeAll()
+                for _ in 0..<count { buffer.append(alphabet[Int.random(in: alphabet.indices, using: &generator)]) }
+            } while !classes.allSatisfy { buffer.containsAny(of: $0) }
+        case .words(let count, let separator):
+            for place in 0..<count {
+                if place > 0 { buffer.append(separator) }
+                buffer.append(WordList.words[Int.random(in: WordList.words.indices, using: &generator)])
+            }
+        }
+        return buffer.secret()
+    }
+
+    /// The number of passwords that it can make, as a power of two: what guessing one costs.
+    var entropy: Double {
+        switch self {
+        case .words(let count, _): Double(count) * log2(Double(WordList.words.count))
+        case .characters(let count, let classes):
+            Double(count) * log2(Double(classes.joined().count)) + log2(Self.share(count, classes.map(\.count)))
+        }
+    }
+
+    /// Which part of all texts over the alphabet has every class, by inclusion and exclusion.
+    private static func share(_ count: Int, _ sizes: [Int]) -> Double {
+        let all = Double(sizes.reduce(0, +))
+        return (0..<(1 << sizes.count)).reduce(0) { sum, left in
+            let missing = sizes.indices.filter { left >> $0 & 1 == 1 }
+            let rest = pow((all - Double(missing.map { sizes[$0] }.reduce(0, +))) / all, Double(count))
+            return sum + (missing.count.isMultiple(of: 2) ? rest : -rest)
+        }
+    }
+
+    /// For a person: "20 characters, 129 bits of entropy".
+    var inWords: String {
+        let bits = "\(Int(entropy)) bits of entropy"
+        switch self {
+        case .characters(let count, _): return "\(counted(count, "character")), \(bits)"
+        case .words(let count, _): return "\(counted(count, "word")), \(bits)"
+        }
+    }
+}
+
+/// The classes of characters that passwords are made of.
+enum CharacterClass: String, CaseIterable {
+    case lower, upper, digits, symbols
+
+    var characters: [UInt8] {
+        switch self {
+        case .lower: Array(UInt8(ascii: "a")...UInt8(ascii: "z"))
+        case .upper: Array(UInt8(ascii: "A")...UInt8(ascii: "Z"))
+        case .digits: Array(UInt8(ascii: "0")...UInt8(ascii: "9"))
+        // Without quotes, backslash, brackets and what else a shell or a form takes for something else.
+        case .symbols: Array("!#%+,-./:=?@^_~".utf8)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+internal import KeychainModel
+
+/// What a person calls an item: its service or server, its tag, or its label.
+struct ItemName {
+    /// Attributes that name an item. What has the name as a label alone is meant only if nothing has it otherwise.
+    enum Level: CaseIterable {
+        case name, label
+    }
+
+    static let levels = Level.allCases
+
+    private let text: String
+
+    init(_ text: String) { self.text = text }
+
+    /// The query, once for each attribute of the level that its class has.
+    func queries(_ query: ItemQuery, at level: Level) throws -> [ItemQuery] {
+        try level.attributes(of: query.itemClass).compactMap { attribute in
+            guard query.attributes[attribute] == nil else { return nil }
+            var named = query
+            let choice = AttributeChoice("name", attribute, text)
+            named.attributes[attribute] = try AttributeSet([choice].compactMap(\.self), of: query.itemClass)[attribute]
+            return named
+        }
+    }
+}
+
+extension ItemName.Level {
+    fileprivate func attributes(of itemClass: ItemClass) -> [Attribute] {
+        switch (self, itemClass) {
+        case (.name, .genericPassword): [.service]
+        case (.name, .internetPassword): [.server]
+        case (.name, .key), (.name, .identity): [.applicationTag, .label]
+        case (.name, .certificate): [.label]
+        case (.label, .genericPassword), (.label, .internetPassword): [.label]
+        case (.label, _): []
+        }
+    }
+}

@@ -1,0 +1,20 @@
+internal import Foundation
+internal import KeychainModel
+
+/// A text that a person remembers of an item.
+struct NamePart {
+    private let text: String
+
+    init(_ text: String) { self.text = text }
+
+    /// Whether an attribute that is text has it, in capitals or not.
+    func isIn(_ item: Item) -> Bool { item.attributes.entries.contains { isIn($0.value) } }
+
+    private func isIn(_ value: AttributeValue) -> Bool {
+        switch value {
+        case .text(let whole): whole.range(of: text, options: .caseInsensitive) != nil
+        case .data(let bytes): String(validating: bytes, as: UTF8.self).map { isIn(.text($0)) } ?? false
+        case .number, .date: false
+        }
+    }
+}
