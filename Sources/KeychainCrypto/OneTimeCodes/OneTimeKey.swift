@@ -1,5 +1,4 @@
 package import KeychainModel
-internal import KeychainSystem
 
 /// A key for one-time codes that follow the time of day (RFC 6238).
 package struct OneTimeKey {
@@ -24,14 +23,11 @@ package struct OneTimeKey {
     ///
     /// - Parameter seconds: Since 1970-01-01 00:00 UTC.
     package func code(at seconds: UInt64) -> String {
-        let counter = (seconds / period).bigEndian
-        let number = withUnsafeTemporaryAllocation(byteCount: 64, alignment: 16) { hash in
-            defer { ckeychain_erase(hash.baseAddress, hash.count) }
-            let count = withUnsafeBytes(of: counter) { authenticate($0, into: hash) }
-            // The last four bits say where the number begins (RFC 4226, section 5.3).
-            let place = Int(hash[count - 1] & 0xf)
-            return hash[place..<(place + 4)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7fff_ffff
-        }
+        let counter = withUnsafeBytes(of: (seconds / period).bigEndian, Array.init)
+        let hash = secret.withUnsafeBytes { digest.algorithm.code(of: counter[...], key: $0) }
+        // The last four bits say where the number begins (RFC 4226, section 5.3).
+        let place = Int(hash[hash.count - 1] & 0xf)
+        let number = hash[place..<(place + 4)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7fff_ffff
         let digits = String(number % Self.powersOfTen[digitCount])
         return String(repeating: "0", count: digitCount - digits.count) + digits
     }
@@ -40,32 +36,14 @@ package struct OneTimeKey {
     package func secondsLeft(at seconds: UInt64) -> UInt64 { period - seconds % period }
 
     private static let powersOfTen: [UInt32] = (0...8).map { count in (0..<count).reduce(1) { power, _ in power * 10 } }
-
-    /// - Returns: the length of the code.
-    private func authenticate(_ message: UnsafeRawBufferPointer, into code: UnsafeMutableRawBufferPointer) -> Int {
-        var count: CUnsignedInt = 0
-        let result = secret.withUnsafeBytes { key in
-            CCryptoBoringSSL_HMAC(
-                digest.function, key.baseAddress, key.count, message.baseAddress?.assumingMemoryBound(to: UInt8.self),
-                message.count, code.baseAddress?.assumingMemoryBound(to: UInt8.self), &count)
-        }
-        precondition(result != nil, "BoringSSL has no memory for a hash")
-        return Int(count)
-    }
 }
 
 extension OneTimeKey.Digest {
-    fileprivate var function: OpaquePointer {
+    fileprivate var algorithm: DigestAlgorithm {
         switch self {
-        case .sha1: CCryptoBoringSSL_EVP_sha1()
-        case .sha256: CCryptoBoringSSL_EVP_sha256()
-        case .sha512: CCryptoBoringSSL_EVP_sha512()
+        case .sha1: .sha1
+        case .sha256: .sha256
+        case .sha512: .sha512
         }
     }
 }
-
-/// nil on failure. The states that it makes of the key are on the stack, and are erased.
-@_extern(c) func CCryptoBoringSSL_HMAC(
-    _ digest: OpaquePointer, _ key: UnsafeRawPointer?, _ keyCount: Int, _ message: UnsafePointer<UInt8>?,
-    _ messageCount: Int, _ code: UnsafeMutablePointer<UInt8>?, _ codeCount: UnsafeMutablePointer<CUnsignedInt>?
-) -> UnsafeMutablePointer<UInt8>?
