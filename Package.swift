@@ -236,11 +236,17 @@ let package = Package(
             swiftSettings: houseSettings,
             linkerSettings: bindingAtStart
         ),
+        // What 'keychainctl run' reads, and how it masks: text and bytes alone.
+        .target(
+            name: "KeychainRun",
+            dependencies: ["KeychainModel", "KeychainSystem"],
+            swiftSettings: houseSettings
+        ),
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
                 "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCertificates",
-                "KeychainCrypto", "KeychainEmbedded", "KeychainFiles", "KeychainLogin", "KeychainModel",
+                "KeychainCrypto", "KeychainEmbedded", "KeychainFiles", "KeychainLogin", "KeychainModel", "KeychainRun",
                 "KeychainSalvage", "KeychainSystem", "KeychainWire", "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -385,7 +391,7 @@ let package = Package(
             name: "KeychainToolTests",
             dependencies: [
                 "KeychainTool", "DataProtection", "SwiftKeychain", "KeychainBus", "KeychainEngine", "KeychainLogin",
-                "KeychainModel", "KeychainSystem", "KeychainTestSupport",
+                "KeychainModel", "KeychainRun", "KeychainSystem", "KeychainTestSupport",
             ],
             swiftSettings: houseSettings
         ),
@@ -440,7 +446,7 @@ if fuzzing == "1" || fuzzing == "replay" {
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
     let reached: Set = [
         "KeychainModel", "KeychainWire", "KeychainCrypto", "KeychainCertificates", "KeychainEngine", "SwiftKeychain",
-        "KeychainSecurity",
+        "KeychainSecurity", "KeychainRun",
     ]
     for target in package.targets {
         if reached.contains(target.name) { target.swiftSettings = (target.swiftSettings ?? []) + coverage }
@@ -456,6 +462,7 @@ if fuzzing == "1" || fuzzing == "replay" {
         ("FuzzDictionary", ["CFuzzer", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         ("FuzzWire", ["CFuzzer", "KeychainModel", "KeychainWire"]),
         ("FuzzCertificateFile", ["CFuzzer", "KeychainCertificates", "KeychainCrypto", "KeychainModel"]),
+        ("FuzzRun", ["CFuzzer", "KeychainModel", "KeychainRun"]),
         (
             "FuzzKeyFile",
             [

@@ -23,7 +23,8 @@ struct KeychainCommand: ParsableCommand {
             FindCommand.self, ShowCommand.self, UpdateCommand.self, EditCommand.self, DeleteCommand.self,
             GenerateCommand.self, TOTPCommand.self, PasscodeCommand.self, LockCommand.self,
             UnlockCommand.self, WatchCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,
-            KeyCommand.self, TrustCommand.self, FileCommand.self, ClipboardHolderCommand.self,
+            KeyCommand.self, TrustCommand.self, FileCommand.self, RunCommand.self, AllowCommand.self, DenyCommand.self,
+            ClipboardHolderCommand.self,
         ])
 
     private static func parsed(_ arguments: some Collection<String>) throws -> any ParsableCommand {

@@ -228,6 +228,37 @@ int ckeychain_is_secure_execution(void);
 /// while the process has one thread: another would still take them. The caller closes the descriptor.
 int ckeychain_hold_signals(const int *_Nonnull numbers, size_t count, int *_Nonnull descriptor);
 
+// Programs (execve(2)), and what they are given.
+
+/// A file in memory (memfd_create(2)), whose descriptor the caller closes. If it may not change it is sealed, and programs
+/// that this one becomes or starts inherit the descriptor, whose number is 10 at least.
+int ckeychain_memory_file(const char *_Nonnull name, const void *_Nullable bytes, size_t count, int may_change,
+                          int *_Nonnull descriptor);
+
+/// The variables of this process (environ(7)), with a final NULL.
+char *_Nullable *_Nullable ckeychain_environment(void);
+
+/// Becomes another program, which is searched in the PATH of its environment. Both lists end with NULL. `defaults` are
+/// signals that this program ignores and that one does not. Returns only if that fails, an errno value.
+int ckeychain_become(char *_Nullable const *_Nonnull arguments, char *_Nullable const *_Nonnull environment,
+                     const int *_Nullable defaults, size_t count);
+
+/// Starts one as a child, after `ckeychain_note_signals`. These descriptors are its output and its errors, or this
+/// program's if they are -1.
+int ckeychain_start_program(char *_Nullable const *_Nonnull arguments, char *_Nullable const *_Nonnull environment,
+                            const int *_Nullable defaults, size_t count, int output, int error,
+                            int *_Nonnull process);
+
+/// Whether it has ended, and how: its exit status, or the number of a signal, negative.
+int ckeychain_await_program(int process, int *_Nonnull has_ended, int *_Nonnull status);
+
+/// From now on the signals that a program passes on to another, and SIGCHLD, do nothing but make a descriptor readable.
+/// Once in the life of a process.
+int ckeychain_note_signals(int *_Nonnull descriptor);
+
+/// The next of them: EAGAIN if there is none. `*is_sent` is 1 if a process sent it, rather than the kernel.
+int ckeychain_next_signal(int *_Nonnull number, int *_Nonnull is_sent);
+
 /// Makes a terminal show nothing of what is typed and hand over each byte as it is, the keys for signals included, until
 /// `ckeychain_restore_terminal`. Meanwhile SIGHUP, SIGINT, SIGQUIT and SIGTERM, where the program leaves them to end it,
 /// and exit(3) first set the terminal as it was. One terminal at a time: EBUSY.

@@ -41,7 +41,8 @@ struct EditCommand: ParsableCommand {
         let consent = authentication.authentication(reason: "edit a secret" + filter.inWords(after: ": "))
         let item = try open(consent)
         let before = try item.requireSecret()
-        let file = try MemoryFile(before)
+        let file = try MemoryFile(before, for: .writing)
+        defer { file.release() }
         try editor.edit(file.path)
         let after = before.endsLine ? try file.read() : try file.read().withoutLineEnd
         if before.hasSameBytes(as: after) { return Console.note("nothing was changed") }

@@ -2,15 +2,6 @@ internal import KeychainModel
 
 /// Texts that are made of secrets.
 extension SecretBuffer {
-    func append(_ byte: UInt8) {
-        room()[0] = byte
-        advance(by: 1)
-    }
-
-    func append(_ text: some StringProtocol) {
-        for byte in text.utf8 { append(byte) }
-    }
-
     func appendBase64(of secret: SecretBytes) {
         let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         secret.withUnsafeBytes { bytes in

@@ -1,0 +1,70 @@
+internal import Glibc
+
+/// Bytes that grow, with nothing left behind where they were before.
+package final class SecretBuffer {
+    private var storage: UnsafeMutableRawBufferPointer
+    package private(set) var count = 0
+
+    package init() { storage = .allocate(byteCount: 16 << 10, alignment: 16) }
+
+    deinit { Self.release(storage) }
+
+    /// Space for what comes next, never empty.
+    package func room() -> UnsafeMutableRawBufferPointer {
+        if count == storage.count {
+            let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: storage.count * 2, alignment: 16)
+            larger.copyMemory(from: UnsafeRawBufferPointer(storage))
+            Self.release(storage)
+            storage = larger
+        }
+        return UnsafeMutableRawBufferPointer(rebasing: storage[count...])
+    }
+
+    package func advance(by length: Int) { count += length }
+
+    package func append(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let room = room()
+            let part = rest.prefix(room.count)
+            room.copyBytes(from: part)
+            advance(by: part.count)
+            rest = rest.dropFirst(part.count)
+        }
+    }
+
+    package func append(_ text: some StringProtocol) {
+        var text = String(text)
+        text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+    }
+
+    package func append(_ byte: UInt8) {
+        room()[0] = byte
+        advance(by: 1)
+    }
+
+    /// Whether one of some bytes is among those that are there.
+    package func containsAny(of bytes: [UInt8]) -> Bool { storage[..<count].contains(where: bytes.contains) }
+
+    package func removeAll() {
+        explicit_bzero(storage.baseAddress!, storage.count)  // never empty
+        count = 0
+    }
+
+    package var last: UInt8? { count == 0 ? nil : storage[count - 1] }
+
+    /// What is there, for as long as the closure runs.
+    package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
+    }
+
+    /// A copy of what is there, less the given number of bytes at the end.
+    package func secret(droppingLast dropped: Int = 0) -> SecretBytes {
+        SecretBytes(copying: UnsafeRawBufferPointer(rebasing: storage[..<(count - dropped)]))
+    }
+
+    private static func release(_ bytes: UnsafeMutableRawBufferPointer) {
+        explicit_bzero(bytes.baseAddress!, bytes.count)  // never empty
+        bytes.deallocate()
+    }
+}

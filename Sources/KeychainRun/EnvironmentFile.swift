@@ -1,0 +1,86 @@
+/// A file of variables, as other tools have them: `NAME=value`, one a line.
+///
+/// Nothing in a value is expanded (docs/cli.md, "Env files").
+package struct EnvironmentFile: Equatable, Sendable {
+    package private(set) var variables: [NamedValue] = []
+
+    package init(_ bytes: UnsafeRawBufferPointer) throws(SyntaxFlaw) {
+        var reader = try TextReader(bytes)
+        try reader.skipEmptyLines()
+        while !reader.isAtEnd {
+            var start = reader
+            var name = try reader.takeName()
+            if name == "export", reader.next == " " || reader.next == "\t" {
+                reader.skipBlanks()
+                start = reader
+                name = try reader.takeName()
+            }
+            guard reader.take("=") else { throw reader.flaw("a = is expected right behind the name \(name)") }
+            try variables.add(name, try reader.takeValue(), at: start)
+            try reader.skipEmptyLines()
+        }
+    }
+}
+
+extension TextReader {
+    fileprivate mutating func takeValue() throws(SyntaxFlaw) -> String {
+        skipBlanks()
+        switch next {
+        case "'", "\"":
+            let value = try next == "'" ? takeLiteral() : takeQuoted()
+            try endLine(after: "the closing quote")
+            return value
+        default: return try takeBare()
+        }
+    }
+
+    /// Up to the end of the line, or to a comment that has a blank before it.
+    private mutating func takeBare() throws(SyntaxFlaw) -> String {
+        var text = String.UnicodeScalarView()
+        while !isAtLineEnd {
+            if next == "#", text.last.map({ $0 == " " || $0 == "\t" }) ?? true { break }
+            if let scalar = take() { text.append(scalar) }
+        }
+        try endLine(after: "the value")
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return String(text)
+    }
+
+    private mutating func takeLiteral() throws(SyntaxFlaw) -> String {
+        let start = self
+        _ = take()
+        let value = take { $0 != "'" }
+        guard take("'") else { throw start.flaw("the quote ' is never closed") }
+        return value
+    }
+
+    private mutating func takeQuoted() throws(SyntaxFlaw) -> String {
+        let start = self
+        _ = take()
+        var text = String.UnicodeScalarView()
+        while next != "\"" {
+            let place = self
+            guard let scalar = take() else { throw start.flaw("the quote \" is never closed") }
+            guard scalar == "\\" else {
+                text.append(scalar)
+                continue
+            }
+            guard let escaped = take().flatMap(Self.escaped) else {
+                throw place.flaw("behind a backslash one of n r t \\ \" $ is expected")
+            }
+            text.append(escaped)
+        }
+        _ = take()
+        return String(text)
+    }
+
+    private static func escaped(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
+        switch scalar {
+        case "n": "\n"
+        case "r": "\r"
+        case "t": "\t"
+        case "\\", "\"", "$": scalar
+        default: nil
+        }
+    }
+}

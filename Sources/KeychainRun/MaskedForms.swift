@@ -1,0 +1,137 @@
+package import KeychainModel
+
+/// The forms in which a secret is masked in a command's output: as it is, and as programs commonly write it.
+package enum MaskedForms {
+    /// What is shorter is found in innocent output too.
+    package static let shortest = 8
+    /// What is longer is seldom printed whole, and costs memory.
+    package static let longest = 16 << 10
+
+    /// - Returns: none for a secret that is too short or too long.
+    package static func of(_ secret: SecretBytes) -> [SecretBytes] {
+        secret.withUnsafeBytes { bytes in
+            // Programs print a line without its end.
+            let end = bytes.reversed().prefix { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.count
+            let secret = UnsafeRawBufferPointer(rebasing: bytes.dropLast(end))
+            guard (shortest...longest).contains(secret.count) else { return [] }
+            return [SecretBytes(copying: secret), json(secret)]
+                + [false, true].flatMap { [hexadecimal(secret, isUpper: $0), percentEncoded(secret, isUpper: $0)] }
+                + Base64Form.allOf(secret)
+        }
+    }
+
+    private static func hexadecimal(_ secret: UnsafeRawBufferPointer, isUpper: Bool) -> SecretBytes {
+        SecretBytes(upTo: 2 * secret.count) { form in
+            for byte in secret { form.appendHexadecimal(byte, isUpper: isUpper) }
+        }
+    }
+
+    /// As in addresses (RFC 3986, 2.3).
+    private static func percentEncoded(_ secret: UnsafeRawBufferPointer, isUpper: Bool) -> SecretBytes {
+        SecretBytes(upTo: 3 * secret.count) { form in
+            for byte in secret {
+                if VariableName.isPart(Unicode.Scalar(byte)) || "-.~".utf8.contains(byte) {
+                    form.append(byte)
+                } else {
+                    form.append(UInt8(ascii: "%"))
+                    form.appendHexadecimal(byte, isUpper: isUpper)
+                }
+            }
+        }
+    }
+
+    /// As between the quotes of a string.
+    private static func json(_ secret: UnsafeRawBufferPointer) -> SecretBytes {
+        SecretBytes(upTo: 2 * secret.count) { form in
+            for byte in secret {
+                let escaped: Unicode.Scalar? =
+                    switch byte {
+                    case UInt8(ascii: "\""): "\""
+                    case UInt8(ascii: "\\"): "\\"
+                    case UInt8(ascii: "\n"): "n"
+                    case UInt8(ascii: "\r"): "r"
+                    case UInt8(ascii: "\t"): "t"
+                    default: nil
+                    }
+                if escaped != nil { form.append(UInt8(ascii: "\\")) }
+                form.append(escaped.map { UInt8(ascii: $0) } ?? byte)
+            }
+        }
+    }
+}
+
+/// A secret in base64 (RFC 4648), also within a longer text, where it begins at any of three places of a group.
+private enum Base64Form {
+    private static let common = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+    private static let standard = common + Array("+/".utf8)
+    private static let forAddresses = common + Array("-_".utf8)
+
+    static func allOf(_ secret: UnsafeRawBufferPointer) -> [SecretBytes] {
+        [standard, forAddresses].flatMap { alphabet in
+            [whole(secret, alphabet)] + (0..<3).map { part(secret, behind: $0, alphabet) }
+        }
+    }
+
+    /// By itself, with its padding.
+    private static func whole(_ secret: UnsafeRawBufferPointer, _ alphabet: [UInt8]) -> SecretBytes {
+        SecretBytes(upTo: secret.count / 3 * 4 + 4) { form in
+            appendDigits(of: secret, from: 0, to: (secret.count * 8 + 5) / 6 * 6, alphabet, &form)
+            for _ in 0..<(3 - secret.count % 3) % 3 { form.append(UInt8(ascii: "=")) }
+        }
+    }
+
+    /// The digits that depend on nothing but the secret, behind so many other bytes of a group.
+    private static func part(
+        _ secret: UnsafeRawBufferPointer, behind before: Int, _ alphabet: [UInt8]
+    ) -> SecretBytes {
+        // Bits from the beginning of the secret to that of the first digit with nothing else in it.
+        let first = (6 - before * 8 % 6) % 6
+        return SecretBytes(upTo: secret.count / 3 * 4 + 4) { form in
+            appendDigits(of: secret, from: first, to: secret.count * 8, alphabet, &form)
+        }
+    }
+
+    /// Those that are whole between two bits. What lies beyond the secret is zero.
+    private static func appendDigits(
+        of secret: UnsafeRawBufferPointer, from first: Int, to end: Int, _ alphabet: [UInt8], _ form: inout SecretForm
+    ) {
+        for bit in stride(from: first, through: end - 6, by: 6) {
+            let high = Int(secret[bit / 8]) << 8
+            let low = bit / 8 + 1 < secret.count ? Int(secret[bit / 8 + 1]) : 0
+            form.append(alphabet[(high | low) >> (10 - bit % 8) & 0x3f])
+        }
+    }
+}
+
+/// Bytes of a secret that are written one after the other.
+private struct SecretForm {
+    let bytes: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
+
+    mutating func append(_ byte: UInt8) {
+        bytes[count] = byte
+        count += 1
+    }
+
+    mutating func appendHexadecimal(_ byte: UInt8, isUpper: Bool) {
+        let letter = isUpper ? UInt8(ascii: "A") : UInt8(ascii: "a")
+        for digit in [byte >> 4, byte & 0xf] { append(digit < 10 ? UInt8(ascii: "0") + digit : letter + digit - 10) }
+    }
+
+    init(bytes: UnsafeMutableRawBufferPointer) { self.bytes = bytes }
+}
+
+extension SecretBytes {
+    /// - Parameter most: More bytes are not written.
+    fileprivate convenience init(upTo most: Int, _ write: (inout SecretForm) -> Void) {
+        var count = 0
+        let whole = SecretBytes(count: most) { bytes in
+            var form = SecretForm(bytes: bytes)
+            write(&form)
+            count = form.count
+        }
+        self.init(count: count) { target in
+            whole.withUnsafeBytes { target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        }
+    }
+}

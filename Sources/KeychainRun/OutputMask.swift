@@ -1,0 +1,109 @@
+internal import KeychainSystem
+
+/// Puts a mark in the place of secrets in a stream of output. It is a courtesy, and stops nobody who wants to print one.
+///
+/// What cannot be part of a secret is passed on at once. What may be the beginning of one is held until that is certain.
+package final class OutputMask {
+    package static let mark = "<masked>"
+
+    private struct Match {
+        var range: Range<Int>
+        /// Whether its mark is already written, and only the rest of it left out.
+        var isMarked = false
+    }
+
+    private let table: PatternTable
+    private var state = PatternTable.State()
+    /// What is not passed on yet, and the chunk that comes next.
+    private let window: UnsafeMutableRawBufferPointer
+    private var count = 0
+    /// In the window, in their order, none overlapping another.
+    private var matches: [Match] = []
+    private var isBinary = false
+
+    package init(_ table: PatternTable) {
+        self.table = table
+        window = .allocate(byteCount: table.longest + Self.chunk, alignment: 16)
+    }
+
+    deinit {
+        ckeychain_erase(window.baseAddress, window.count)
+        window.deallocate()
+    }
+
+    private static let chunk = 64 << 10
+
+    /// - Parameter pass: Gets the output, piece by piece.
+    package func add(_ bytes: UnsafeRawBufferPointer, pass: (UnsafeRawBufferPointer) -> Void) {
+        if !isBinary && bytes.contains(0) {
+            // Text has no such byte. From here on it is all the same to us.
+            end(pass: pass)
+            isBinary = true
+        }
+        if isBinary { return pass(bytes) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            search(UnsafeRawBufferPointer(rebasing: rest.prefix(Self.chunk)))
+            rest = rest.dropFirst(Self.chunk)
+            passOn(count - table.heldCount(state), pass)
+        }
+    }
+
+    /// Passes on what is held: nothing comes behind it.
+    package func end(pass: (UnsafeRawBufferPointer) -> Void) {
+        state = PatternTable.State()
+        passOn(count, pass)
+    }
+
+    private func search(_ bytes: UnsafeRawBufferPointer) {
+        for byte in bytes {
+            window[count] = byte
+            count += 1
+            state = table.next(state, byte)
+            let length = table.matchCount(state)
+            if length > 0 { add(Match(range: count - length..<count)) }
+        }
+    }
+
+    /// Overlapping matches become one.
+    private func add(_ new: Match) {
+        var new = new
+        while let last = matches.last, last.range.upperBound > new.range.lowerBound {
+            new.range = min(last.range.lowerBound, new.range.lowerBound)..<new.range.upperBound
+            new.isMarked = last.isMarked || new.isMarked
+            matches.removeLast()
+        }
+        matches.append(new)
+    }
+
+    /// Passes on so many bytes of the window, less those that are masked.
+    private func passOn(_ end: Int, _ pass: (UnsafeRawBufferPointer) -> Void) {
+        var place = 0
+        var left: [Match] = []
+        for match in matches {
+            guard match.range.lowerBound < end else {
+                let range = match.range.lowerBound - end..<match.range.upperBound - end
+                left.append(Match(range: range, isMarked: match.isMarked))
+                continue
+            }
+            give(place..<match.range.lowerBound, pass)
+            if !match.isMarked { Array(Self.mark.utf8).withUnsafeBytes(pass) }
+            place = min(match.range.upperBound, end)
+            if match.range.upperBound > end {
+                left.append(Match(range: 0..<match.range.upperBound - end, isMarked: true))
+            }
+        }
+        give(place..<end, pass)
+        matches = left
+        let rest = count - end
+        if end > 0 {
+            window.copyMemory(from: UnsafeRawBufferPointer(rebasing: window[end..<count]))
+            ckeychain_erase(window.baseAddress.map { $0 + rest }, end)
+            count = rest
+        }
+    }
+
+    private func give(_ range: Range<Int>, _ pass: (UnsafeRawBufferPointer) -> Void) {
+        if !range.isEmpty { pass(UnsafeRawBufferPointer(rebasing: window[range])) }
+    }
+}

@@ -1,0 +1,84 @@
+/// Text that is read from front to back, and knows the place that it has come to.
+struct TextReader {
+    private var rest: Substring.UnicodeScalarView
+    private(set) var line = 1
+    private var column = 1
+
+    /// - Throws: if it is no UTF-8, or has a byte of zero, which no variable can have.
+    init(_ bytes: UnsafeRawBufferPointer) throws(SyntaxFlaw) {
+        rest = Substring().unicodeScalars
+        for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+            guard String(validating: line, as: UTF8.self) != nil else {
+                throw SyntaxFlaw(line: index + 1, column: 1, message: "the line is not UTF-8 text")
+            }
+            guard !line.contains(0) else {
+                throw SyntaxFlaw(line: index + 1, column: 1, message: "the line has a zero byte")
+            }
+        }
+        rest = Substring(String(decoding: bytes, as: UTF8.self)).unicodeScalars
+        // A mark of the byte order is no part of the text.
+        if rest.first == "\u{feff}" { rest.removeFirst() }
+    }
+
+    var next: Unicode.Scalar? { rest.first }
+    var isAtEnd: Bool { rest.isEmpty }
+
+    /// At a line feed, or at a carriage return and a line feed.
+    var isAtLineEnd: Bool { isAtEnd || next == "\n" || (next == "\r" && rest.dropFirst().first == "\n") }
+
+    func flaw(_ message: String) -> SyntaxFlaw { SyntaxFlaw(line: line, column: column, message: message) }
+
+    mutating func take() -> Unicode.Scalar? {
+        guard let scalar = rest.popFirst() else { return nil }
+        column += 1
+        if scalar == "\n" { (line, column) = (line + 1, 1) }
+        return scalar
+    }
+
+    mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard next == scalar else { return false }
+        _ = take()
+        return true
+    }
+
+    mutating func take(while isMeant: (Unicode.Scalar) -> Bool) -> String {
+        var text = String.UnicodeScalarView()
+        while let scalar = next, isMeant(scalar) {
+            text.append(scalar)
+            _ = take()
+        }
+        return String(text)
+    }
+
+    mutating func skipBlanks() { _ = take { $0 == " " || $0 == "\t" } }
+
+    /// Goes behind the end of the line, before which there may only be blanks and a comment.
+    mutating func endLine(after what: String) throws(SyntaxFlaw) {
+        skipBlanks()
+        if next == "#" { while !isAtLineEnd { _ = take() } }
+        guard isAtLineEnd else { throw flaw("nothing but a comment may follow \(what)") }
+        _ = take("\r")
+        _ = take("\n")
+    }
+
+    /// Goes behind blanks, comments and line ends, to what has a meaning.
+    mutating func skipEmptyLines() throws(SyntaxFlaw) {
+        while !isAtEnd {
+            skipBlanks()
+            guard next == "#" || isAtLineEnd else { return }
+            try endLine(after: "nothing")
+        }
+    }
+
+    // MARK: Names
+
+    /// The name of a variable, as shells have them.
+    mutating func takeName() throws(SyntaxFlaw) -> String {
+        let start = self
+        let name = take(while: VariableName.isPart)
+        guard VariableName.isValid(name) else {
+            throw start.flaw("a name is expected: letters, digits and _, and no digit first")
+        }
+        return name
+    }
+}

@@ -1,0 +1,86 @@
+internal import ArgumentParser
+internal import Foundation
+internal import KeychainModel
+internal import KeychainRun
+
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run a command with secrets in its environment.",
+        usage: "keychainctl run [<options>] [-- <command> ...]",
+        discussion: """
+            Variables with references, such as keychain://generic/SERVICE/ACCOUNT, have the secret of that item in the \
+            command. References are looked for in the environment, in a keychain.toml that 'keychainctl allow' allowed, \
+            and in the env files; of these the later ones count. If one secret is missing, nothing is started. \
+            The exit status is the command's; 127 if there is no such command and 126 if it cannot be started.
+
+            In output to files and pipes secrets are masked. That is against accidents, and keeps no secret from anybody.
+
+            Examples:
+              API_TOKEN=keychain://generic/api.example.com/ada keychainctl run -- ./deploy
+              keychainctl run --netrc --machine git.example.com -- sh -c 'curl --netrc-file "$NETRC" https://git.example.com/'
+            """)
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var authentication: AuthenticationOptions
+    @OptionGroup var errors: JSONErrors
+    @Option(
+        name: .customLong("env-file"),
+        help: ArgumentHelp("A file of NAME=value lines. May be given several times.", valueName: "file"),
+        completion: .file())
+    var environmentFiles: [String] = []
+    @Option(help: ArgumentHelp("Look up this variable alone. May be given several times.", valueName: "name"))
+    var only: [String] = []
+    @Option(
+        name: .customLong("file"),
+        help: ArgumentHelp(
+            "Give the command the path of a file in memory in this variable. May be given several times.",
+            valueName: "name"))
+    var files: [String] = []
+    @Option(
+        name: .customLong("stdin"),
+        help: ArgumentHelp(
+            "Give the command the secret of this variable on its standard input, and not in its environment.",
+            valueName: "name"))
+    var standardInput: String?
+    @Flag(help: "Put internet passwords into a file in memory, in netrc's form; the variable NETRC has its path.")
+    var netrc = false
+    @Option(
+        name: .customLong("machine"),
+        help: ArgumentHelp("Of --netrc: only this server. May be given several times.", valueName: "server"))
+    var machines: [String] = []
+    @Flag(help: "Mask nothing. The command takes the place of keychainctl.") var noMasking = false
+    @Flag(help: "Leave out a keychain.toml.") var noProject = false
+    @Argument(
+        parsing: .captureForPassthrough,
+        help: ArgumentHelp(
+            "--, the command and its arguments. Without them the command of keychain.toml.", valueName: "command"))
+    var words: [String] = []
+
+    /// Its name and its arguments; empty: none was given.
+    var command: ArraySlice<String> { words.dropFirst() }
+
+    func validate() throws {
+        // What is for another program is not looked at, so this comes here too.
+        if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
+        if let word = words.first, word != "--" {
+            throw ValidationError(
+                word.hasPrefix("-")
+                    ? "There is no option \(word)." : "Put -- before the command: keychainctl run … -- \(word) …")
+        }
+        if command.first == "" { throw ValidationError("A command cannot have an empty name.") }
+        if !machines.isEmpty && !netrc { throw ValidationError("--machine goes with --netrc.") }
+        if let standardInput, files.contains(standardInput) {
+            throw ValidationError("--file and --stdin name the same variable.")
+        }
+    }
+
+    func run() throws {
+        let plan = try RunPlan(self)
+        var secrets: [SecretBytes] = []
+        let program = try plan.prepare(&secrets)
+        guard !noMasking, let masked = try MaskedRun(secrets) else { try program.replaceThis() }
+        secrets = []
+        try masked.run(program, whenStarted: plan.releaseFiles).repeatHere()
+    }
+}

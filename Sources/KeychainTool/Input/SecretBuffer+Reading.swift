@@ -1,0 +1,19 @@
+internal import Glibc
+internal import KeychainModel
+
+extension SecretBuffer {
+    /// Reads what there is to read next.
+    ///
+    /// - Parameter failure: What an errno value is to the caller.
+    /// - Returns: false at the end of the input.
+    func fill(from descriptor: Int32, failure: (Int32) -> any Error) throws -> Bool {
+        let room = room()
+        let length = read(descriptor, room.baseAddress, room.count)
+        if length < 0 {
+            if errno == EINTR { return true }
+            throw failure(errno)
+        }
+        advance(by: length)
+        return length > 0
+    }
+}

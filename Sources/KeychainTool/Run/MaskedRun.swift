@@ -1,0 +1,108 @@
+internal import ArgumentParser
+internal import CKeychainLinux
+internal import Glibc
+internal import KeychainModel
+internal import KeychainRun
+
+/// Runs a program as a child, and masks secrets in its output.
+///
+/// The child stays in the process group of this one: a shell stops, continues and interrupts both by the terminal's keys,
+/// and neither takes the terminal from a pager behind a pipe.
+struct MaskedRun {
+    private let streams: [MaskedStream]
+    private let output: MaskedStream?
+    private let errors: MaskedStream?
+
+    /// - Returns: nil if nothing is to be masked.
+    init?(_ secrets: [SecretBytes]) throws {
+        let targets = [STDOUT_FILENO, STDERR_FILENO].filter(MaskedStream.isMeant)
+        if targets.isEmpty { return nil }
+        let table = PatternTable(secrets.flatMap(MaskedForms.of))
+        if table.isEmpty { return nil }
+        output = try targets.contains(STDOUT_FILENO) ? MaskedStream(STDOUT_FILENO, table) : nil
+        if let output, targets.contains(STDERR_FILENO), Self.areSame(STDOUT_FILENO, STDERR_FILENO) {
+            // One stream, so that lines stay in their order.
+            errors = output
+            streams = [output]
+        } else {
+            errors = try targets.contains(STDERR_FILENO) ? MaskedStream(STDERR_FILENO, table) : nil
+            streams = [output, errors].compactMap(\.self)
+        }
+    }
+
+    private static func areSame(_ one: Int32, _ other: Int32) -> Bool {
+        var (first, second) = (stat(), stat())
+        return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev
+            && first.st_ino == second.st_ino
+    }
+
+    /// Runs it to its end, and to that of its output.
+    ///
+    /// - Parameter whenStarted: Called when the program has what it was given.
+    func run(_ program: RunProgram, whenStarted: () -> Void) throws -> ProgramEnd {
+        var signals: Int32 = -1
+        let failure = ckeychain_note_signals(&signals)
+        guard failure == 0 else {
+            throw ToolFailure(message: "cannot wait for signals: \(String(cString: strerror(failure)))")
+        }
+        let process = try program.start(output: output?.writeEnd ?? -1, errors: errors?.writeEnd ?? -1)
+        whenStarted()
+        for stream in streams { stream.closeWriteEnd() }
+        var end: ProgramEnd?
+        var isInterrupted = false
+        while true {
+            let open = streams.filter { !$0.isDone }
+            if let end, open.isEmpty || isInterrupted { return end }
+            var polls = [pollfd(fd: signals, events: Int16(POLLIN), revents: 0)] + open.map(\.poll)
+            guard poll(&polls, nfds_t(polls.count), -1) >= 0 || errno == EINTR else {
+                throw ToolFailure(message: "cannot wait for output: \(String(cString: strerror(errno)))")
+            }
+            if polls[0].revents != 0 { try heedSignals(process, &end, &isInterrupted) }
+            for (stream, poll) in zip(open, polls.dropFirst()) where poll.revents != 0 { stream.advance() }
+        }
+    }
+
+    /// Passes on what processes sent. What the kernel sends, for a key of the terminal, the child gets too.
+    private func heedSignals(_ process: Int32, _ end: inout ProgramEnd?, _ isInterrupted: inout Bool) throws {
+        var (number, isSent): (Int32, Int32) = (0, 0)
+        while ckeychain_next_signal(&number, &isSent) == 0 {
+            if number == SIGCHLD {
+                if end == nil { end = try ProgramEnd(process) }
+            } else if end != nil {
+                // Only processes that the program left behind are still to be heard.
+                isInterrupted = [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(number) || isInterrupted
+            } else if isSent == 1 {
+                kill(process, number)
+            }
+        }
+    }
+}
+
+/// How a program ended.
+struct ProgramEnd {
+    /// Its exit status, or the number of a signal, negative.
+    private let status: Int32
+
+    /// - Returns: nil if it has not.
+    init?(_ process: Int32) throws(ToolFailure) {
+        var (hasEnded, status): (Int32, Int32) = (0, 0)
+        let failure = ckeychain_await_program(process, &hasEnded, &status)
+        guard failure == 0 else {
+            throw ToolFailure(message: "cannot wait for the command: \(String(cString: strerror(failure)))")
+        }
+        guard hasEnded == 1 else { return nil }
+        self.status = status
+    }
+
+    /// Ends this program in the same way, so that a shell sees no difference.
+    func repeatHere() throws -> Never {
+        guard status < 0 else { throw ExitCode(status) }
+        // The program has left a core file, if one was wanted.
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        signal(-status, SIG_DFL)
+        kill(getpid(), -status)
+        // The first process of a container is not ended by its own signal.
+        throw ExitCode(128 - status)
+    }
+}

@@ -1,0 +1,90 @@
+internal import Glibc
+internal import KeychainModel
+internal import KeychainRun
+
+/// Output of a program on its way, with secrets masked.
+final class MaskedStream {
+    /// Ours, where it goes.
+    private let target: Int32
+    /// What the program writes to; nil: it was given to the program.
+    private(set) var writeEnd: Int32?
+    /// Where that is read; nil: there is nothing more, or nobody takes it.
+    private var readEnd: Int32?
+    private let mask: OutputMask
+    /// Masked, and not written yet.
+    private var waiting: [UInt8] = []
+    private var room = [UInt8](repeating: 0, count: 64 << 10)
+
+    init(_ target: Int32, _ table: PatternTable) throws(ToolFailure) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
+            throw ToolFailure(message: "cannot make a pipe: \(String(cString: strerror(errno)))")
+        }
+        self.target = target
+        (readEnd, writeEnd) = (ends[0], ends[1])
+        mask = OutputMask(table)
+    }
+
+    deinit {
+        room.withUnsafeMutableBytes { explicit_bzero($0.baseAddress!, $0.count) }  // never empty
+        closeWriteEnd()
+        if let readEnd { close(readEnd) }
+    }
+
+    /// Whether output of this kind is masked: what is kept or read by another program. A terminal stays what it is.
+    static func isMeant(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return false }
+        return [S_IFREG, S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
+    }
+
+    func closeWriteEnd() {
+        if let writeEnd { close(writeEnd) }
+        writeEnd = nil
+    }
+
+    var isDone: Bool { readEnd == nil && waiting.isEmpty }
+
+    /// What is to be waited for; nothing if it is done.
+    var poll: pollfd {
+        if !waiting.isEmpty { return pollfd(fd: target, events: Int16(POLLOUT), revents: 0) }
+        return pollfd(fd: readEnd ?? -1, events: Int16(POLLIN), revents: 0)
+    }
+
+    /// Goes on, when that is there. Nothing is read before what was read is written.
+    func advance() { waiting.isEmpty ? fill() : drain() }
+
+    private func fill() {
+        guard let readEnd else { return }
+        let count = room.withUnsafeMutableBytes { read(readEnd, $0.baseAddress, $0.count) }
+        if count < 0 && (errno == EINTR || errno == EAGAIN) { return }
+        if count > 0 {
+            room.withUnsafeBytes { bytes in
+                mask.add(UnsafeRawBufferPointer(rebasing: bytes[..<count])) { waiting.append(contentsOf: $0) }
+            }
+        } else {
+            mask.end { waiting.append(contentsOf: $0) }
+            closeReadEnd()
+        }
+    }
+
+    /// A pipe that takes anything takes as much as this.
+    private static let portion = 4096
+
+    private func drain() {
+        let count = waiting.withUnsafeBytes { write(target, $0.baseAddress, min($0.count, Self.portion)) }
+        if count >= 0 {
+            waiting.removeFirst(count)
+        } else if errno != EINTR && errno != EAGAIN {
+            // The program learns of it as it would without us.
+            if errno != EPIPE { Console.complain("cannot write output: \(String(cString: strerror(errno)))") }
+            waiting = []
+            closeReadEnd()
+        }
+    }
+
+    private func closeReadEnd() {
+        if let readEnd { close(readEnd) }
+        readEnd = nil
+    }
+}

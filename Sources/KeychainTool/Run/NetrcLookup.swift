@@ -1,0 +1,47 @@
+internal import ArgumentParser
+internal import KeychainModel
+
+/// Finds the internet passwords that go into a netrc.
+struct NetrcLookup {
+    let session: KeychainSession
+    /// The servers that are meant; none: every one whose password can be had without asking.
+    let machines: [String]
+
+    /// - Throws: an error, after each server without a password was named.
+    func netrc() throws -> Netrc {
+        var netrc = Netrc()
+        var problems = LookupProblems()
+        for machine in machines.isEmpty ? [nil] : machines.map(Optional.some) {
+            try problems.note(machine.map { "--machine \($0)" } ?? "--netrc") {
+                var filter = ItemFilter(ItemKind.internet.rawValue)
+                filter.server = machine
+                let items = try filter.naming { try passwords(of: try filter.query(for: .internetPassword)) }
+                let taken = items.sortedForPeople.filter { netrc.add($0) }
+                if taken.isEmpty || (machine != nil && taken.count < items.count) {
+                    throw KeychainError(
+                        .parameter,
+                        message: "\(items.count - taken.count) of \(items.count) passwords do not fit a netrc: "
+                            + "it has a place for a server, an account and a secret of one line, for http, https or ftp"
+                    )
+                }
+                if taken.count < items.count {
+                    Console.note(
+                        "note: \(counted(items.count - taken.count, "password")) left out: they do not fit a netrc")
+                }
+            }
+        }
+        try problems.end()
+        return netrc
+    }
+
+    private func passwords(of query: ItemQuery) throws -> [Item] {
+        var query = query
+        if machines.isEmpty {
+            if try session.find(query).hasConstrained {
+                Console.note("note: passwords that ask for authentication are left out: --machine names one")
+            }
+            query.authenticationUI = .skip
+        }
+        return try session.items(of: query, wantsSecrets: true)
+    }
+}

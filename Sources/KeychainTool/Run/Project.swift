@@ -1,0 +1,68 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCrypto
+internal import KeychainFiles
+internal import KeychainModel
+internal import KeychainRun
+internal import KeychainSystem
+
+/// A project's own file, as it was at one moment.
+struct Project {
+    let path: String
+    /// SHA-256 in hexadecimal digits.
+    let digest: String
+    private let bytes: SecretBytes
+
+    /// The path of the file of a directory, or of the nearest one above it; nil: there is none.
+    static func path(in directory: String) -> String? {
+        var directory = directory
+        while true {
+            let path = FilePath.join(directory, ProjectFile.name)
+            var status = stat()
+            if lstat(path, &status) == 0 { return path }
+            if directory == "/" || directory.isEmpty { return nil }
+            directory = FilePath.directory(of: directory)
+        }
+    }
+
+    /// Without links in it.
+    static func workingDirectory() throws(KeychainError) -> String {
+        guard let name = getcwd(nil, 0) else { throw KeychainError(file: "the working directory", "open", errno) }
+        defer { free(name) }
+        guard let text = String(validatingCString: name), FilePath.isAbsolute(text) else {
+            throw KeychainError(
+                .parameter, message: "the name of the working directory is not UTF-8 text: rename it first")
+        }
+        return text
+    }
+
+    /// - Throws: `.itemNotFound` if it is not there, `.notAvailable` if it is no file of this user's.
+    init(_ path: String) throws {
+        let url = URL(fileURLWithPath: path)
+        guard let descriptor = try OwnFile.open(url, O_RDONLY) else {
+            throw KeychainError(.itemNotFound, message: "there is no \(path)")
+        }
+        defer { close(descriptor) }
+        let buffer = SecretBuffer()
+        while try buffer.fill(from: descriptor, failure: { KeychainError(file: path, "read", $0) }) {
+            guard buffer.count <= ProjectFile.mostBytes else {
+                throw KeychainError(.dataTooLarge, message: "\(path) has more than 64 KiB")
+            }
+        }
+        self.path = path
+        bytes = buffer.secret()
+        digest = DigestAlgorithm.sha256.digest(of: bytes.copyData()).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+
+    /// - Throws: `.parameter` with the place of a mistake.
+    func content() throws(KeychainError) -> ProjectFile {
+        do throws(SyntaxFlaw) {
+            return try bytes.withUnsafeBytes { (bytes) throws(SyntaxFlaw) in try ProjectFile(bytes) }
+        } catch {
+            throw KeychainError(.parameter, message: error.text(of: path))
+        }
+    }
+}

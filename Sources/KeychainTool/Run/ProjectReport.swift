@@ -1,0 +1,37 @@
+internal import KeychainModel
+internal import KeychainRun
+
+/// What a project's file wants, for a person to judge.
+struct ProjectReport {
+    let path: String
+    let content: ProjectFile
+
+    var text: String {
+        let lines =
+            [path] + (content.command.map { ["  runs  \($0)"] } ?? [])
+            + content.variables.map { "  \($0.name)  \(Self.words(for: $0.value))" }
+        return lines.map { TerminalText.escape($0) + "\n" }.joined()
+    }
+
+    /// "the secret of generic password service api.example.com, account ada".
+    private static func words(for value: String) -> String {
+        guard ItemReference.isMeant(by: value) else { return "= \(value)" }
+        guard let reference = try? ItemReference(value), let filter = try? reference.filter else {
+            return "= \(value), which is no valid reference"
+        }
+        let part = reference.field.map { "\($0.name) of the secret" } ?? "the secret"
+        return "\(part) of the \(reference.itemClass.title)\(filter.inWords(after: " "))"
+    }
+
+    func json(isAllowed: Bool, digest: String) -> JSONValue {
+        .object([
+            ("path", .string(path)), ("allowed", .boolean(isAllowed)), ("sha256", .string(digest)),
+            ("command", content.command.map(JSONValue.string) ?? .null),
+            ("environment", .object(content.variables.map { ($0.name, .string($0.value)) })),
+        ])
+    }
+}
+
+extension ItemReference {
+    var itemClass: ItemClass { kind == .generic ? .genericPassword : .internetPassword }
+}

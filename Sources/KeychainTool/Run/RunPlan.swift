@@ -1,0 +1,138 @@
+internal import ArgumentParser
+internal import Foundation
+internal import KeychainModel
+internal import KeychainRun
+
+/// From the options of 'run' to a program that can be started.
+final class RunPlan {
+    private let options: RunCommand
+    private let command: String?
+    private var environment = RunEnvironment()
+    private let references: [NamedReference]
+    private var files: [MemoryFile] = []
+
+    /// Everything that can be said without the keychain.
+    init(_ options: RunCommand) throws {
+        self.options = options
+        var environment = RunEnvironment()
+        var line: String?
+        if !options.noProject, let path = Project.path(in: try Project.workingDirectory()) {
+            let content = try Self.content(ofProject: path, options.store)
+            for variable in content.variables { environment.set(variable.name, variable.value) }
+            line = content.command
+        }
+        for path in options.environmentFiles {
+            for variable in try Self.read(path).variables { environment.set(variable.name, variable.value) }
+        }
+        guard line != nil || !options.command.isEmpty else {
+            throw ValidationError("There is no command: write it behind --, as in 'keychainctl run -- make'.")
+        }
+        command = options.command.isEmpty ? line : nil
+        references = try environment.references(only: options.only.isEmpty ? nil : options.only)
+        self.environment = environment
+        try requireReferences()
+    }
+
+    private static func content(ofProject path: String, _ store: StoreOptions) throws -> ProjectFile {
+        do {
+            let project = try Project(path)
+            try AllowedProjects(store).require(project)
+            return try project.content()
+        } catch let error as KeychainError {
+            throw KeychainError(
+                error.code, message: "\(error.message). --no-project leaves it out; nothing was started", cause: error)
+        }
+    }
+
+    private static func read(_ path: String) throws -> EnvironmentFile {
+        let limit = 4 << 20
+        let bytes = try FileInput.read(path, limit: limit, otherwise: "\(path) has more than 4 MiB")
+        do throws(SyntaxFlaw) {
+            return try bytes.withUnsafeBytes { (bytes) throws(SyntaxFlaw) in try EnvironmentFile(bytes) }
+        } catch {
+            throw KeychainError(.parameter, message: error.text(of: path) + ". Nothing was started")
+        }
+    }
+
+    /// Options that name variables name those with references.
+    private func requireReferences() throws(KeychainError) {
+        let named =
+            options.only.map { ("--only", $0) } + options.files.map { ("--file", $0) }
+            + [options.standardInput].compactMap { name in name.map { ("--stdin", $0) } }
+        let wrong = named.filter { option, name in !references.contains { $0.name == name } }
+        guard !wrong.isEmpty else { return }
+        let list = wrong.map { "\($0) \($1)" }.joined(separator: ", ")
+        throw KeychainError(
+            .parameter, message: "there is no reference in a variable for \(list). Nothing was started")
+    }
+
+    // MARK: Secrets
+
+    /// Looks everything up, and puts it where the program finds it.
+    ///
+    /// - Parameter secrets: Gets what is to be masked.
+    func prepare(_ secrets: inout [SecretBytes]) throws -> RunProgram {
+        if !references.isEmpty || options.netrc { try lookUp(&secrets) }
+        return RunProgram(line: command, environment)
+    }
+
+    /// The keychain is closed when this returns, and stays so while the program runs.
+    private func lookUp(_ secrets: inout [SecretBytes]) throws {
+        let session = try openSession()
+        let found = try SecretLookup(session: session).secrets(of: references)
+        for named in references {
+            guard let secret = found[named.reference] else { throw KeychainError.unexpectedReply }
+            secrets.append(secret)
+            try hand(secret, to: named.name)
+        }
+        if options.netrc {
+            let netrc = try NetrcLookup(session: session, machines: options.machines).netrc()
+            secrets += netrc.secrets
+            environment.set("NETRC", try memoryFile(netrc.file))
+        }
+    }
+
+    private func openSession() throws(KeychainError) -> KeychainSession {
+        let names = references.map(\.name) + (options.netrc ? ["NETRC"] : [])
+        do throws(KeychainError) {
+            var session = try KeychainSession.existing(options.store)
+            let reason = "run \(command ?? options.command.first ?? "") with \(names.joined(separator: ", "))"
+            session.authentication = options.authentication.authentication(reason: reason)
+            return session
+        } catch  where error.code == .itemNotFound {
+            throw KeychainError(
+                .itemNotFound,
+                message: "\(names.joined(separator: ", ")): \(error.message), so nothing was started", cause: error)
+        }
+    }
+
+    private func hand(_ secret: SecretBytes, to name: String) throws {
+        if name == options.standardInput {
+            try MemoryFile(secret, for: .reading).becomeStandardInput()
+            environment.remove(name)
+        } else if options.files.contains(name) {
+            environment.set(name, try memoryFile(secret))
+        } else {
+            guard !secret.withUnsafeBytes({ $0.contains(0) }) else {
+                throw KeychainError(
+                    .parameter,
+                    message: "\(name): the secret has a zero byte, which no variable can have: hand it over with "
+                        + "--file \(name) or --stdin \(name). Nothing was started")
+            }
+            environment.set(name, secret)
+        }
+    }
+
+    private func memoryFile(_ secret: SecretBytes) throws(KeychainError) -> String {
+        let file = try MemoryFile(secret, for: .reading)
+        files.append(file)
+        return file.inheritedPath
+    }
+
+    /// When the program has them.
+    func releaseFiles() {
+        for file in files { file.release() }
+        files = []
+        environment = RunEnvironment()
+    }
+}

@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import CKeychainLinux
+internal import Glibc
+internal import KeychainModel
+
+/// The program that 'run' starts.
+struct RunProgram {
+    /// Its name and arguments, with a final nil.
+    private let words: UnsafePointer<UnsafeMutablePointer<CChar>?>
+    private let environment: RunEnvironment
+
+    /// - Parameter line: For the shell; nil: the words behind "--" on the command line.
+    init(line: String?, _ environment: RunEnvironment) {
+        self.environment = environment
+        if let line {
+            let words = ["/bin/sh", "-c", line].map { (word: String) in strdup(word) } + [nil]
+            let copy = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: words.count)
+            copy.initialize(from: words, count: words.count)
+            // It lives as long as the process.
+            self.words = UnsafePointer(copy)
+        } else {
+            let start = ArgumentText.commandStart ?? Int(CommandLine.argc)
+            words = UnsafePointer(CommandLine.unsafeArgv + start)
+        }
+    }
+
+    private var name: String { words.pointee.map { String(cString: $0) } ?? "" }
+
+    /// Puts it in the place of this process.
+    func replaceThis() throws -> Never {
+        let defaults = StandardStreams.signalsIgnoredHere
+        try refuse(environment.withPointers { ckeychain_become(words, $0, defaults, defaults.count) })
+    }
+
+    /// Starts it as a child.
+    ///
+    /// - Parameters:
+    ///   - output: Where its output goes; -1: where ours does.
+    ///   - errors: The same for its errors.
+    /// - Returns: its process.
+    func start(output: Int32, errors: Int32) throws -> Int32 {
+        let defaults = StandardStreams.signalsIgnoredHere
+        var process: Int32 = -1
+        let failure = environment.withPointers {
+            ckeychain_start_program(words, $0, defaults, defaults.count, output, errors, &process)
+        }
+        if failure != 0 { try refuse(failure) }
+        return process
+    }
+
+    /// - Throws: the exit status that shells have for it: 127, not found; 126, it cannot be started.
+    private func refuse(_ failure: Int32) throws -> Never {
+        var reason = String(cString: strerror(failure))
+        if failure == E2BIG {
+            let large = environment.tooLarge
+            reason =
+                "its arguments and variables are larger than the system takes. "
+                + (large.isEmpty
+                    ? "'run --file NAME' hands a secret over as a file"
+                    : "A variable has at most 128 KiB: hand \(large.joined(separator: ", ")) over as a file, with --file")
+        }
+        Console.complain("cannot start \(name): \(reason)")
+        throw ExitCode(failure == ENOENT ? 127 : 126)
+    }
+}

@@ -1,0 +1,91 @@
+internal import KeychainModel
+internal import KeychainRun
+
+/// Finds the secrets of references, all or none of them.
+struct SecretLookup {
+    let session: KeychainSession
+
+    /// Everything is looked for before a person is asked for anything, and they are asked once for all of it.
+    ///
+    /// - Throws: an error, after each reference that leads to no secret was named.
+    func secrets(of references: [NamedReference]) throws -> [ItemReference: SecretBytes] {
+        var problems = LookupProblems()
+        for named in references {
+            try problems.note(named.name) {
+                let filter = try named.reference.filter
+                _ = try filter.naming { try session.meaning(of: try filter.levels()) }
+            }
+        }
+        try problems.end()
+        var secrets: [ItemReference: SecretBytes] = [:]
+        for named in references where secrets[named.reference] == nil {
+            try problems.note(named.name) { secrets[named.reference] = try secret(of: named.reference) }
+        }
+        try problems.end()
+        return secrets
+    }
+
+    private func secret(of reference: ItemReference) throws -> SecretBytes {
+        let filter = try reference.filter
+        let secret = try filter.naming { try session.item(of: try filter.levels()) }.requireSecret()
+        guard let field = reference.field else { return secret }
+        guard let value = field.value(in: secret) else {
+            throw KeychainError(.itemNotFound, message: "the secret of that item has no \(field.name)")
+        }
+        return value
+    }
+}
+
+/// What keeps secrets from being there. Each is told, and none is enough to end at once, unless a person was asked.
+struct LookupProblems {
+    private var codes: [KeychainError.Code] = []
+
+    mutating func note(_ name: String, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as KeychainError where error.code != .userCancelled && error.code != .authenticationFailed {
+            tell(name, error)
+        } catch let error as AmbiguousMatch {
+            tell(name, error.error)
+        } catch let failure as ToolFailure {
+            throw ToolFailure(message: failure.message.map { "\(name): \($0); nothing was started" })
+        }
+    }
+
+    private mutating func tell(_ name: String, _ error: KeychainError) {
+        Console.complain("\(name): \(error.message)")
+        codes.append(error.code)
+    }
+
+    /// - Throws: an error with the status of one of them, if there were any. What is locked is never said to be missing.
+    func end() throws(KeychainError) {
+        guard let first = codes.first else { return }
+        throw KeychainError(codes.first { $0 != .itemNotFound } ?? first, message: "nothing was started")
+    }
+}
+
+extension ItemReference {
+    var filter: ItemFilter {
+        get throws(KeychainError) {
+            var filter: ItemFilter
+            switch kind {
+            case .generic:
+                filter = ItemFilter(ItemKind.generic.rawValue)
+                filter.service = place
+            case .internet:
+                filter = ItemFilter(ItemKind.internet.rawValue)
+                (filter.server, filter.port, filter.path) = (place, port, path)
+            }
+            (filter.account, filter.group) = (account, group)
+            if let internetProtocol {
+                guard let known = InternetProtocol(rawValue: internetProtocol) else {
+                    throw KeychainError(
+                        .parameter,
+                        message: "there is no protocol \(internetProtocol): the names are those of --protocol")
+                }
+                filter.internetProtocol = known
+            }
+            return filter
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import KeychainModel
+import KeychainRun
+import Testing
+
+/// A project's own file, which counts when it was allowed.
+@Suite struct AllowTests {
+    private static let content = """
+        # What the tests of this project need.
+        command = "echo \\"$API $LOG $PWD\\""
+
+        [environment]
+        API = "keychain://generic/api/ada"  # the token
+        LOG = 'debug'
+        """
+
+    /// With a project whose file has this content, in the directory `project`; commands run in `project/below`.
+    private func withProject(_ content: String = content, _ body: (Tool, URL) throws -> Void) throws {
+        try withSecrets(["api": "secret-value"]) { (tool) throws in
+            let file = tool.home.appendingPathComponent("project/keychain.toml")
+            let below = file.deletingLastPathComponent().appendingPathComponent("below")
+            try FileManager.default.createDirectory(at: below, withIntermediateDirectories: true)
+            try Data(content.utf8).write(to: file)
+            try body(tool, file)
+        }
+    }
+
+    private func run(_ tool: Tool, _ line: String) throws -> Tool.Outcome {
+        try tool.shell("cd $HOME/project/below && \(line)")
+    }
+
+    @Test("Until it is allowed nothing is started; then its variables count, in its directory and below")
+    func allow() throws {
+        try withProject { (tool, file) throws in
+            let before = try run(tool, "$K run -- echo started")
+            #expect(before.status == 1)
+            #expect(before.output.isEmpty)
+            #expect(before.errors.contains("\(file.path) is not allowed: look at it with 'keychainctl allow'"))
+            #expect(try run(tool, "$K run --no-project -- echo started").text == "started\n")
+
+            let allowed = try run(tool, "$K allow --yes")
+            #expect(allowed.status == 0)
+            #expect(allowed.text.contains("API  the secret of the generic password service api, account ada"))
+            #expect(allowed.text.contains("LOG  = debug"))
+            #expect(allowed.text.contains("runs  echo"))
+            #expect(try run(tool, "$K run --no-masking -- sh -c 'echo $API $LOG'").text == "secret-value debug\n")
+            let ownCommand = try run(tool, "$K run")
+            #expect(ownCommand.text.hasPrefix("<masked> debug "))
+            #expect(ownCommand.status == 0)
+            #expect(try tool.run("run", "--", "echo", "elsewhere").text == "elsewhere\n")
+        }
+    }
+
+    @Test("A changed file does not count any more, and the message says that it has changed")
+    func changed() throws {
+        try withProject { (tool, file) throws in
+            #expect(try run(tool, "$K allow --yes").status == 0)
+            try Data((Self.content + "\nMORE = \"keychain://generic/bank/ada\"\n").utf8).write(to: file)
+            let outcome = try run(tool, "$K run -- echo started")
+            #expect(outcome.status == 1)
+            #expect(outcome.output.isEmpty)
+            #expect(outcome.errors.contains("has changed since it was allowed"))
+            try Data(Self.content.utf8).write(to: file)
+            #expect(try run(tool, "$K run -- echo started").text == "started\n")
+        }
+    }
+
+    @Test("The same file at another place is not allowed")
+    func otherPlace() throws {
+        try withProject { (tool, _) throws in
+            #expect(try run(tool, "$K allow --yes").status == 0)
+            let line = "cp -r $HOME/project $HOME/copy && cd $HOME/copy && $K run -- echo started"
+            let outcome = try tool.shell(line)
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("is not allowed"))
+        }
+    }
+
+    @Test("What was allowed is taken back, also when the file is gone", arguments: ["deny", "allow --remove"])
+    func deny(command: String) throws {
+        try withProject { (tool, file) throws in
+            #expect(try run(tool, "$K allow --yes").status == 0)
+            #expect(try run(tool, "$K \(command)").status == 0)
+            #expect(try run(tool, "$K run -- echo started").status == 1)
+            #expect(try run(tool, "$K \(command)").status == 44)
+            #expect(try run(tool, "$K allow --yes .. && rm ../keychain.toml && $K \(command) ..").status == 0)
+            #expect(try run(tool, "$K \(command)").status == 44)
+        }
+    }
+
+    @Test("A person sees what is asked for, and anything but yes allows nothing", arguments: [("yes", 0), ("no", 128)])
+    func question(answer: String, status: Int32) throws {
+        let content = "[environment]\nA = \"keychain://generic/api/ada\"\nB = \"\\u001b[2J\"\n"
+        try withProject(content) { (tool, file) throws in
+            let session = try TerminalSession(
+                tool, words: ["allow", file.path], showsOutput: true)
+            try session.answer("Type yes to go on: ", answer)
+            #expect(try session.end() == status)
+            #expect(session.transcript.contains("A  the secret of the generic password service api, account ada"))
+            #expect(session.transcript.contains("\\u{1b}[2J"))
+            #expect(!session.transcript.contains("\u{1b}"))
+            #expect(try run(tool, "$K run -- true").status == (status == 0 ? 0 : 1))
+        }
+    }
+
+    @Test("Where nobody can be asked --yes is needed")
+    func nobody() throws {
+        try withProject { (tool, _) throws in
+            #expect(try run(tool, "$K allow").status == 64)
+            #expect(try run(tool, "$K run -- echo started").status == 1)
+        }
+    }
+
+    @Test("A link in the file's place is refused, by allow and by run")
+    func link() throws {
+        try withProject { (tool, file) throws in
+            #expect(try run(tool, "$K allow --yes").status == 0)
+            let line = "mv ../keychain.toml ../other.toml && ln -s other.toml ../keychain.toml"
+            #expect(try run(tool, line).status == 0)
+            for command in ["$K run -- echo started", "$K allow --yes"] {
+                let outcome = try run(tool, command)
+                #expect(outcome.status == 53)
+                #expect(outcome.errors.contains("\(file.path) cannot be used: it is a link"))
+            }
+        }
+    }
+
+    @Test("A directory that a link leads to is one place, whichever way one comes")
+    func linkedDirectory() throws {
+        try withProject { (tool, _) throws in
+            #expect(try tool.shell("ln -s project $HOME/other && $K allow --yes $HOME/other/keychain.toml").status == 0)
+            #expect(try tool.shell("cd $HOME/other/below && $K run -- echo started").text == "started\n")
+        }
+    }
+
+    @Test("A file of another user is refused", .enabled(if: geteuid() == 0))
+    func otherOwner() throws {
+        try withProject { (tool, file) throws in
+            #expect(try run(tool, "$K allow --yes").status == 0)
+            #expect(chown(file.path, 65534, 65534) == 0)
+            for command in ["$K run -- echo started", "$K allow --yes"] {
+                let outcome = try run(tool, command)
+                #expect(outcome.status == 53)
+                #expect(outcome.output.isEmpty)
+                #expect(outcome.errors.contains("belongs to user 65534"))
+            }
+        }
+    }
+
+    @Test("The record of what was allowed is its owner's alone; others' hands on it make it worthless")
+    func record() throws {
+        try withProject { (tool, file) throws in
+            #expect(try run(tool, "$K allow --yes").status == 0)
+            let record = tool.deviceKey.appendingPathComponent("allowed")
+            let attributes = try FileManager.default.attributesOfItem(atPath: record.path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            #expect(try String(contentsOf: record, encoding: .utf8).hasSuffix(" \(file.path)\n"))
+            for damage in ["chmod 666 \(record.path)", "echo x > \(record.path)", "ln -sf /etc/passwd \(record.path)"] {
+                #expect(try tool.shell(damage).status == 0)
+                let outcome = try run(tool, "$K run -- echo started")
+                #expect(outcome.status != 0, "\(damage)")
+                #expect(outcome.output.isEmpty)
+                #expect(outcome.errors.contains(record.path))
+            }
+        }
+    }
+
+    @Test("--json tells what was allowed")
+    func json() throws {
+        try withProject { (tool, file) throws in
+            let object = try run(tool, "$K allow --yes --json").object
+            #expect(object["path"] as? String == file.path)
+            #expect(object["allowed"] as? Bool == true)
+            #expect((object["sha256"] as? String)?.count == 64)
+            #expect(object["command"] as? String == "echo \"$API $LOG $PWD\"")
+            #expect((object["environment"] as? [String: String])?["LOG"] == "debug")
+            #expect(try run(tool, "$K deny --json").object["allowed"] as? Bool == false)
+        }
+    }
+
+    @Test(
+        "What is not understood is refused with its place, whatever else the file has",
+        arguments: [
+            ("command = make", "1:11"), ("[environment]\nA = 1", "2:5"), ("[environment]\nA = [\"x\"]", "2:5"),
+            ("[environment]\nA.b = \"x\"", "2:2"), ("[other]\n", "1:1"), ("name = \"x\"", "1:1"),
+            ("[environment]\nA = \"\"\"x\"\"\"", "2:5"), ("[environment]\n\"A\" = \"x\"", "2:1"),
+            ("[environment]\nA = \"x\" B = \"y\"", "2:9"), ("[environment]\nA = \"\\q\"", "2:6"),
+            ("[environment]\nA = \"x\"\nA = \"y\"", "3:1"), ("[environment]\n[environment]", "2:1"),
+            ("[environment]\nA = 'x\n", "2:5"), ("[environment]\nA = \"\\u0000\"", "2:6"), ("[[environment]]", "1:1"),
+            ("command = \"a\"\ncommand = \"b\"", "2:1"),
+        ])
+    func mistakes(content: String, place: String) throws {
+        try withProject(content) { (tool, file) throws in
+            let outcome = try run(tool, "$K allow --yes")
+            #expect(outcome.status == 206)
+            #expect(outcome.output.isEmpty)
+            #expect(outcome.errors.contains("\(file.path):\(place): "))
+        }
+    }
+
+    @Test("A reference has one text for all ways to write it, and that text means the same")
+    func normalForm() throws {
+        for (text, normal) in [
+            ("keychain://generic/a b/c", "keychain://generic/a%20b/c"),
+            ("keychain://generic/%61/%2f#x y", "keychain://generic/a/%2F#x%20y"),
+            (
+                "keychain://internet/h/u?path=/p&port=443&protocol=https",
+                "keychain://internet/h/u?protocol=https&port=443&path=%2Fp"
+            ),
+            ("keychain://generic/s/", "keychain://generic/s/"),
+        ] {
+            let reference = try ItemReference(text)
+            #expect(reference.text == normal)
+            #expect(try ItemReference(normal) == reference)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Testing
+
+/// Signals and the terminal, with and without the process that masks.
+@Suite struct RunSignalTests {
+    /// A program that writes down "ready" and the signals that it gets, and ends with 5 after SIGTERM.
+    private static let listener = """
+        import os, signal, sys
+        numbers = [signal.SIGUSR1, signal.SIGHUP, signal.SIGTERM]
+        signal.pthread_sigmask(signal.SIG_SETMASK, numbers)
+        signal.alarm(120)
+        def note(text): print(text, file=open(os.environ["LOG"], "a"))
+        note("ready")
+        while True:
+            number = signal.sigwait(numbers)
+            note(signal.Signals(number).name)
+            if number == signal.SIGTERM: sys.exit(5)
+        """
+
+    @Test("A signal to keychainctl reaches the command", arguments: [[], ["--no-masking"]])
+    func passedOn(options: [String]) throws {
+        try withSecrets(["a": "secret-value"]) { (tool) throws in
+            let person = """
+                import os, signal, subprocess, sys, time
+                signal.pthread_sigmask(signal.SIG_SETMASK, [])
+                signal.alarm(120)
+                log = os.environ["LOG"]
+                def expect(text):
+                    while not os.path.exists(log) or text not in open(log).read().split(): time.sleep(0.01)
+                command = [os.environ["K"], "run", *sys.argv[1:], "--", "python3", "-c", os.environ["LISTENER"]]
+                process = subprocess.Popen(command, stdout=open(log + ".out", "w"))
+                expect("ready")
+                for name in ["SIGUSR1", "SIGHUP", "SIGTERM"]:
+                    process.send_signal(getattr(signal, name))
+                    expect(name)
+                print(process.wait())
+                """
+            var tool = tool
+            let log = tool.home.appendingPathComponent("log")
+            tool.variables["S"] = "keychain://generic/a/ada"
+            tool.variables["LOG"] = log.path
+            tool.variables["LISTENER"] = Self.listener
+            try Data(person.utf8).write(to: tool.home.appendingPathComponent("person.py"))
+            #expect(try tool.shell("python3 $HOME/person.py \(options.joined(separator: " "))").text == "5\n")
+            let lines = try String(contentsOf: log, encoding: .utf8).split(separator: "\n")
+            #expect(lines == ["ready", "SIGUSR1", "SIGHUP", "SIGTERM"])
+        }
+    }
+
+    @Test(
+        "Signals that were ignored stay ignored, and those that keychainctl ignores are not",
+        arguments: ["", "--no-masking"])
+    func dispositions(option: String) throws {
+        try withSecrets(["a": "secret-value"]) { (tool) throws in
+            var tool = tool
+            tool.variables["S"] = "keychain://generic/a/ada"
+            let show = "grep -E '^Sig(Blk|Ign):' /proc/self/status"
+            for setting in ["", "trap '' HUP PIPE INT; ", "trap '' USR1 CHLD XFSZ; "] {
+                let here = try tool.shell("\(setting)\(show)").text
+                let there = try tool.shell("\(setting)$K run \(option) -- \(show)").text
+                #expect(there == here, "\(setting)")
+            }
+        }
+    }
+
+    @Test("At a terminal the command has the terminal itself, and nothing is between them")
+    func terminal() throws {
+        try withSecrets(["a": "secret-value"]) { (tool) throws in
+            var tool = tool
+            tool.variables["S"] = "keychain://generic/a/ada"
+            let script = "test -t 1 && test -t 2 && echo \"$S $(cat /proc/$$/comm)\""
+            let session = try TerminalSession(tool, words: ["run", "--", "sh", "-c", script], showsOutput: true)
+            #expect(try session.end() == 0)
+            #expect(session.lines == ["secret-value sh", ""])
+        }
+    }
+
+    @Test("In a shell ^Z stops the command with its pipe, fg goes on, and ^C interrupts it, masked or not")
+    func jobControl() throws {
+        try withSecrets(["a": "secret-value"]) { (tool) throws in
+            var tool = tool
+            tool.variables["S"] = "keychain://generic/a/ada"
+            for filter in [" | cat", ""] {
+                let arguments = ["python3", "-c", Self.shellSession, filter]
+                let outcome = try tool.start(URL(fileURLWithPath: "/usr/bin/env"), arguments, input: Data())
+                #expect(outcome.status == 0, "\(outcome.errors)")
+            }
+        }
+    }
+
+    /// An interactive shell at a terminal of its own, and a person who types when something has happened.
+    /// The shell leaves the terminal's modes alone, so that it takes one line at a time and leaves the next to the command.
+    private static let shellSession = """
+        import os, pty, select, signal, sys, time
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        signal.alarm(120)
+        child, terminal = pty.fork()
+        if child == 0:
+            os.environ["PS1"] = "shell> "
+            os.execvp("bash", ["bash", "--norc", "--noprofile", "--noediting", "-i"])
+        screen = b""
+        def expect(text):
+            global screen, before
+            while text not in screen:
+                ready = select.select([terminal], [], [], 60)[0]
+                if not ready: sys.exit("never seen: %r, but %r" % (text, screen))
+                screen += os.read(terminal, 4096)
+            before, screen = screen.split(text, 1)
+        def type(text): os.write(terminal, text.encode())
+        expect(b"shell> ")
+        script = 'echo $$ be""gin; while read word; do echo "<$word>"; done'
+        type("%s run -- sh -c '%s'%s\\n" % (os.environ["K"], script, sys.argv[1]))
+        expect(b" begin")
+        command = before.split()[-1].decode()
+        type("one\\n")
+        expect(b"<one>")
+        type("\\x1a")
+        expect(b"Stopped")
+        expect(b"shell> ")
+        # The shell sees keychainctl stop, which is its child. The command may be about to.
+        while open("/proc/%s/stat" % command).read().rsplit(")", 1)[1].split()[0] != "T": time.sleep(0.01)
+        type("jobs; echo in the sh''ell\\n")
+        expect(b"in the shell")
+        expect(b"shell> ")
+        type("fg\\n")
+        type("two\\n")
+        expect(b"<two>")
+        type("\\x03")
+        expect(b"shell> ")
+        type('echo "status ${PIPESTATUS[0]}"\\n')
+        expect(b"status 130")
+        type("jobs; echo no jo''bs; exit\\n")
+        expect(b"no jobs")
+        """
+}
