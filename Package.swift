@@ -49,6 +49,7 @@ let package = Package(
         .library(name: "KeychainX509", targets: ["KeychainX509", "KeychainEmbedded"]),
         .executable(name: "keychainctl", targets: ["KeychainTool"]),
         .executable(name: "keychaind", targets: ["KeychainDaemonMain"]),
+        .executable(name: "keychain-helper", targets: ["KeychainHelperMain"]),
         .plugin(name: "AppleCompatibility", targets: ["AppleCompatibility"]),
     ],
     // What an adapter adapts to is fetched, resolved and compiled for the packages alone that ask for its trait
@@ -242,6 +243,22 @@ let package = Package(
             dependencies: ["KeychainModel", "KeychainSystem"],
             swiftSettings: houseSettings
         ),
+        // What other tools start to find their secrets (docs/helpers.md). Apart from the command: what reads other programs'
+        // messages shares no memory with it.
+        .target(
+            name: "KeychainHelpers",
+            dependencies: ["KeychainModel", "KeychainSystem", "SwiftKeychain"],
+            swiftSettings: houseSettings
+        ),
+        .executableTarget(
+            name: "KeychainHelperMain",
+            dependencies: [
+                "KeychainEmbedded", "KeychainHelpers",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: houseSettings,
+            linkerSettings: bindingAtStart
+        ),
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
@@ -390,8 +407,8 @@ let package = Package(
         .testTarget(
             name: "KeychainToolTests",
             dependencies: [
-                "KeychainTool", "DataProtection", "SwiftKeychain", "KeychainBus", "KeychainEngine", "KeychainLogin",
-                "KeychainModel", "KeychainRun", "KeychainSystem", "KeychainTestSupport",
+                "KeychainTool", "DataProtection", "SwiftKeychain", "KeychainBus", "KeychainEngine", "KeychainHelpers",
+                "KeychainLogin", "KeychainModel", "KeychainRun", "KeychainSystem", "KeychainTestSupport",
             ],
             swiftSettings: houseSettings
         ),
@@ -446,7 +463,7 @@ if fuzzing == "1" || fuzzing == "replay" {
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
     let reached: Set = [
         "KeychainModel", "KeychainWire", "KeychainCrypto", "KeychainCertificates", "KeychainEngine", "SwiftKeychain",
-        "KeychainSecurity", "KeychainRun",
+        "KeychainSecurity", "KeychainRun", "KeychainHelpers",
     ]
     for target in package.targets {
         if reached.contains(target.name) { target.swiftSettings = (target.swiftSettings ?? []) + coverage }
@@ -463,6 +480,7 @@ if fuzzing == "1" || fuzzing == "replay" {
         ("FuzzWire", ["CFuzzer", "KeychainModel", "KeychainWire"]),
         ("FuzzCertificateFile", ["CFuzzer", "KeychainCertificates", "KeychainCrypto", "KeychainModel"]),
         ("FuzzRun", ["CFuzzer", "KeychainModel", "KeychainRun"]),
+        ("FuzzHelpers", ["CFuzzer", "KeychainEmbedded", "KeychainHelpers", "KeychainModel"]),
         (
             "FuzzKeyFile",
             [

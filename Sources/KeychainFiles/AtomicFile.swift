@@ -8,6 +8,7 @@ package import KeychainSystem
 package struct AtomicFile: Sendable {
     private let url: URL
     private let temporary: String
+    private let mode: mode_t
     private let files: any FileSystem
 
     /// A file whose writers take turns under a lock. What a writer left that was killed is removed by the next one.
@@ -15,11 +16,15 @@ package struct AtomicFile: Sendable {
         self.url = url
         self.files = files
         temporary = url.path + ".new"
+        mode = 0o600
     }
 
     /// A file that several processes may write at once, each by a name of its own, which begins with
     /// ``unlockedPrefix(_:)``.
-    package init(unlocked url: URL, _ files: any FileSystem) {
+    ///
+    /// - Parameter mode: For a file that is not ours, and that others may read.
+    package init(unlocked url: URL, mode: mode_t = 0o600, _ files: any FileSystem) {
+        self.mode = mode
         self.url = url
         self.files = files
         temporary = url.deletingLastPathComponent().path + "/" + Self.unlockedPrefix(url) + UUID().uuidString
@@ -64,6 +69,8 @@ package struct AtomicFile: Sendable {
         try check(file, "create")
         do throws(KeychainError) {
             do throws(KeychainError) {
+                // umask(2) has a say in what open(2) makes.
+                if mode != 0o600 { try check(fchmod(file, mode), "create") }
                 try writeAll(bytes, to: file)
                 try check(files.sync(file), "write")
             } catch {

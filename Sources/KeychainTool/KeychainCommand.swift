@@ -24,7 +24,7 @@ struct KeychainCommand: ParsableCommand {
             GenerateCommand.self, TOTPCommand.self, PasscodeCommand.self, LockCommand.self,
             UnlockCommand.self, WatchCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,
             KeyCommand.self, TrustCommand.self, FileCommand.self, RunCommand.self, AllowCommand.self, DenyCommand.self,
-            ClipboardHolderCommand.self,
+            SetupCommand.self, ClipboardHolderCommand.self,
         ])
 
     private static func parsed(_ arguments: some Collection<String>) throws -> any ParsableCommand {

@@ -87,7 +87,7 @@ extension Keychain {
         case ipp = "ipp "
 
         /// The scheme of URLs. For most protocols it is the name of the case.
-        var scheme: String {
+        package var scheme: String {
             switch self {
             case .pop3: "pop"
             case .pop3s: "pops"

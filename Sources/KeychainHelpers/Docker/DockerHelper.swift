@@ -1,0 +1,85 @@
+internal import Foundation
+internal import KeychainModel
+
+/// `docker-credential-keychain`: the credential helper of docker, podman, buildah and skopeo.
+///
+/// A failure is a text on standard output and the status 1. Three texts have a meaning of their own to the clients; every
+/// other one stops them.
+enum DockerHelper: Helper {
+    static let name = "docker-credential-keychain"
+
+    private static let notFound = "credentials not found in native keychain"
+    private static let noServer = "no credentials server URL"
+    private static let noUsername = "no credentials username"
+
+    static func answerOutOfTime(_ arguments: [String]) -> String { "the keychain did not answer in time\n" }
+
+    static func run(_ arguments: [String], _ console: HelperConsole) -> Int32 {
+        do {
+            switch arguments.first {
+            case "get": try get(try url(console), console)
+            case "store": try store(try JSONMessage.decode(DockerCredential.self, try console.read(), from: "docker"))
+            case "erase": try erase(try url(console))
+            case "list": try list(console)
+            case "version", "--version", "-v": try console.write("\(name) (swift-keychain) 0.1.0\n")
+            default:
+                console.complain("docker calls this program with get, store, erase, list or version")
+                return 64
+            }
+            return 0
+        } catch {
+            // Clients show what comes here, and nothing of standard error.
+            console.writeLast(HelperConsole.text(of: error) + "\n")
+            return 1
+        }
+    }
+
+    private static var items: HelperItems { HelperItems(.internetPassword, mark: "registry credential") }
+
+    private static func url(_ console: HelperConsole) throws -> String {
+        let url = try console.read().text().trimmingCharacters(in: .whitespacesAndNewlines)
+        if url.isEmpty { throw HelperFailure(noServer) }
+        return url
+    }
+
+    /// The URL is the item's server, byte by byte as docker gave it: docker asks for it in the same form.
+    private static func scope(_ url: String) -> AttributeSet { [.server: .text(url)] }
+
+    // MARK: Operations
+
+    private static func get(_ url: String, _ console: HelperConsole) throws {
+        let items = items
+        guard let item = try items.find(scope(url)).first else { throw HelperFailure(notFound) }
+        let credential = DockerCredential(
+            serverURL: url, username: item.text(.account) ?? "", secret: try items.secret(of: item).text())
+        try console.write(try JSONMessage.line(credential))
+    }
+
+    private static func store(_ credential: DockerCredential) throws {
+        if credential.serverURL.isEmpty { throw HelperFailure(noServer) }
+        if credential.username.isEmpty { throw HelperFailure(noUsername) }
+        var attributes = scope(credential.serverURL)
+        attributes[.account] = .text(credential.username)
+        attributes[.path] = .text("")
+        attributes[.securityDomain] = .text("")
+        attributes[.port] = .number(0)
+        attributes[.internetProtocol] = .number(0)
+        attributes[.authenticationType] = .text("")
+        try items.store(
+            SecretBytes(credential.secret), attributes, label: credential.serverURL,
+            replacing: scope(credential.serverURL))
+    }
+
+    private static func erase(_ url: String) throws {
+        if try items.erase(scope(url)) == 0 { throw HelperFailure(notFound) }
+    }
+
+    /// The oldest first, so that of two items for one URL the later one counts, as it does for get.
+    private static func list(_ console: HelperConsole) throws {
+        var users: [String: String] = [:]
+        for item in try items.find(AttributeSet()).reversed() {
+            if let url = item.text(.server) { users[url] = item.text(.account) ?? "" }
+        }
+        try console.write(try JSONMessage.line(users))
+    }
+}

@@ -1,0 +1,70 @@
+internal import Foundation
+internal import KeychainModel
+internal import SwiftKeychain
+
+/// A credential as the attributes of an internet password.
+extension GitCredential {
+    /// What the message names. What it does not name is open, except port and way of authentication.
+    ///
+    /// nil: it names too little to mean something, or something that no item of git's has.
+    var attributes: AttributeSet? {
+        guard let scheme, let kind = Self.attribute(scheme: scheme), let host, !host.isEmpty || path?.isEmpty == false
+        else { return nil }
+        var attributes = AttributeSet()
+        if let username { attributes[.account] = AttributeValue(bytes: username) }
+        let (server, port) = Self.serverAndPort(host)
+        attributes[.server] = AttributeValue(bytes: server)
+        attributes[.port] = .number(Int64(port))
+        attributes[.internetProtocol] = kind
+        if let path { attributes[.path] = AttributeValue(bytes: path) }
+        return attributes
+    }
+
+    /// Those of the item in which it is stored: everything that makes one unique.
+    var attributesToStore: AttributeSet? {
+        guard var attributes else { return nil }
+        attributes[.securityDomain] = .text("")
+        if path == nil { attributes[.path] = .text("") }
+        if username == nil { attributes[.account] = .text("") }
+        attributes[.authenticationType] = AttributeValue(bytes: authenticationScheme ?? Data())
+        return attributes
+    }
+
+    /// The text for a person's list of items.
+    var label: String {
+        func text(_ bytes: Data?) -> String { String(decoding: bytes ?? Data(), as: UTF8.self) }
+        return "\(text(scheme))://\(text(host))" + (path.map { "/" + text($0) } ?? "")
+    }
+
+    /// Apple's name of a protocol, or git's own for one that Apple's keychain has no name for, such as `cert`.
+    ///
+    /// nil: it is no name of a protocol (RFC 3986, 3.1), or one of Apple's names of another.
+    private static func attribute(scheme: Data) -> AttributeValue? {
+        guard let text = String(validating: scheme, as: UTF8.self),
+            text.utf8.first.map({ Character(UnicodeScalar($0)).isLetter }) ?? false,
+            text.utf8.allSatisfy({ isOfScheme($0) })
+        else { return nil }
+        if let known = Keychain.InternetProtocol.allCases.first(where: { $0.scheme == text }) {
+            return .text(known.rawValue)
+        }
+        return Keychain.InternetProtocol(rawValue: text) == nil ? .text(text) : nil
+    }
+
+    private static func isOfScheme(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    /// The port is behind the last colon, if that is a number as one is written: an address of IPv6 has colons too, and
+    /// is in brackets. 0: none is named.
+    static func serverAndPort(_ host: Data) -> (server: Data, port: UInt16) {
+        guard let colon = host.lastIndex(of: UInt8(ascii: ":")) else { return (host, 0) }
+        let digits = String(decoding: host[host.index(after: colon)...], as: UTF8.self)
+        guard let port = UInt16(digits), port > 0, String(port) == digits else { return (host, 0) }
+        return (Data(host[..<colon]), port)
+    }
+}

@@ -1,0 +1,108 @@
+internal import Foundation
+internal import KeychainModel
+
+/// The three descriptors between a tool and its helper.
+struct HelperConsole {
+    /// The most a tool may send: more than any of them has reason to.
+    private static let mostBytes = 4 << 20
+
+    /// The name that messages begin with.
+    let program: String
+
+    // MARK: Input
+
+    /// Everything until the end of standard input.
+    func read() throws -> SecretBytes {
+        let buffer = SecretBuffer()
+        // A person at a terminal may take their time.
+        if isatty(STDIN_FILENO) == 1 { TimeLimit.pause() }
+        while try fill(buffer) {}
+        TimeLimit.start()
+        return buffer.secret()
+    }
+
+    /// - Returns: false at the end of the input.
+    func fill(_ buffer: SecretBuffer) throws -> Bool {
+        let room = buffer.room()
+        let count = Foundation.read(STDIN_FILENO, room.baseAddress, room.count)
+        if count < 0 {
+            if errno == EINTR { return true }
+            throw HelperFailure("cannot read standard input: \(String(cString: strerror(errno)))")
+        }
+        buffer.advance(by: count)
+        guard buffer.count <= Self.mostBytes else { throw HelperFailure("standard input has more than 4 MiB") }
+        return count > 0
+    }
+
+    // MARK: Output
+
+    func write(_ text: String) throws {
+        var text = text
+        try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
+    }
+
+    func write(_ bytes: Data) throws { try bytes.withUnsafeBytes { try write($0) } }
+
+    func write(_ buffer: SecretBuffer) throws { try buffer.withUnsafeBytes { try write($0) } }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        guard let failure = Self.write(bytes, to: STDOUT_FILENO) else { return }
+        throw HelperFailure("cannot write to standard output: \(String(cString: strerror(failure)))")
+    }
+
+    /// The last words to a tool after a failure. One that cannot be told either is told to the person.
+    func writeLast(_ text: String) {
+        do { try write(text) } catch { complain(error) }
+    }
+
+    /// A message for a person, in one line. Names in it may come from servers: nothing in it moves a terminal's cursor.
+    func complain(_ message: String) {
+        var line = "\(program): \(Self.escape(message))\n"
+        // Where errors cannot be reported there is nobody to report that to.
+        line.withUTF8 { _ = Self.write(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
+    }
+
+    func complain(_ error: any Error) { complain(Self.text(of: error)) }
+
+    static func text(of error: any Error) -> String {
+        switch error {
+        case let error as KeychainError: error.message
+        case let error as HelperFailure: error.message
+        default: "\(error)"
+        }
+    }
+
+    private static func escape(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    /// - Returns: an errno value; nil: everything was written.
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return nil
+    }
+}
+
+extension SecretBuffer {
+    func append(_ text: StaticString) {
+        text.withUTF8Buffer { append(UnsafeRawBufferPointer($0)) }
+    }
+
+    func append(_ secret: SecretBytes) { secret.withUnsafeBytes { append($0) } }
+
+    func append(_ data: Data) { data.withUnsafeBytes { append($0) } }
+}

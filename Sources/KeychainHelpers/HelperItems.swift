@@ -1,0 +1,211 @@
+internal import Foundation
+internal import KeychainModel
+internal import SwiftKeychain
+
+/// The items of one helper: those of its class and access group that have its mark, which is their description
+/// (`kSecAttrDescription`). A helper finds, changes and removes no others.
+struct HelperItems {
+    /// The group of the command `keychainctl` too, which so finds them with every host.
+    private static let accessGroup = "keychain"
+    /// After so many attempts another program has changed the same items each time.
+    private static let mostAttempts = 20
+
+    private let itemClass: ItemClass
+    /// nil: every item of the class in the group.
+    private let mark: String?
+    private let connection: Connection
+
+    init(_ itemClass: ItemClass, mark: String?, _ connection: Connection = Self.connection) {
+        (self.itemClass, self.mark, self.connection) = (itemClass, mark, connection)
+    }
+
+    /// To the keychain that every program of this user has.
+    static var connection: Connection {
+        var configuration = KeychainConfiguration()
+        configuration.accessGroups = [accessGroup]
+        return Connection(configuration)
+    }
+
+    // MARK: Finding
+
+    /// What has these attributes, the latest first. Nobody is asked for anything.
+    ///
+    /// - Throws: `.interactionNotAllowed` if the keychain is locked, or an item asks for authentication.
+    func find(_ attributes: AttributeSet) throws(KeychainError) -> [Item] {
+        try find(query(attributes), wantsSecrets: false).sorted { $0.modified > $1.modified }
+    }
+
+    /// The secret of an item that was found.
+    ///
+    /// - Throws: `.decode` if it is damaged.
+    func secret(of item: Item) throws(KeychainError) -> SecretBytes {
+        guard let secret = try soundSecret(of: item) else {
+            throw KeychainError(
+                .decode,
+                message: "an item is there, but its secret is damaged or was tampered with: run 'keychainctl doctor'")
+        }
+        return secret
+    }
+
+    /// nil: it is damaged, and a search for secrets leaves it out; or the item is gone.
+    private func soundSecret(of item: Item) throws(KeychainError) -> SecretBytes? {
+        try find(query(item), wantsSecrets: true).first?.secret
+    }
+
+    private func find(_ query: ItemQuery, wantsSecrets: Bool) throws(KeychainError) -> [Item] {
+        // To look for something makes no store.
+        if try connection.placeOfMissingStore() != nil { return [] }
+        do throws(KeychainError) {
+            guard case .found(let items) = try connection.perform(.find(FindRequest(query, wantsSecrets: wantsSecrets)))
+            else { throw Self.otherAnswer }
+            return items
+        } catch  where error.code == .itemNotFound {
+            return []
+        }
+    }
+
+    private func query(_ attributes: AttributeSet) -> ItemQuery {
+        var query = ItemQuery(itemClass)
+        query.attributes = attributes
+        if let mark { query.attributes[.description] = .text(mark) }
+        query.accessGroup = Self.accessGroup
+        query.limit = .all
+        query.authenticationUI = .fail
+        return query
+    }
+
+    private func query(_ item: Item) -> ItemQuery {
+        var query = ItemQuery(itemClass)
+        query.persistentReference = item.persistentReference
+        query.authenticationUI = .fail
+        return query
+    }
+
+    // MARK: Changing
+
+    /// Stores a secret, in place of every other one that has the attributes of `scope`. A secret that is there already
+    /// is not written again.
+    ///
+    /// - Parameters:
+    ///   - attributes: All that make an item unique.
+    ///   - scope: Those of them that say what the secret is for.
+    /// - Throws: `.duplicateItem` if there is such an item without the mark.
+    func store(
+        _ secret: SecretBytes, _ attributes: AttributeSet, label: String, replacing scope: AttributeSet
+    ) throws(KeychainError) {
+        var request = AddRequest(itemClass)
+        request.attributes = attributes
+        request.attributes[.label] = .text(label)
+        request.attributes[.description] = mark.map { .text($0) }
+        request.accessGroup = Self.accessGroup
+        request.secret = secret
+        for _ in 0..<Self.mostAttempts {
+            let query = query(scope)
+            let present = try find(query, wantsSecrets: false)
+            let same = present.first { $0.has(attributes) }
+            if let same, present.count == 1, try soundSecret(of: same)?.isSame(as: secret) == true { return }
+            var steps = present.filter { $0.identifier != same?.identifier }.map {
+                TransactionRequest.Step.delete(self.query($0))
+            }
+            if let same {
+                var changes = ItemChanges()
+                changes.secret = secret
+                steps.append(.update(UpdateRequest(self.query(same), changes: changes)))
+            } else {
+                steps.append(.add(request))
+            }
+            if try commit(steps, seen: present, query) { return }
+        }
+        throw Self.changedAllTheTime
+    }
+
+    /// Removes the items that have the attributes of `scope`, those of them whose secret is meant.
+    ///
+    /// - Parameter isMeant: nil: all of them are.
+    /// - Returns: How many items were removed.
+    /// - Throws: `.interactionNotAllowed` if the keychain is locked: then nobody can say what is meant.
+    @discardableResult
+    func erase(_ scope: AttributeSet, ifSecretIs isMeant: ((SecretBytes) -> Bool)? = nil) throws(KeychainError) -> Int {
+        for _ in 0..<Self.mostAttempts {
+            let query = query(scope)
+            let present = try find(query, wantsSecrets: false)
+            var steps: [TransactionRequest.Step] = []
+            for item in present {
+                if let isMeant, try !(soundSecret(of: item).map(isMeant) ?? false) { continue }
+                steps.append(.delete(self.query(item)))
+            }
+            if steps.isEmpty { return 0 }
+            if try commit(steps, seen: present, query) { return steps.count }
+        }
+        throw Self.changedAllTheTime
+    }
+
+    /// - Returns: false if another program has changed something meanwhile; then nothing was changed here.
+    private func commit(
+        _ steps: [TransactionRequest.Step], seen: [Item], _ query: ItemQuery
+    ) throws(KeychainError) -> Bool {
+        let seen = [SeenItems(query, versions: seen.map { ItemVersion($0) }, hasSecrets: false)]
+        do throws(KeychainError) {
+            guard
+                case .committed(let isDone) = try connection.perform(
+                    .transaction(TransactionRequest(seen: seen, steps: steps)))
+            else { throw Self.otherAnswer }
+            return isDone
+        } catch  where error.code == .duplicateItem {
+            // Either another process was quicker, or what is there is not this helper's.
+            if try !find(self.query(steps.attributesToAdd), wantsSecrets: false).isEmpty { return false }
+            throw KeychainError(
+                .duplicateItem,
+                message: "the keychain has such an item already, which is not this helper's: its description is not "
+                    + "\"\(mark ?? "")\". It was left as it is; delete it, or give it that description, with 'keychainctl'",
+                cause: error)
+        }
+    }
+
+    private static var otherAnswer: KeychainError {
+        KeychainError(.internalFailure, message: "the keychain answered something else than was asked")
+    }
+
+    private static var changedAllTheTime: KeychainError {
+        KeychainError(.notAvailable, message: "other programs change the same items all the time: try again later")
+    }
+}
+
+extension [TransactionRequest.Step] {
+    fileprivate var attributesToAdd: AttributeSet {
+        for case .add(let request) in self {
+            var attributes = request.attributes
+            attributes[.label] = nil
+            return attributes
+        }
+        return AttributeSet()
+    }
+}
+
+extension Item {
+    fileprivate func has(_ wanted: AttributeSet) -> Bool {
+        wanted.entries.allSatisfy { attributes[$0.attribute].map($0.value.matches) ?? false }
+    }
+
+    /// An attribute's bytes, whether they were given as text or not.
+    func bytes(_ attribute: Attribute) -> Data? {
+        switch attributes[attribute] {
+        case .text(let text): Data(text.utf8)
+        case .data(let data): data
+        case .number, .date, nil: nil
+        }
+    }
+
+    func text(_ attribute: Attribute) -> String? { bytes(attribute).flatMap { String(validating: $0, as: UTF8.self) } }
+}
+
+extension AttributeValue {
+    /// Text where the bytes are some, as people and other programs write it.
+    init(bytes: Data) { self = String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .data(bytes) }
+}
+
+extension SecretBytes {
+    func isSame(as other: SecretBytes) -> Bool {
+        withUnsafeBytes { mine in other.withUnsafeBytes { mine.hasSameBytes(as: $0) } }
+    }
+}

@@ -1,0 +1,34 @@
+internal import Foundation
+package import KeychainModel
+
+/// One JSON value on a line, as docker and cargo send and expect it.
+package enum JSONMessage {
+    /// - Throws: ``HelperFailure``, which says nothing of the input: there may be a secret in it.
+    package static func decode<T: Decodable>(
+        _ type: T.Type, _ bytes: SecretBytes, from sender: String
+    ) throws(HelperFailure) -> T {
+        do {
+            return try JSONDecoder().decode(type, from: bytes.copyData())
+        } catch {
+            throw HelperFailure("\(sender) sent something that is not the JSON of its protocol: nothing was done")
+        }
+    }
+
+    static func line(_ value: some Encodable) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(value) + Data("\n".utf8)
+    }
+}
+
+extension SecretBytes {
+    convenience init(_ text: String) { self.init(copying: Data(text.utf8)) }
+
+    /// - Throws: ``HelperFailure`` if it is none.
+    func text() throws(HelperFailure) -> String {
+        guard let text = withUnsafeBytes({ String(validating: $0, as: UTF8.self) }) else {
+            throw HelperFailure("the stored secret is not UTF-8, and only text can be given to this tool")
+        }
+        return text
+    }
+}

@@ -1,0 +1,31 @@
+internal import Glibc
+
+/// The end of a helper that takes too long: a tool waits for its helper without a limit of its own.
+enum TimeLimit {
+    static let seconds: UInt32 = 30
+
+    /// Set before the signal can come, and never freed.
+    private nonisolated(unsafe) static var answer: UnsafeMutablePointer<CChar>?
+    private nonisolated(unsafe) static var complaint: UnsafeMutablePointer<CChar>?
+
+    /// - Parameter answer: The text for standard output when the time is over.
+    static func begin(_ program: String, answer text: String) {
+        answer = strdup(text)
+        complaint = strdup("\(program): no answer within \(seconds) seconds: 'keychainctl doctor' says what is wrong\n")
+        signal(SIGALRM) { _ in TimeLimit.end() }
+        start()
+    }
+
+    /// Gives another ``seconds`` to what comes next.
+    static func start() { alarm(seconds) }
+
+    /// For as long as the tool has asked nothing, or a person types.
+    static func pause() { alarm(0) }
+
+    /// Only what may be called in a signal's handler.
+    private static func end() {
+        if let complaint { _ = write(STDERR_FILENO, complaint, strlen(complaint)) }
+        if let answer { _ = write(STDOUT_FILENO, answer, strlen(answer)) }
+        _exit(1)
+    }
+}

@@ -1,0 +1,64 @@
+internal import Foundation
+internal import KeychainFiles
+internal import KeychainModel
+internal import KeychainSystem
+
+/// Where a tool's files and programs are.
+struct SetupSurroundings {
+    var environment = Environment.process
+    /// Of the command itself.
+    var programDirectory = FilePath.directory(of: ProcessInfo.processInfo.arguments.first ?? "")
+
+    init() {
+        if let path = SetupChange.target(of: "/proc/self/exe") { programDirectory = FilePath.directory(of: path) }
+    }
+
+    func variable(_ name: String) -> String? { environment.variables[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// A path in the home directory.
+    func home(_ path: String) throws -> String {
+        try environment.directory("", inHome: path).path
+    }
+
+    /// A path in the directory of configuration files.
+    func configuration(_ path: String) throws -> String {
+        try environment.directory("XDG_CONFIG_HOME", inHome: ".config").appendingPathComponent(path).path
+    }
+
+    // MARK: Programs
+
+    private var searchPath: [String] {
+        (variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map(String.init)
+    }
+
+    func isInSearchPath(_ directory: String) -> Bool { searchPath.contains { FilePath.isSame($0, directory) } }
+
+    /// The program that a tool would find by its name. nil: none.
+    func program(_ name: String) -> String? { Self.program(name, in: searchPath) }
+
+    /// A helper, in the PATH or where one is installed beside this command.
+    ///
+    /// - Throws: ``ToolFailure`` if it is nowhere.
+    func helper(_ name: String) throws -> String {
+        let beside = [programDirectory, programDirectory + "/../libexec/keychain"]
+        let found = [Self.program(name, in: searchPath), Self.program(name, in: beside)].compactMap(\.self)
+        guard let path = found.first(where: isHelper) else {
+            throw ToolFailure(
+                message:
+                    "there is no \(name) of the keychain, neither in the PATH nor in \(programDirectory): install it "
+                    + "with Scripts/install-helpers")
+        }
+        return path
+    }
+
+    /// Whether a program is one of the helpers, and not another one of the same name.
+    func isHelper(_ path: String) -> Bool {
+        guard let real = realpath(path, nil) else { return false }
+        defer { free(real) }
+        return FilePath.name(of: String(cString: real)) == "keychain-helper"
+    }
+
+    private static func program(_ name: String, in directories: [String]) -> String? {
+        directories.lazy.map { FilePath.join($0, name) }.first { access($0, X_OK) == 0 }
+    }
+}

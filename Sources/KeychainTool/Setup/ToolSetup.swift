@@ -1,0 +1,41 @@
+internal import Foundation
+
+/// What has to be changed so that a tool finds its secrets in the keychain.
+struct SetupPlan {
+    var changes: [SetupChange] = []
+    /// For the person: what the change means, and what it leaves as it is.
+    var notes: [String] = []
+    /// false: the tool asks no helper.
+    var isPossible = true
+
+    /// - Parameter edit: nil: the file is as it should be.
+    mutating func change(_ file: SetupFile, _ edit: TextEdit?) {
+        guard let edit else { return }
+        changes.append(.edit(path: file.path, edit, isNew: file.content == nil))
+    }
+}
+
+/// A tool that `keychainctl setup` knows.
+protocol ToolSetup: Sendable {
+    static var name: String { get }
+    static var summary: String { get }
+    /// Whether it starts the command `keyring` (``KeyringLink``).
+    static var usesKeyring: Bool { get }
+    /// Looks, and changes nothing.
+    ///
+    /// - Throws: ``ToolFailure`` for a file that cannot be changed safely; its message says what to write by hand.
+    static func plan(_ surroundings: SetupSurroundings) throws -> SetupPlan
+}
+
+extension ToolSetup {
+    static var usesKeyring: Bool { false }
+}
+
+enum ToolSetups {
+    static let all: [any ToolSetup.Type] = [
+        GitSetup.self, DockerSetup.self, PodmanSetup.self, CargoSetup.self, PipSetup.self, UVSetup.self,
+        SwiftPMSetup.self,
+    ]
+
+    static func named(_ name: String) -> (any ToolSetup.Type)? { all.first { $0.name == name } }
+}

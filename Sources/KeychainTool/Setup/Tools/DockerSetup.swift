@@ -1,0 +1,55 @@
+internal import Foundation
+internal import KeychainSystem
+
+enum DockerSetup: ToolSetup {
+    static let name = "docker"
+    static let summary = "credsStore in docker's config.json"
+
+    private static let key = "credsStore"
+    private static let value = #""keychain""#
+
+    static func plan(_ surroundings: SetupSurroundings) throws -> SetupPlan {
+        try surroundings.requireInSearchPath("docker-credential-keychain")
+        let directory = try surroundings.variable("DOCKER_CONFIG") ?? surroundings.home(".docker")
+        let file = try SetupFile(FilePath.join(directory, "config.json"))
+        let text = try file.text
+        var plan = SetupPlan()
+        if text.allSatisfy(\.isWhitespace) {
+            plan.change(file, TextEdit(offset: text.utf8.count, inserting: "{\n\t\"\(key)\": \(value)\n}\n"))
+            return plan
+        }
+        guard let object = JSONText(text) else {
+            throw ToolFailure(
+                message: "\(file.path) is not a JSON object: mend it, and put \"\(key)\": \(value) into it")
+        }
+        if let former = object.value(of: key), former != value {
+            plan.notes.append("docker used the helper \(former) so far: log in again, or move what is there")
+        }
+        plan.change(file, object.setting(key, to: value))
+        let registries = plainRegistries(text)
+        if !registries.isEmpty {
+            plan.notes.append(
+                "\(file.path) has passwords in plain text, for \(registries.joined(separator: ", ")): 'docker logout' and "
+                    + "'docker login' move each of them")
+        }
+        return plan
+    }
+
+    private static func plainRegistries(_ text: String) -> [String] {
+        let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+        let registries = object?["auths"] as? [String: [String: Any]] ?? [:]
+        return registries.filter { $0.value["auth"] != nil || $0.value["identitytoken"] != nil }.keys.sorted()
+    }
+}
+
+extension SetupSurroundings {
+    /// For tools that look for a helper by its name alone.
+    func requireInSearchPath(_ name: String) throws {
+        let path = try helper(name)
+        guard let found = program(name), isHelper(found) else {
+            throw ToolFailure(
+                message: "\(path) is not in the PATH, where alone the tool looks for it: install it with "
+                    + "Scripts/install-helpers, or put its directory into the PATH")
+        }
+    }
+}

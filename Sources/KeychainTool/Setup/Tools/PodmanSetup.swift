@@ -1,0 +1,22 @@
+internal import Foundation
+
+/// podman, buildah and skopeo. A file of its own beside their other configuration leaves the rest as it is.
+enum PodmanSetup: ToolSetup {
+    static let name = "podman"
+    static let summary = "credential-helpers in registries.conf.d, for podman, buildah and skopeo"
+
+    private static let line = #"credential-helpers = ["keychain", "containers-auth.json"]"#
+
+    static func plan(_ surroundings: SetupSurroundings) throws -> SetupPlan {
+        try surroundings.requireInSearchPath("docker-credential-keychain")
+        let file = try SetupFile(try surroundings.configuration("containers/registries.conf.d/50-keychain.conf"))
+        let text = try file.text
+        var plan = SetupPlan()
+        if text.contains(line) { return plan }
+        guard text.isEmpty else {
+            throw ToolFailure(message: "\(file.path) is there already: put this line into it: \(line)")
+        }
+        plan.change(file, TextEdit(offset: 0, inserting: line + "\n"))
+        return plan
+    }
+}
