@@ -33,7 +33,6 @@ import Testing
         arguments: [
             ("ststus", "'keychainctl ststus': did you mean 'keychainctl status'?"),
             ("file protct x", "'keychainctl file protct': did you mean 'keychainctl file protect'?"),
-            ("add nosuch", "'keychainctl add nosuch': there are generic, internet, key"),
             ("help nosuch", "'keychainctl nosuch': there are demo, status, "),
             ("find --limit 3", "Unknown option '--limit'"),
             ("get genric --service s", "'genric' is none of generic, internet, certificate, key, identity, and beside"),
