@@ -6,6 +6,7 @@ struct ProcessBenchmark {
     struct Programs {
         var race: String?
         var keychain: String?
+        var helper: String?
         var compareSecretTool: String?
     }
 
@@ -13,6 +14,8 @@ struct ProcessBenchmark {
     let layout: StoreLayout
 
     private static let memoryGoal = 40_000_000.0
+    /// In microseconds.
+    private static let helperGoal = 12_000.0
     private static let runs = 50
 
     /// A program that fails takes its own rows from the table, and not the others with it.
@@ -20,7 +23,7 @@ struct ProcessBenchmark {
         tell("measuring whole processes")
         var rows: [Row] = []
         var hasFailed = false
-        for measure in [engineMemory, commandMemory, againstSecretTool] {
+        for measure in [engineMemory, command, helper, againstSecretTool] {
             do {
                 rows += try measure()
             } catch {
@@ -42,15 +45,44 @@ struct ProcessBenchmark {
         ]
     }
 
-    private func commandMemory() throws -> [Row] {
-        guard let race = programs.race, let keychain = programs.keychain else {
-            tell("SKIPPED: memory of `keychainctl get` (needs --race and --keychain)")
+    private func command() throws -> [Row] {
+        guard let keychain = programs.keychain else {
+            tell("SKIPPED: memory of `keychainctl get` (needs --keychain)")
             return []
         }
         let item = SampleItem.stored(layout.items / 2, of: layout.items)
         let get = [keychain, "get", "generic", "--service", item.service, "--account", item.account]
+        guard let figures = try race(5, get) else { return [] }
+        return [
+            row("resident memory, `keychainctl get`", figures.largest, goal: Self.memoryGoal),
+            Row(
+                work: "whole process: `keychainctl get`", items: layout.items, unit: .microseconds, floor: nil,
+                engine: figures.time, measure: .value),
+        ]
+    }
+
+    private func helper() throws -> [Row] {
+        guard let helper = programs.helper else {
+            tell("SKIPPED: `keychain-secret` (needs --helper)")
+            return []
+        }
+        let item = SampleItem.stored(layout.items / 2, of: layout.items)
+        guard let figures = try race(Self.runs, [helper, "keychain-secret", item.service, item.account]) else { return [] }
+        return [
+            Row(
+                work: "whole process: `keychain-secret`, a helper of other tools", items: layout.items,
+                unit: .microseconds, floor: nil, engine: figures.time, measure: .value, goal: Self.helperGoal)
+        ]
+    }
+
+    /// A command on the engine's store; nil: there is nothing to race it with.
+    private func race(_ count: Int, _ command: [String]) throws -> RaceResult? {
+        guard let race = programs.race else {
+            tell("SKIPPED: \(command[0]) (needs --race)")
+            return nil
+        }
         let output = try BenchmarkRun.program(
-            race, ["5", "--"] + get,
+            race, [String(count), "--"] + command,
             environment: [
                 "KEYCHAIN_HOME": layout.engine.appendingPathComponent("store").path,
                 "XDG_STATE_HOME": layout.engine.appendingPathComponent("state").path,
@@ -58,12 +90,7 @@ struct ProcessBenchmark {
         guard let figures = output.map(RaceResult.parse)?.first else {
             throw BenchmarkError("\(race) printed no figures")
         }
-        return [
-            row("resident memory, `keychainctl get`", figures.largest, goal: Self.memoryGoal),
-            Row(
-                work: "whole process: `keychainctl get`", items: layout.items, unit: .microseconds, floor: nil,
-                engine: figures.time, measure: .value),
-        ]
+        return figures
     }
 
     private func againstSecretTool() throws -> [Row] {

@@ -35,6 +35,8 @@ struct RunCommand: ParsableCommand {
 
     @Option(help: "The command keychainctl, built for release.")
     var keychain: String?
+    @Option(help: "The program keychain-helper, built for release.")
+    var helper: String?
 
     @Option(help: "The script Benchmarks/compare-secret-tool.")
     var compareSecretTool: String?
@@ -76,6 +78,6 @@ struct RunCommand: ParsableCommand {
     private var plan: Plan { Plan(lookUps: lookUps, adds: adds, hits: hits, batches: batches, unlocks: unlocks) }
 
     private var programs: ProcessBenchmark.Programs {
-        ProcessBenchmark.Programs(race: race, keychain: keychain, compareSecretTool: compareSecretTool)
+        ProcessBenchmark.Programs(race: race, keychain: keychain, helper: helper, compareSecretTool: compareSecretTool)
     }
 }
