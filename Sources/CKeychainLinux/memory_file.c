@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // Older headers lack it.
@@ -38,7 +39,8 @@ int ckeychain_memory_file(const char *name, const void *bytes, size_t count, int
     if (file < 0) {
         return errno;
     }
-    int failure = fill(file, bytes, count, may_change);
+    // Editors give the mode to the copies that they make.
+    int failure = fchmod(file, S_IRUSR | S_IWUSR) == 0 ? fill(file, bytes, count, may_change) : errno;
     // Beyond the numbers that people use in shell scripts.
     *descriptor = failure == 0 ? fcntl(file, may_change ? F_DUPFD_CLOEXEC : F_DUPFD, 10) : -1;
     if (failure == 0 && *descriptor < 0) {

@@ -20,8 +20,9 @@ static sigset_t held;
 static void note_signal(int number, siginfo_t *information, void *context) {
     (void)context;
     int failure = errno;
-    // A key of the terminal, a change of its size and the like come from the kernel, to every process of the group.
-    unsigned char note[2] = {(unsigned char)number, information->si_code <= 0};
+    // A key of the terminal, a change of its size and the like come from the kernel, to every process of the group; the end
+    // of the terminal comes to the first process of the session alone.
+    unsigned char note[2] = {(unsigned char)number, number == SIGHUP || information->si_code <= 0};
     // A full pipe has notes enough.
     (void)!write(notes[1], note, sizeof note);
     errno = failure;

@@ -12,19 +12,22 @@ package struct AtomicFile: Sendable {
     private let files: any FileSystem
 
     /// A file whose writers take turns under a lock. What a writer left that was killed is removed by the next one.
-    package init(locked url: URL, _ files: any FileSystem) {
+    ///
+    /// - Parameters:
+    ///   - temporaryName: Of the unfinished file beside it. nil: one that nobody else has in a directory of ours.
+    ///   - mode: For a file that is not ours, and that others may read.
+    package init(locked url: URL, temporaryName: String? = nil, mode: mode_t = 0o600, _ files: any FileSystem) {
         self.url = url
         self.files = files
-        temporary = url.path + ".new"
-        mode = 0o600
+        temporary =
+            temporaryName.map { url.deletingLastPathComponent().path + "/" + $0 } ?? url.path + ".new"
+        self.mode = mode
     }
 
     /// A file that several processes may write at once, each by a name of its own, which begins with
     /// ``unlockedPrefix(_:)``.
-    ///
-    /// - Parameter mode: For a file that is not ours, and that others may read.
-    package init(unlocked url: URL, mode: mode_t = 0o600, _ files: any FileSystem) {
-        self.mode = mode
+    package init(unlocked url: URL, _ files: any FileSystem) {
+        mode = 0o600
         self.url = url
         self.files = files
         temporary = url.deletingLastPathComponent().path + "/" + Self.unlockedPrefix(url) + UUID().uuidString

@@ -30,9 +30,12 @@ struct HelperItems {
 
     /// What has these attributes, the latest first. Nobody is asked for anything.
     ///
+    /// - Parameter leavingOut: Whether items that ask for authentication are none.
     /// - Throws: `.interactionNotAllowed` if the keychain is locked, or an item asks for authentication.
-    func find(_ attributes: AttributeSet) throws(KeychainError) -> [Item] {
-        try find(query(attributes), wantsSecrets: false).sorted { $0.modified > $1.modified }
+    func find(_ attributes: AttributeSet, leavingOut: Bool = false) throws(KeychainError) -> [Item] {
+        var query = query(attributes)
+        if leavingOut { query.authenticationUI = .skip }
+        return try find(query, wantsSecrets: false).sorted { $0.modified > $1.modified }
     }
 
     /// The secret of an item that was found.
@@ -69,6 +72,7 @@ struct HelperItems {
         query.attributes = attributes
         if let mark { query.attributes[.description] = .text(mark) }
         query.accessGroup = Self.accessGroup
+        query.synchronizable = .any
         query.limit = .all
         query.authenticationUI = .fail
         return query
@@ -77,6 +81,7 @@ struct HelperItems {
     private func query(_ item: Item) -> ItemQuery {
         var query = ItemQuery(itemClass)
         query.persistentReference = item.persistentReference
+        query.synchronizable = .any
         query.authenticationUI = .fail
         return query
     }
@@ -103,7 +108,7 @@ struct HelperItems {
             let query = query(scope)
             let present = try find(query, wantsSecrets: false)
             let same = present.first { $0.has(attributes) }
-            if let same, present.count == 1, try soundSecret(of: same)?.isSame(as: secret) == true { return }
+            if let same, present.count == 1, try soundSecret(of: same)?.hasSameBytes(as: secret) == true { return }
             var steps = present.filter { $0.identifier != same?.identifier }.map {
                 TransactionRequest.Step.delete(self.query($0))
             }
@@ -202,10 +207,4 @@ extension Item {
 extension AttributeValue {
     /// Text where the bytes are some, as people and other programs write it.
     init(bytes: Data) { self = String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .data(bytes) }
-}
-
-extension SecretBytes {
-    func isSame(as other: SecretBytes) -> Bool {
-        withUnsafeBytes { mine in other.withUnsafeBytes { mine.hasSameBytes(as: $0) } }
-    }
 }

@@ -25,9 +25,9 @@ extension SecretBytes {
     convenience init(_ text: String) { self.init(copying: Data(text.utf8)) }
 
     /// - Throws: ``HelperFailure`` if it is none.
-    func text() throws(HelperFailure) -> String {
+    func text(_ name: String) throws(HelperFailure) -> String {
         guard let text = withUnsafeBytes({ String(validating: $0, as: UTF8.self) }) else {
-            throw HelperFailure("the stored secret is not UTF-8, and only text can be given to this tool")
+            throw HelperFailure("\(name) is not UTF-8, and this tool's protocol has text alone")
         }
         return text
     }

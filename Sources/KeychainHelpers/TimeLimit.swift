@@ -24,8 +24,17 @@ enum TimeLimit {
 
     /// Only what may be called in a signal's handler.
     private static func end() {
-        if let complaint { _ = write(STDERR_FILENO, complaint, strlen(complaint)) }
-        if let answer { _ = write(STDOUT_FILENO, answer, strlen(answer)) }
+        tell(complaint, STDERR_FILENO)
+        tell(answer, STDOUT_FILENO)
         _exit(1)
+    }
+
+    /// Where nobody reads, nothing is written: that would wait without a limit.
+    private static func tell(_ text: UnsafePointer<CChar>?, _ descriptor: Int32) {
+        guard let text else { return }
+        var output = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        if poll(&output, 1, 0) == 1 && output.revents & Int16(POLLOUT) != 0 {
+            _ = write(descriptor, text, strlen(text))
+        }
     }
 }

@@ -26,3 +26,9 @@ extension String {
         return mine.withUTF8 { mine in data.withUnsafeBytes { UnsafeRawBufferPointer(mine).hasSameBytes(as: $0) } }
     }
 }
+
+extension SecretBytes {
+    package func hasSameBytes(as other: SecretBytes) -> Bool {
+        withUnsafeBytes { bytes in other.withUnsafeBytes { bytes.hasSameBytes(as: $0) } }
+    }
+}

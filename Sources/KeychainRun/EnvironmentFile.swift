@@ -2,7 +2,9 @@
 ///
 /// Nothing in a value is expanded (docs/cli.md, "Env files").
 package struct EnvironmentFile: Equatable, Sendable {
-    package private(set) var variables: [NamedValue] = []
+    private var values = NamedValues()
+
+    package var variables: [NamedValue] { values.all }
 
     package init(_ bytes: UnsafeRawBufferPointer) throws(SyntaxFlaw) {
         var reader = try TextReader(bytes)
@@ -16,7 +18,7 @@ package struct EnvironmentFile: Equatable, Sendable {
                 name = try reader.takeName()
             }
             guard reader.take("=") else { throw reader.flaw("a = is expected right behind the name \(name)") }
-            try variables.add(name, try reader.takeValue(), at: start)
+            try values.add(name, try reader.takeValue(), at: start)
             try reader.skipEmptyLines()
         }
     }

@@ -14,9 +14,13 @@ package enum MaskedForms {
             let end = bytes.reversed().prefix { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.count
             let secret = UnsafeRawBufferPointer(rebasing: bytes.dropLast(end))
             guard (shortest...longest).contains(secret.count) else { return [] }
-            return [SecretBytes(copying: secret), json(secret)]
-                + [false, true].flatMap { [hexadecimal(secret, isUpper: $0), percentEncoded(secret, isUpper: $0)] }
-                + Base64Form.allOf(secret)
+            let forms =
+                [SecretBytes(copying: secret)] + JSONForm.allOf(secret) + PercentForm.allOf(secret)
+                + [false, true].map { hexadecimal(secret, isUpper: $0) } + Base64Form.allOf(secret)
+            // Of most secrets several are the same.
+            return forms.reduce(into: []) { distinct, form in
+                if !distinct.contains(where: { $0.hasSameBytes(as: form) }) { distinct.append(form) }
+            }
         }
     }
 
@@ -25,13 +29,31 @@ package enum MaskedForms {
             for byte in secret { form.appendHexadecimal(byte, isUpper: isUpper) }
         }
     }
+}
 
-    /// As in addresses (RFC 3986, 2.3).
-    private static func percentEncoded(_ secret: UnsafeRawBufferPointer, isUpper: Bool) -> SecretBytes {
+/// A secret in an address or a form. Programs differ in the characters that they leave as they are.
+private enum PercentForm {
+    /// Besides letters, digits and `_`, and whether a blank becomes a plus sign.
+    private static let ways: [(plain: String, hasPlus: Bool)] = [
+        ("-.~", false),  // RFC 3986, 2.3: curl, jq, Swift
+        ("-.!~*'()", false),  // encodeURIComponent of JavaScript
+        ("-.~/", false), ("-.~", true),  // quote and quote_plus of Python
+        ("-.*", true),  // the form of HTML: URLSearchParams, URLEncoder of Java
+    ]
+
+    static func allOf(_ secret: UnsafeRawBufferPointer) -> [SecretBytes] {
+        ways.flatMap { way in [false, true].map { encoded(secret, way.plain, way.hasPlus, isUpper: $0) } }
+    }
+
+    private static func encoded(
+        _ secret: UnsafeRawBufferPointer, _ plain: String, _ hasPlus: Bool, isUpper: Bool
+    ) -> SecretBytes {
         SecretBytes(upTo: 3 * secret.count) { form in
             for byte in secret {
-                if VariableName.isPart(Unicode.Scalar(byte)) || "-.~".utf8.contains(byte) {
+                if VariableName.isPart(Unicode.Scalar(byte)) || plain.utf8.contains(byte) {
                     form.append(byte)
+                } else if hasPlus && byte == UInt8(ascii: " ") {
+                    form.append(UInt8(ascii: "+"))
                 } else {
                     form.append(UInt8(ascii: "%"))
                     form.appendHexadecimal(byte, isUpper: isUpper)
@@ -39,24 +61,65 @@ package enum MaskedForms {
             }
         }
     }
+}
 
-    /// As between the quotes of a string.
-    private static func json(_ secret: UnsafeRawBufferPointer) -> SecretBytes {
-        SecretBytes(upTo: 2 * secret.count) { form in
-            for byte in secret {
-                let escaped: Unicode.Scalar? =
-                    switch byte {
-                    case UInt8(ascii: "\""): "\""
-                    case UInt8(ascii: "\\"): "\\"
-                    case UInt8(ascii: "\n"): "n"
-                    case UInt8(ascii: "\r"): "r"
-                    case UInt8(ascii: "\t"): "t"
-                    default: nil
-                    }
-                if escaped != nil { form.append(UInt8(ascii: "\\")) }
-                form.append(escaped.map { UInt8(ascii: $0) } ?? byte)
+/// A secret as between the quotes of a string of JSON.
+private enum JSONForm {
+    /// With and without escapes of what is not ASCII, and of slashes. What is not UTF-8 is left as it is.
+    static func allOf(_ secret: UnsafeRawBufferPointer) -> [SecretBytes] {
+        let isText = String(validating: secret, as: UTF8.self) != nil
+        return [false, true].flatMap { hasSlashes in
+            [escaped(secret, hasSlashes)] + (isText ? [inASCII(secret, hasSlashes)] : [])
+        }
+    }
+
+    private static func escaped(_ secret: UnsafeRawBufferPointer, _ hasSlashes: Bool) -> SecretBytes {
+        SecretBytes(upTo: 6 * secret.count) { form in
+            for byte in secret { append(byte, hasSlashes, to: &form) }
+        }
+    }
+
+    private static func inASCII(_ secret: UnsafeRawBufferPointer, _ hasSlashes: Bool) -> SecretBytes {
+        SecretBytes(upTo: 6 * secret.count) { form in
+            var decoder = UTF8()
+            var bytes = secret.makeIterator()
+            while case .scalarValue(let scalar) = decoder.decode(&bytes) {
+                if scalar.isASCII {
+                    append(UInt8(scalar.value), hasSlashes, to: &form)
+                } else {
+                    for unit in UTF16.encode(scalar)! { append(unit, to: &form) }  // every scalar has a form
+                }
             }
         }
+    }
+
+    private static func append(_ byte: UInt8, _ hasSlashes: Bool, to form: inout SecretForm) {
+        let short: Unicode.Scalar? =
+            switch byte {
+            case UInt8(ascii: "\""): "\""
+            case UInt8(ascii: "\\"): "\\"
+            case UInt8(ascii: "/") where hasSlashes: "/"
+            case 0x08: "b"
+            case 0x09: "t"
+            case 0x0a: "n"
+            case 0x0c: "f"
+            case 0x0d: "r"
+            default: nil
+            }
+        if let short {
+            form.append(UInt8(ascii: "\\"))
+            form.append(UInt8(ascii: short))
+        } else if byte < 0x20 {
+            append(UInt16(byte), to: &form)
+        } else {
+            form.append(byte)
+        }
+    }
+
+    private static func append(_ unit: UInt16, to form: inout SecretForm) {
+        form.append(UInt8(ascii: "\\"))
+        form.append(UInt8(ascii: "u"))
+        for byte in [UInt8(unit >> 8), UInt8(unit & 0xff)] { form.appendHexadecimal(byte, isUpper: false) }
     }
 }
 

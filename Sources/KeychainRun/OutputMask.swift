@@ -56,13 +56,25 @@ package final class OutputMask {
     }
 
     private func search(_ bytes: UnsafeRawBufferPointer) {
-        for byte in bytes {
-            window[count] = byte
-            count += 1
-            state = table.next(state, byte)
-            let length = table.matchCount(state)
-            if length > 0 { add(Match(range: count - length..<count)) }
+        var rest = bytes
+        while !rest.isEmpty {
+            // Nearly all output is outside of anything that could be a secret.
+            let innocent = state == PatternTable.State() ? table.innocentCount(rest) : 0
+            UnsafeMutableRawBufferPointer(rebasing: window[count...]).copyMemory(
+                from: UnsafeRawBufferPointer(rebasing: rest[..<innocent]))
+            count += innocent
+            guard innocent < rest.count else { return }
+            take(rest[innocent])
+            rest = UnsafeRawBufferPointer(rebasing: rest[(innocent + 1)...])
         }
+    }
+
+    private func take(_ byte: UInt8) {
+        window[count] = byte
+        count += 1
+        state = table.next(state, byte)
+        let length = table.matchCount(state)
+        if length > 0 { add(Match(range: count - length..<count)) }
     }
 
     /// Overlapping matches become one.

@@ -108,6 +108,11 @@ package final class PatternTable {
 
     func next(_ state: State, _ byte: UInt8) -> State { State(index: follow(state.index, byte)) }
 
+    /// How many bytes come before the next one that a pattern begins with.
+    func innocentCount(_ bytes: UnsafeRawBufferPointer) -> Int {
+        bytes.firstIndex { starts[Int($0)] != 0 } ?? bytes.count
+    }
+
     /// How many of the last bytes may be the beginning of a pattern.
     func heldCount(_ state: State) -> Int { Int(nodes[Int(state.index)].depth) }
 

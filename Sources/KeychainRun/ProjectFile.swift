@@ -8,7 +8,9 @@ package struct ProjectFile: Equatable, Sendable {
 
     /// A line for the shell; nil: none.
     package private(set) var command: String?
-    package private(set) var variables: [NamedValue] = []
+    private var values = NamedValues()
+
+    package var variables: [NamedValue] { values.all }
 
     package init(_ bytes: UnsafeRawBufferPointer) throws(SyntaxFlaw) {
         var reader = try TextReader(bytes)
@@ -24,7 +26,7 @@ package struct ProjectFile: Equatable, Sendable {
                 let name = try reader.takeName()
                 let value = try reader.takeAssignment()
                 if isInTable {
-                    try variables.add(name, value, at: start)
+                    try values.add(name, value, at: start)
                 } else {
                     guard name == "command" else {
                         throw start.flaw("only command may stand here; variables go under [environment]")

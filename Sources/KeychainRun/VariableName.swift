@@ -19,10 +19,14 @@ package struct NamedValue: Equatable, Sendable {
     package let value: String
 }
 
-extension [NamedValue] {
+/// Those of a file, in its order.
+struct NamedValues: Equatable, Sendable {
+    private(set) var all: [NamedValue] = []
+    private var names: Set<String> = []
+
     /// - Throws: if there is one of this name; which of them counts is told differently by every reader of such files.
     mutating func add(_ name: String, _ value: String, at start: TextReader) throws(SyntaxFlaw) {
-        guard !contains(where: { $0.name == name }) else { throw start.flaw("\(name) is set a second time") }
-        append(NamedValue(name: name, value: value))
+        guard names.insert(name).inserted else { throw start.flaw("\(name) is set a second time") }
+        all.append(NamedValue(name: name, value: value))
     }
 }

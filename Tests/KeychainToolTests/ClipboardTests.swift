@@ -102,6 +102,19 @@ import Testing
         }
     }
 
+    @Test("What ends the process in whose care it is takes it away at once", arguments: ["TERM", "HUP", "INT"])
+    func ended(signal: String) throws {
+        try withDesktop { (tool) throws in
+            #expect(try tool.shell("$K get mail.example --clip 1h").status == 0)
+            try awaitTrue { content("owner", tool) != nil }
+            // The owner's parent.
+            let script = "kill -\(signal) $(/usr/bin/awk '{ print $4 }' /proc/$(cat $HOME/owner)/stat)"
+            #expect(try tool.shell(script).status == 0)
+            try awaitTrue { content("clipboard", tool) == nil }
+            try awaitTrue { try !hasHolder(tool) }
+        }
+    }
+
     @Test("On X11 the program is told to stay, and ended in time", arguments: ["xclip", "xsel"])
     func x11(name: String) throws {
         let program = "#!/bin/sh\necho \"$*\" >\"$HOME/arguments\"\ncat >\"$HOME/clipboard\"\nexec sleep 100\n"

@@ -10,6 +10,7 @@ import Testing
             for file; do :; done
             echo "$*" >"$HOME/arguments"
             readlink "$file" >"$HOME/link"
+            stat -L -c %a "$file" >"$HOME/mode"
             \(change)
             """
         let path = try tool.file("bin/" + name, Data(program.utf8))
@@ -32,8 +33,9 @@ import Testing
             #expect(outcome.output.isEmpty && outcome.errors.isEmpty)
             #expect(try tool.run("get", "s").text == "one\nthree\n")
             #expect(try content("link", tool).hasPrefix("/memfd:keychain"))
+            #expect(try content("mode", tool) == "600\n")
             let arguments = try content("arguments", tool)
-            #expect(arguments.contains("-n -i NONE --cmd set noswapfile nobackup nowritebackup noundofile /proc/"))
+            #expect(arguments.contains("-n -i NONE -c set noswapfile nobackup nowritebackup noundofile /proc/"))
         }
     }
 
@@ -89,8 +91,38 @@ import Testing
             let other = "printf other | '\(Tool.executable.path)' update s; echo mine >\"$file\""
             let outcome = try edit(tool, other)
             #expect(outcome.status == 1)
-            #expect(outcome.errors.contains("another program has changed the item"))
+            #expect(outcome.errors.contains("another program has changed"))
             #expect(try tool.run("get", "s").text == "other")
+        }
+    }
+
+    @Test("Of people who edit the same secret at once nobody's change is lost without a word")
+    func atOnce() throws {
+        try withTool { (tool) throws in
+            try tool.run("add", "s", input: Data("0".utf8))
+            let editor = try tool.file("bin/adder", Data("#!/bin/sh\nprintf $(($(cat \"$1\") + 1)) >\"$1\"\n".utf8))
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: editor)
+            let script = """
+                export EDITOR='\(editor)'
+                for n in 1 2 3 4 5 6 7 8; do ($K edit s --any-editor 2>/dev/null && echo done) & done
+                wait
+                """
+            let done = try tool.shell(script).text.split(separator: "\n").count
+            #expect(done > 0)
+            #expect(try tool.run("get", "s").text == "\(done)")
+        }
+    }
+
+    @Test("If the keychain is locked meanwhile, the message says that the edit is lost, and nothing is changed")
+    func lockedMeanwhile() throws {
+        try withTool { (tool) throws in
+            defer { tool.dropKeys() }
+            try tool.run("add", "s", input: Data("one".utf8))
+            try tool.setPasscode()
+            let outcome = try edit(tool, "echo two >\"$file\"; '\(Tool.executable.path)' lock --now >/dev/null")
+            #expect(outcome.status == 36 && outcome.errors.contains("the edit is lost"))
+            try tool.unlock()
+            #expect(try tool.run("get", "s").text == "one")
         }
     }
 

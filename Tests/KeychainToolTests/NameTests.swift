@@ -67,6 +67,9 @@ import Testing
             #expect(try tool.run("get", "Bank").text == "label")
             try tool.run("add", "Bank", "--account", "a", input: Data("service".utf8))
             #expect(try tool.run("get", "Bank").text == "service")
+            for name in ["one", "two"] { try tool.run("add", name, "--label", "Shared", input: Data(name.utf8)) }
+            let refused = try tool.run("get", "Shared")
+            #expect(refused.status == 206 && refused.errors.contains("choose one with its own name"))
             try tool.run("key", "generate", "--tag", "me")
             #expect(try tool.run("show", "me", "--json").object["class"] as? String == "key")
         }

@@ -34,6 +34,26 @@ import Testing
         }
     }
 
+    @Test(
+        "Programs that escape more, or less, are masked too",
+        arguments: [
+            ("json.dumps(s)", "pässwörter-ge\u{8}\u{1b}", "\"<masked>\""),
+            ("json.dumps(s, ensure_ascii=False)", "pässwörter-ge\u{8}\u{1b}", "\"<masked>\""),
+            ("json.dumps(s).replace('/', chr(92) + '/')", "s3cret/with/slashes 🔑", "\"<masked>\""),
+            ("u.quote(s)", "s3cret/with+chars! x", "<masked>"),
+            ("u.quote_plus(s)", "s3cret/with+chars! x", "<masked>"),
+            ("u.quote(s, safe=chr(33) + chr(39) + '()*')", "Ab1!cD2/eF3:(gH4)~*'", "<masked>"),
+            ("u.quote(s, safe='').lower()", "äöüß1234", "<masked>"),
+        ])
+    func escapes(expression: String, secret: String, output: String) throws {
+        try withSecrets(["a": secret]) { (tool) throws in
+            var tool = tool
+            tool.variables["S"] = "keychain://generic/a/ada"
+            let program = "import json, os, urllib.parse as u; s = os.environ['S']; print(\(expression), end='')"
+            #expect(try tool.run("run", "--", "python3", "-c", program).text == output)
+        }
+    }
+
     @Test("Base64 of a longer text has the secret masked, wherever it begins", arguments: ["", "u", "us", "use"])
     func withinBase64(before: String) throws {
         try withSecrets(["a": Self.secret]) { (tool) throws in

@@ -47,6 +47,55 @@ import Testing
         }
     }
 
+    @Test("The end of the terminal reaches the command, as it would if keychainctl were not there")
+    func hangup() throws {
+        try withSecrets(["a": "secret-value"]) { (tool) throws in
+            let person = """
+                import os, pty, signal, time
+                signal.pthread_sigmask(signal.SIG_SETMASK, [])
+                signal.alarm(120)
+                log = os.environ["LOG"]
+                def expect(text):
+                    while not os.path.exists(log) or text not in open(log).read().split(): time.sleep(0.01)
+                # The first process of the session, with the terminal.
+                child, terminal = pty.fork()
+                if child == 0:
+                    output = os.open(log + ".out", os.O_WRONLY | os.O_CREAT)
+                    for descriptor in [1, 2]: os.dup2(output, descriptor)
+                    os.execvp(os.environ["K"], ["keychainctl", "run", "--", "python3", "-c", os.environ["LISTENER"]])
+                expect("ready")
+                os.close(terminal)
+                expect("SIGHUP")
+                os.kill(child, signal.SIGTERM)
+                print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+                """
+            var tool = tool
+            tool.variables["S"] = "keychain://generic/a/ada"
+            tool.variables["LOG"] = tool.home.appendingPathComponent("log").path
+            tool.variables["LISTENER"] = Self.listener
+            try Data(person.utf8).write(to: tool.home.appendingPathComponent("person.py"))
+            #expect(try tool.shell("python3 $HOME/person.py").text == "5\n")
+        }
+    }
+
+    @Test("A signal that ends the command ends keychainctl too, whatever the command has left in the background")
+    func background() throws {
+        try withSecrets(["a": "secret-value"]) { (tool) throws in
+            var tool = tool
+            tool.variables["S"] = "keychain://generic/a/ada"
+            let script = """
+                cd
+                $K run -- sh -c 'sleep 100 & echo $!; wait' >log & run=$!
+                until [ -s log ]; do :; done
+                kill -TERM $run
+                wait $run
+                echo $?
+                kill "$(cat log)"
+                """
+            #expect(try tool.shell(script).text == "143\n")
+        }
+    }
+
     @Test(
         "Signals that were ignored stay ignored, and those that keychainctl ignores are not",
         arguments: ["", "--no-masking"])

@@ -18,6 +18,22 @@ import Testing
         }
     }
 
+    @Test("Variables whose names are no text stay what they are, beside one that has a secret")
+    func otherNames() throws {
+        try withSecrets(["a": "secret-value"]) { (tool) throws in
+            let program = """
+                import os
+                names = {b"A\\xff": b"keychain://generic/a/ada", b"A\\xfe": b"other", b"S": b"keychain://generic/a/ada"}
+                os.execve(os.environ["K"], ["keychainctl", "run", "--", "/usr/bin/env", "-0"], {**os.environb, **names})
+                """
+            try Data(program.utf8).write(to: tool.home.appendingPathComponent("program.py"))
+            let variables = try tool.shell("python3 $HOME/program.py").output.split(separator: 0).map(Array.init)
+            #expect(variables.contains(Array("S=<masked>".utf8)) || variables.contains(Array("S=secret-value".utf8)))
+            #expect(variables.contains(Array("A".utf8) + [0xff] + Array("=keychain://generic/a/ada".utf8)))
+            #expect(variables.contains(Array("A".utf8) + [0xfe] + Array("=other".utf8)))
+        }
+    }
+
     @Test("Bytes that are no text pass through arguments and variables as they are")
     func rawBytes() throws {
         try withSecrets(["api": "secret-one"]) { (tool) throws in

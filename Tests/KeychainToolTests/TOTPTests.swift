@@ -34,6 +34,20 @@ import Testing
         }
     }
 
+    @Test("update --totp changes the key, and never the password beside it")
+    func update() throws {
+        try withTool { (tool) throws in
+            try tool.run("add", "site", "--account", "ada", input: Data("hunter2".utf8))
+            let none = try tool.run("update", "site", "--totp", input: Data("MFRGG".utf8))
+            #expect(none.status == 44)
+            try tool.run("add", "site", "--account", "ada", "--totp", input: Data("MFRGG".utf8))
+            #expect(try tool.run("update", "site", "--totp", input: Data("MFRGGZDFMZTWQ".utf8)).status == 0)
+            #expect(try tool.run("get", "site").text == "hunter2")
+            #expect(try tool.run("get", "otpauth:site").text == "MFRGGZDFMZTWQ")
+            #expect(try tool.run("update", "generic", "--service", "site", "--totp").status == 64)
+        }
+    }
+
     @Test("A line of a longer secret makes codes, too; a password alone is no key, whatever it looks like")
     func line() throws {
         try withTool { (tool) throws in

@@ -113,6 +113,33 @@ import Testing
         }
     }
 
+    @Test("^\\ at a question ends the command as it ends others, and shows no memory")
+    func quit() throws {
+        try withTool { (tool) throws in
+            let person = """
+                import os, pty, signal
+                signal.pthread_sigmask(signal.SIG_SETMASK, [])
+                signal.alarm(120)
+                child, terminal = pty.fork()
+                if child == 0: os.execvp(os.environ["K"], ["keychainctl", "add", "s"])
+                screen = b""
+                while b"Secret" not in screen: screen += os.read(terminal, 4096)
+                os.write(terminal, b"\\x1c")
+                try:
+                    while True:
+                        more = os.read(terminal, 4096)
+                        if not more: break
+                        screen += more
+                        if b"rashed" in screen: break
+                except OSError: pass
+                if b"rashed" in screen: os.kill(child, 9)
+                print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), b"rashed" in screen)
+                """
+            try Data(person.utf8).write(to: tool.home.appendingPathComponent("person.py"))
+            #expect(try tool.shell("python3 $HOME/person.py").text == "-3 False\n")
+        }
+    }
+
     @Test("What is locked or wrong has a colour at a terminal, unless the person wants none")
     func colors() throws {
         try withTool { (tool) throws in

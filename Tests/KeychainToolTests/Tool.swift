@@ -74,7 +74,7 @@ struct Tool {
         process.standardInput = try FileHandle(forReadingFrom: names[0])
         process.standardOutput = try FileHandle(forWritingTo: names[1])
         process.standardError = try FileHandle(forWritingTo: names[2])
-        try process.run()
+        try withoutHeldSignals { try process.run() }
         process.waitUntilExit()
         return Outcome(
             status: process.terminationStatus, output: try Data(contentsOf: names[1]),

@@ -65,7 +65,7 @@ enum CargoHelper: Helper {
         guard let item = try items.find(attributes(request)).first else {
             return .failure(kind: "not-found", message: "")
         }
-        return .token(try items.secret(of: item).text())
+        return .token(try items.secret(of: item).text("the stored secret"))
     }
 
     private static func login(_ request: CargoRequest) throws {

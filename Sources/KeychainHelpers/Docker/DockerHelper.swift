@@ -37,7 +37,12 @@ enum DockerHelper: Helper {
     private static var items: HelperItems { HelperItems(.internetPassword, mark: "registry credential") }
 
     private static func url(_ console: HelperConsole) throws -> String {
-        let url = try console.read().text().trimmingCharacters(in: .whitespacesAndNewlines)
+        try trimmed(try console.read().text("the URL"))
+    }
+
+    /// Without the line end that some clients send.
+    private static func trimmed(_ url: String) throws -> String {
+        let url = url.trimmingCharacters(in: .whitespacesAndNewlines)
         if url.isEmpty { throw HelperFailure(noServer) }
         return url
     }
@@ -51,14 +56,15 @@ enum DockerHelper: Helper {
         let items = items
         guard let item = try items.find(scope(url)).first else { throw HelperFailure(notFound) }
         let credential = DockerCredential(
-            serverURL: url, username: item.text(.account) ?? "", secret: try items.secret(of: item).text())
+            serverURL: url, username: item.text(.account) ?? "",
+            secret: try items.secret(of: item).text("the stored secret"))
         try console.write(try JSONMessage.line(credential))
     }
 
     private static func store(_ credential: DockerCredential) throws {
-        if credential.serverURL.isEmpty { throw HelperFailure(noServer) }
+        let url = try trimmed(credential.serverURL)
         if credential.username.isEmpty { throw HelperFailure(noUsername) }
-        var attributes = scope(credential.serverURL)
+        var attributes = scope(url)
         attributes[.account] = .text(credential.username)
         attributes[.path] = .text("")
         attributes[.securityDomain] = .text("")
@@ -66,8 +72,7 @@ enum DockerHelper: Helper {
         attributes[.internetProtocol] = .number(0)
         attributes[.authenticationType] = .text("")
         try items.store(
-            SecretBytes(credential.secret), attributes, label: credential.serverURL,
-            replacing: scope(credential.serverURL))
+            SecretBytes(credential.secret), attributes, label: url, replacing: scope(url))
     }
 
     private static func erase(_ url: String) throws {
@@ -77,7 +82,7 @@ enum DockerHelper: Helper {
     /// The oldest first, so that of two items for one URL the later one counts, as it does for get.
     private static func list(_ console: HelperConsole) throws {
         var users: [String: String] = [:]
-        for item in try items.find(AttributeSet()).reversed() {
+        for item in try items.find(AttributeSet(), leavingOut: true).reversed() {
             if let url = item.text(.server) { users[url] = item.text(.account) ?? "" }
         }
         try console.write(try JSONMessage.line(users))

@@ -59,7 +59,8 @@ package struct GitCredential {
 
     // MARK: Answers
 
-    /// The answer's lines. nil: a value has bytes that end a line, or that git takes for an attack.
+    /// The answer's lines. nil: a value has bytes that end a line, or that git takes for an
+    /// attack, or is longer than git reads.
     package var lines: SecretBuffer? {
         let buffer = SecretBuffer()
         func add(_ key: StaticString, _ value: Data?) -> Bool {
@@ -77,13 +78,16 @@ package struct GitCredential {
     }
 
     private static func add(_ key: StaticString, _ value: UnsafeRawBufferPointer, to buffer: SecretBuffer) -> Bool {
-        guard isLine(value) else { return false }
+        guard isLine(value), key.utf8CodeUnitCount + 1 + value.count < mostBytesOfLine else { return false }
         buffer.append(key)
         buffer.append("=")
         buffer.append(value)
         buffer.append("\n")
         return true
     }
+
+    /// git reads no longer line, its end included (git-credential(1), "INPUT/OUTPUT FORMAT").
+    private static let mostBytesOfLine = 65_535
 
     private static func isLine(_ value: UnsafeRawBufferPointer) -> Bool {
         !value.contains { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") || $0 == 0 }

@@ -59,7 +59,7 @@ enum GitHelper: Helper {
         guard let item = found.first(where: { $0.bytes(.path)?.isEmpty ?? true }) ?? found.first else { return }
         guard let lines = answer(item, GitSecret(try items.secret(of: item))).lines else {
             return console.complain(
-                "the item for \(request.label) is not given to git: it has a line end or a NUL in it")
+                "the item for \(request.label) is not given to git: it has a line end or a NUL in it, or is too long")
         }
         try console.write(lines)
     }
@@ -85,7 +85,9 @@ enum GitHelper: Helper {
         guard let main = isScheme ? credential.credential : credential.password,
             isScheme || credential.username != nil
         else { return }
-        guard credential.lines != nil else { throw HelperFailure("a value has a carriage return: it was not stored") }
+        guard credential.lines != nil else {
+            throw HelperFailure("a value has a carriage return or is too long: it was not stored")
+        }
         let secret = GitSecret(main: main, expiry: credential.expiry, refreshToken: credential.refreshToken)
         try items.store(secret.stored, attributes, label: credential.label, replacing: attributes)
     }
@@ -97,6 +99,6 @@ enum GitHelper: Helper {
             return
         }
         // A newer password than the refused one stays.
-        try items.erase(attributes) { GitSecret($0).main.isSame(as: refused) }
+        try items.erase(attributes) { GitSecret($0).main.hasSameBytes(as: refused) }
     }
 }

@@ -49,7 +49,7 @@ enum KeyringHelper: Helper {
         guard let item = try items.find(attributes(command)).first else { return false }
         let password = try items.secret(of: item)
         if command.isJSON {
-            var members = ["password": try password.text()]
+            var members = ["password": try password.text("the stored secret")]
             if command.wantsUsername { members["username"] = item.text(.account) ?? "" }
             try console.write(try JSONMessage.line(members))
             return true

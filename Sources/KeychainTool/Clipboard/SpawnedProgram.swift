@@ -64,13 +64,15 @@ final class SpawnedProgram {
 
     /// Waits for its end.
     ///
-    /// - Parameter milliseconds: How long; nil: for ever.
+    /// - Parameters:
+    ///   - milliseconds: How long; nil: for ever.
+    ///   - descriptor: Ends the waiting when something can be read there.
     /// - Returns: whether it has ended.
-    func hasEnded(within milliseconds: Int32?) -> Bool {
-        var waiting = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
+    func hasEnded(within milliseconds: Int32?, orReadable descriptor: Int32 = -1) -> Bool {
+        var waiting = [process, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while true {
-            let count = poll(&waiting, 1, milliseconds ?? -1)
-            if count >= 0 || errno != EINTR { return count > 0 }
+            let count = poll(&waiting, 2, milliseconds ?? -1)
+            if count >= 0 || errno != EINTR { return count > 0 && waiting[0].revents != 0 }
         }
     }
 

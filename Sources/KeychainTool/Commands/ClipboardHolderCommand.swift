@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
 
@@ -13,6 +14,13 @@ struct ClipboardHolderCommand: ParsableCommand {
     @Option var time: ClipTime
 
     func run() throws {
+        // What ends this process early takes the secret away, too.
+        let ends = [SIGTERM, SIGHUP, SIGINT]
+        var signals: Int32 = -1
+        let failure = ckeychain_hold_signals(ends, ends.count, &signals)
+        guard failure == 0 else {
+            throw ToolFailure(message: "cannot wait for signals: \(String(cString: strerror(failure)))")
+        }
         let variables = ProcessInfo.processInfo.environment
         let discard = open("/dev/null", O_RDWR | O_CLOEXEC)
         let owner = try program.start(variables, input: STDIN_FILENO, discard: discard)
@@ -20,7 +28,7 @@ struct ClipboardHolderCommand: ParsableCommand {
         try Console.write("1")
         for descriptor in [STDIN_FILENO, STDOUT_FILENO] { dup2(discard, descriptor) }
         // Its end means that something else was copied, which is not ours to take away.
-        guard !owner.hasEnded(within: Int32(time.seconds * 1000)) else { return }
+        guard !owner.hasEnded(within: Int32(time.seconds * 1000), orReadable: signals) else { return }
         try program.clear(owner, variables, discard: discard)
     }
 }

@@ -66,7 +66,7 @@ struct DeleteCommand: ParsableCommand {
             let report = JSONValue.object([("deleted", .number(0)), ("matches", .array(sorted.map(\.json)))])
             return try Console.write(report.text + "\n")
         }
-        try Console.write(ItemTable(items: sorted).text)
+        try Console.write(ItemTable(items: sorted, showsWholePlaces: true).text)
         try Console.write("\(counted(sorted.count, "item")) would be deleted\n")
     }
 

@@ -7,7 +7,7 @@ struct EditCommand: ParsableCommand {
         commandName: "edit", abstract: "Change a secret with an editor, in memory.",
         discussion: """
             The editor is $VISUAL, $EDITOR or vi. It opens a file in memory, so nothing reaches a disk but what the \
-            editor itself writes elsewhere: vim, nano, emacs, micro, mg and ed are told to write no swap file, backup or \
+            editor itself writes elsewhere: vim, nano, emacs, micro and mg are told to write no swap file, backup or \
             history. For another editor, which may do so, add --any-editor. An editor has to stay in the foreground \
             ('code --wait'). If the secret had no line feed at its end, the one that editors add is left out.
             """)
@@ -51,7 +51,22 @@ struct EditCommand: ParsableCommand {
                 .parameter,
                 message: "nothing is left of the secret; nothing was changed. For an empty secret add --allow-empty")
         }
-        try replace(item, after, consent)
+        try store(after, in: item, consent)
+    }
+
+    /// What was typed is not thrown away because the keychain was locked meanwhile, if there is a person to say so.
+    private func store(_ secret: SecretBytes, in item: Item, _ consent: CommandAuthentication) throws {
+        while true {
+            do {
+                return try replace(item, secret, consent)
+            } catch let error as KeychainError where error.code == .interactionNotAllowed {
+                guard Confirmation.isPossible else { throw error.losingTheEdit }
+                Console.complain(error.message)
+                try Confirmation.require("the edit is stored once the keychain is unlocked", else: "the edit is lost")
+            } catch let error as KeychainError {
+                throw error.losingTheEdit
+            }
+        }
     }
 
     /// The store is closed again: it does not wait for a person.
@@ -67,16 +82,18 @@ struct EditCommand: ParsableCommand {
     private func replace(_ item: Item, _ secret: SecretBytes, _ consent: CommandAuthentication) throws {
         var session = try KeychainSession.existing(store)
         session.authentication = consent
-        var query = ItemQuery(item.itemClass)
-        query.persistentReference = item.persistentReference
-        query.synchronizable = .any
-        guard try session.items(of: query, wantsSecrets: false).first?.modified == item.modified else {
+        guard try session.replaceSecret(of: item, with: secret) else {
             throw ToolFailure(
-                message: "another program has changed the item meanwhile; nothing was changed, edit it again")
+                message:
+                    "another program has changed or deleted the item meanwhile; nothing was changed, and the edit is "
+                    + "lost: edit it again")
         }
-        var changes = ItemChanges()
-        changes.secret = secret
-        try session.update(UpdateRequest(query, changes: changes))
+    }
+}
+
+extension KeychainError {
+    fileprivate var losingTheEdit: KeychainError {
+        KeychainError(code, message: "\(message); the edit is lost", cause: self)
     }
 }
 
@@ -84,9 +101,5 @@ extension SecretBytes {
     fileprivate var withoutLineEnd: SecretBytes {
         guard endsLine else { return self }
         return withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0.dropLast())) }
-    }
-
-    fileprivate func hasSameBytes(as other: SecretBytes) -> Bool {
-        withUnsafeBytes { first in other.withUnsafeBytes { first.elementsEqual($0) } }
     }
 }

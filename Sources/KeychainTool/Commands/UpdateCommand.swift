@@ -19,10 +19,14 @@ struct UpdateCommand: ParsableCommand {
 
     func validate() throws {
         if let itemClass = try filter.requireItem() { try changes.check(for: itemClass) }
+        if source.totp && filter.name == nil {
+            throw ValidationError("--totp needs the name of the item that the codes are for.")
+        }
     }
 
     func run() throws {
-        let levels = try filter.levels()
+        // The key for one-time codes is an item of its own, beside the password of that name.
+        let levels = try source.totp ? filter.levels(first: OneTimeItem.prefix, isNeeded: true) : filter.levels()
         // What is typed is for an item that is there. The store is closed again: it does not wait for a person.
         let itemClass = try filter.naming { try KeychainSession.existing(store).meaning(of: levels).query.itemClass }
         var changes = try changes.changes(of: itemClass)

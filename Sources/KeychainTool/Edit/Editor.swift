@@ -20,10 +20,11 @@ struct Editor {
         switch name {
         // No swap file, no registers and marks kept for the next time, no copy before a file is written, no undo file.
         case "vi", "vim", "view", "vim.basic", "vim.tiny", "vim.nox", "nvim":
-            ["-n", "-i", "NONE", "--cmd", "set noswapfile nobackup nowritebackup noundofile"]
+            // Behind the person's own settings, which may say otherwise.
+            ["-n", "-i", "NONE", "-c", "set noswapfile nobackup nowritebackup noundofile"]
         case "nano", "rnano": ["--ignorercfiles"]
-        // They write nothing but the file.
-        case "ed", "mg": []
+        // It writes nothing but the file. (ed writes one when its terminal is closed.)
+        case "mg": []
         case "micro": ["-backup", "false", "-savehistory", "false", "-saveundo", "false"]
         case "emacs", "emacs-nox":
             ["--quick", "--eval", "(setq make-backup-files nil auto-save-default nil create-lockfiles nil)"]

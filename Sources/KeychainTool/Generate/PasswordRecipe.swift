@@ -46,7 +46,7 @@ enum PasswordRecipe: Equatable {
         }
     }
 
-    /// For a person: "20 characters, 129 bits of entropy".
+    /// For a person: "20 characters, 125 bits of entropy".
     var inWords: String {
         let bits = "\(Int(entropy)) bits of entropy"
         switch self {

@@ -35,6 +35,7 @@ extension [Item] {
                 ] : [])
         var ways = options.filter { attribute, _ in Set(map { $0.attributes[attribute] }).count > 1 }.map(\.1)
         if map(\.accessGroup).uniqueGroups.count > 1 { ways.insert("--group", at: 0) }
+        if Set(map(\.place)).count > 1 { ways.insert("its own name", at: 0) }
         if !isOneClass { ways.insert("its class", at: 0) }
         return ways.isEmpty
             ? "name more attributes, --sync yes or no, or a --reference from 'keychainctl find --json'"

@@ -142,6 +142,22 @@ struct KeychainSession {
         _ = try authentication.perform(.update(request), over: connection)
     }
 
+    /// - Returns: false if the item is another one by now, or gone; then nothing was changed.
+    func replaceSecret(of item: Item, with secret: SecretBytes) throws(KeychainError) -> Bool {
+        var query = ItemQuery(item.itemClass)
+        query.persistentReference = item.persistentReference
+        query.synchronizable = .any
+        var changes = ItemChanges()
+        changes.secret = secret
+        let request = TransactionRequest(
+            seen: [SeenItems(query, versions: [ItemVersion(item)], hasSecrets: false)],
+            steps: [.update(UpdateRequest(query, changes: changes))])
+        guard case .committed(let isDone) = try authentication.perform(.transaction(request), over: connection) else {
+            throw .unexpectedReply
+        }
+        return isDone
+    }
+
     /// - Returns: how many items were deleted.
     func delete(_ query: ItemQuery) throws(KeychainError) -> Int {
         guard case .deleted(let count) = try authentication.perform(.delete(query), over: connection) else {

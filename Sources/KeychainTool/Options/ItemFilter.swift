@@ -150,11 +150,13 @@ struct ItemFilter: ParsableArguments {
     /// What the items have that a command acts on: queries for every match, the likeliest meanings of a name first.
     /// Matches of one level count alike.
     ///
-    /// - Parameter prefix: With it before the name, an item is meant before any without it.
-    func levels(first prefix: String? = nil) throws -> [[ItemQuery]] {
+    /// - Parameters:
+    ///   - prefix: With it before the name, an item is meant before any without it.
+    ///   - isNeeded: Whether none without it is meant.
+    func levels(first prefix: String? = nil, isNeeded: Bool = false) throws -> [[ItemQuery]] {
         let queries = try itemClasses.map(query(for:))
         guard let name else { return [queries] }
-        let names = (prefix.map { [ItemName($0 + name)] } ?? []) + [ItemName(name)]
+        let names = (prefix.map { [ItemName($0 + name)] } ?? []) + (isNeeded ? [] : [ItemName(name)])
         return try names.flatMap { name in
             try ItemName.levels.map { level in try queries.flatMap { try name.queries($0, at: level) } }
         }

@@ -47,6 +47,7 @@ struct ItemTable {
         let accessible =
             Accessibility(item.accessControl.protection).rawValue
             + (item.asksForSomething ? " +constraints" : "") + (item.isKeptInEngine ? " +engine" : "")
+            + (item.synchronizable ? " +sync" : "")
         return [
             ItemKind(item.itemClass).rawValue, Self.cell(.text(item.accessGroup)),
             Self.cell(showsWholePlaces && item.itemClass == .internetPassword ? .text(item.wholePlace) : item.place),
@@ -79,7 +80,8 @@ struct ItemTable {
 }
 
 extension Item {
-    fileprivate var place: AttributeValue? {
+    /// What names it: its service, its server or its tag.
+    var place: AttributeValue? {
         attributes[.service] ?? attributes[.server] ?? attributes[.applicationTag]
     }
 

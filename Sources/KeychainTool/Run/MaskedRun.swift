@@ -9,6 +9,9 @@ internal import KeychainRun
 /// The child stays in the process group of this one: a shell stops, continues and interrupts both by the terminal's keys,
 /// and neither takes the terminal from a pager behind a pipe.
 struct MaskedRun {
+    /// More than a pipe holds.
+    private static let portionsAfterInterrupt = 64
+
     private let streams: [MaskedStream]
     private let output: MaskedStream?
     private let errors: MaskedStream?
@@ -50,13 +53,19 @@ struct MaskedRun {
         for stream in streams { stream.closeWriteEnd() }
         var end: ProgramEnd?
         var isInterrupted = false
+        var portionsLeft = Self.portionsAfterInterrupt
         while true {
             let open = streams.filter { !$0.isDone }
-            if let end, open.isEmpty || isInterrupted { return end }
+            if let end, open.isEmpty || portionsLeft == 0 { return end }
+            // Of an interrupted program only what is there already is passed on.
+            let isLast = end != nil && isInterrupted
+            if isLast { portionsLeft -= 1 }
             var polls = [pollfd(fd: signals, events: Int16(POLLIN), revents: 0)] + open.map(\.poll)
-            guard poll(&polls, nfds_t(polls.count), -1) >= 0 || errno == EINTR else {
+            let ready = poll(&polls, nfds_t(polls.count), isLast ? 0 : -1)
+            guard ready >= 0 || errno == EINTR else {
                 throw ToolFailure(message: "cannot wait for output: \(String(cString: strerror(errno)))")
             }
+            if let end, isLast && ready == 0 { return end }
             if polls[0].revents != 0 { try heedSignals(process, &end, &isInterrupted) }
             for (stream, poll) in zip(open, polls.dropFirst()) where poll.revents != 0 { stream.advance() }
         }
@@ -68,12 +77,11 @@ struct MaskedRun {
         while ckeychain_next_signal(&number, &isSent) == 0 {
             if number == SIGCHLD {
                 if end == nil { end = try ProgramEnd(process) }
-            } else if end != nil {
-                // Only processes that the program left behind are still to be heard.
-                isInterrupted = [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(number) || isInterrupted
-            } else if isSent == 1 {
-                kill(process, number)
+                continue
             }
+            // When the program has ended, only processes that it left behind are still to be heard.
+            if [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(number) { isInterrupted = true }
+            if end == nil && isSent == 1 { kill(process, number) }
         }
     }
 }

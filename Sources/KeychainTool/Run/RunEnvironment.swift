@@ -12,24 +12,36 @@ struct RunEnvironment {
         case secret(SecretBytes)
     }
 
-    private var variables: [(name: String, value: Value)] = []
+    /// In their order; nil: taken away.
+    private var variables: [(name: Name, value: Value)?] = []
+    private var places: [Name: [Int]] = [:]
+
+    /// Bytes: two names that are not UTF-8 are two names.
+    private typealias Name = [UInt8]
 
     init() {
         var next = ckeychain_environment()
         while let variable = next?.pointee {
-            let name = String(
-                decoding: UnsafeRawBufferPointer(start: variable, count: strcspn(variable, "=")), as: UTF8.self)
-            variables.append((name, .inherited(variable)))
+            let name = UnsafeRawBufferPointer(start: variable, count: strcspn(variable, "="))
+            append(Name(name), .inherited(variable))
             next = next.map { $0 + 1 }
         }
     }
 
     mutating func set(_ name: String, _ text: String) { replace(name, .text(text)) }
     mutating func set(_ name: String, _ secret: SecretBytes) { replace(name, .secret(secret)) }
-    mutating func remove(_ name: String) { variables.removeAll { $0.name.utf8.elementsEqual(name.utf8) } }
+
+    mutating func remove(_ name: String) {
+        for place in places.removeValue(forKey: Name(name.utf8)) ?? [] { variables[place] = nil }
+    }
 
     private mutating func replace(_ name: String, _ value: Value) {
         remove(name)
+        append(Name(name.utf8), value)
+    }
+
+    private mutating func append(_ name: Name, _ value: Value) {
+        places[name, default: []].append(variables.count)
         variables.append((name, value))
     }
 
@@ -41,12 +53,17 @@ struct RunEnvironment {
     /// - Throws: `.parameter` for a value that is none but was meant to be.
     func references(only: [String]?) throws(KeychainError) -> [NamedReference] {
         var found: [NamedReference] = []
-        for variable in variables where only?.contains(variable.name) ?? true {
-            guard let text = Self.text(of: variable.value), ItemReference.isMeant(by: text) else { continue }
+        for variable in variables.compactMap(\.self) {
+            guard let name = String(validating: variable.name, as: UTF8.self), only?.contains(name) ?? true,
+                let text = Self.text(of: variable.value), ItemReference.isMeant(by: text)
+            else { continue }
+            guard !text.unicodeScalars.contains("\u{fffd}") else {
+                throw KeychainError(.parameter, message: "\(name): the reference is not UTF-8. Nothing was started")
+            }
             do throws(ItemReference.Flaw) {
-                found.append(NamedReference(name: variable.name, reference: try ItemReference(text)))
+                found.append(NamedReference(name: name, reference: try ItemReference(text)))
             } catch {
-                throw KeychainError(.parameter, message: "\(variable.name): \(error.message). Nothing was started")
+                throw KeychainError(.parameter, message: "\(name): \(error.message). Nothing was started")
             }
         }
         return found.sorted { $0.name < $1.name }
@@ -54,7 +71,7 @@ struct RunEnvironment {
 
     private static func text(of value: Value) -> String? {
         switch value {
-        // What is not UTF-8 is no reference that names anything, and shows that it is none when it is read.
+        // What is not UTF-8 has replacement characters in it.
         case .inherited(let variable): String(cString: variable + min(strlen(variable), strcspn(variable, "=") + 1))
         case .text(let text): text
         case .secret: nil
@@ -68,20 +85,20 @@ struct RunEnvironment {
 
     /// The names of those that are too large for any program.
     var tooLarge: [String] {
-        variables.filter { variable in
+        variables.compactMap(\.self).filter { variable in
             switch variable.value {
             case .inherited: false
-            case .text(let text): variable.name.utf8.count + text.utf8.count + 2 > Self.mostBytes
-            case .secret(let secret): variable.name.utf8.count + secret.count + 2 > Self.mostBytes
+            case .text(let text): variable.name.count + text.utf8.count + 2 > Self.mostBytes
+            case .secret(let secret): variable.name.count + secret.count + 2 > Self.mostBytes
             }
-        }.map(\.name)
+        }.map { String(decoding: $0.name, as: UTF8.self) }
     }
 
     /// As execve(2) takes them. They are erased afterwards.
     func withPointers<R>(_ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> R) -> R {
         var pointers: [UnsafeMutablePointer<CChar>?] = []
         var copies: [UnsafeMutableBufferPointer<CChar>] = []
-        for variable in variables {
+        for variable in variables.compactMap(\.self) {
             switch variable.value {
             case .inherited(let pointer): pointers.append(pointer)
             case .text(let text):
@@ -103,8 +120,8 @@ struct RunEnvironment {
         return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }  // never empty
     }
 
-    private static func assignment(_ name: String, _ value: SecretBytes) -> UnsafeMutableBufferPointer<CChar> {
-        let start = Array((name + "=").utf8)
+    private static func assignment(_ name: Name, _ value: SecretBytes) -> UnsafeMutableBufferPointer<CChar> {
+        let start = name + Array("=".utf8)
         let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: start.count + value.count + 1)
         let bytes = UnsafeMutableRawBufferPointer(copy)
         bytes.copyBytes(from: start)

@@ -1,66 +1,93 @@
 internal import Foundation
+internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
 
-/// Something that a set-up changes, and how it is taken back.
-enum SetupChange: Equatable {
-    case edit(path: String, TextEdit, isNew: Bool)
-    /// A new symbolic link.
-    case link(path: String, target: String)
+/// A file that a set-up changes, and how that is taken back.
+struct SetupChange: Codable, Equatable {
+    let path: String
+    let content: SetupContent
+    /// Whether there was no such file.
+    let isNew: Bool
+    /// Those of its directories that were not there either, the outermost first.
+    var newDirectories: [String]
+    /// What it did to the file's bytes. nil: it was not made, or the command was ended before this was written down.
+    private(set) var trace: Trace?
 
-    var path: String {
-        switch self {
-        case .edit(let path, _, _), .link(let path, _): path
-        }
+    /// Enough to have the former file back, as long as nobody changes the new one.
+    struct Trace: Codable, Equatable {
+        let edit: TextEdit
+        /// SHA-256 of the new file.
+        let digest: Data
     }
 
-    /// - Returns: The directories that it made, the outermost first.
-    func make() throws -> [String] {
-        let made = try Self.makeDirectories(FilePath.directory(of: path))
-        switch self {
-        case .edit(_, let edit, _):
-            let file = try SetupFile(path)
-            try file.replace(with: edit.applied(to: file.content ?? Data()))
-        case .link(_, let target):
-            guard symlink(target, path) == 0 else { throw KeychainError(file: path, "make", errno) }
-        }
-        return made
+    init(_ file: SetupFile, _ content: SetupContent) {
+        (path, self.content, isNew) = (file.path, content, file.content == nil)
+        newDirectories = Self.missingDirectories(of: file.path)
     }
 
-    private static func makeDirectories(_ path: String) throws -> [String] {
-        var made: [String] = []
-        var missing = path
-        while access(missing, F_OK) != 0, errno == ENOENT, missing != "/" {
-            made.insert(missing, at: 0)
-            missing = FilePath.directory(of: missing)
+    init(link path: String, to target: String) {
+        (self.path, content, isNew) = (path, .link(target: target), true)
+        newDirectories = Self.missingDirectories(of: path)
+    }
+
+    private static func missingDirectories(of path: String) -> [String] {
+        var missing: [String] = []
+        var directory = FilePath.directory(of: path)
+        while access(directory, F_OK) != 0, errno == ENOENT, directory != "/" {
+            missing.insert(directory, at: 0)
+            directory = FilePath.directory(of: directory)
         }
-        for directory in made where mkdir(directory, 0o755) != 0 && errno != EEXIST {
+        return missing
+    }
+
+    // MARK: Making it
+
+    /// - Throws: ``ToolFailure`` if the file was changed since this was planned, so that it cannot be made any more.
+    mutating func make(_ scratch: URL) throws {
+        for directory in newDirectories where mkdir(directory, 0o755) != 0 && errno != EEXIST {
             throw KeychainError(file: directory, "make", errno)
         }
-        return made
+        if case .link(let target) = content {
+            guard symlink(target, path) == 0 else { throw KeychainError(file: path, "make", errno) }
+            return
+        }
+        let file = try SetupFile(path)
+        let former = file.content ?? Data()
+        let new = try content.applied(to: former, scratch)
+        try file.replace(with: new)
+        trace = TextEdit(from: former, to: new).map { Trace(edit: $0, digest: Self.digest(new)) }
     }
 
-    /// - Throws: ``ToolFailure`` if what was changed is not there any more: then nothing is changed.
-    func takeBack() throws {
-        switch self {
-        case .edit(_, let edit, let isNew):
-            let file = try SetupFile(path)
-            // The person has removed the file: there is nothing of ours.
-            guard let content = file.content else { return }
-            guard let former = edit.takenBack(from: content) else {
-                throw ToolFailure(
-                    message: "\(path) was changed since, and this is not in it once: "
-                        + "\(String(decoding: edit.inserted, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))"
-                        + ". Change the file by hand; the rest was undone")
-            }
-            if isNew && former.isEmpty {
-                guard unlink(file.path) == 0 else { throw KeychainError(file: path, "remove", errno) }
-            } else {
-                try file.replace(with: former)
-            }
-        case .link(_, let target):
-            guard Self.target(of: path) == target else { return }
+    private static func digest(_ bytes: Data) -> Data { DigestAlgorithm.sha256.digest(of: bytes) }
+
+    // MARK: Taking it back
+
+    /// - Returns: false: nothing of it is there any more.
+    /// - Throws: ``ToolFailure`` if it is there in another form: then the file is left as it is.
+    func takeBack(_ scratch: URL) throws -> Bool {
+        if case .link(let target) = content {
+            guard Self.target(of: path) == target else { return false }
             guard unlink(path) == 0 else { throw KeychainError(file: path, "remove", errno) }
+            return true
+        }
+        let file = try SetupFile(path)
+        file.removeLeftover()
+        guard let present = file.content, let former = try former(of: present, scratch) else { return false }
+        if isNew && former.isEmpty {
+            guard unlink(file.path) == 0 else { throw KeychainError(file: path, "remove", errno) }
+        } else {
+            try file.replace(with: former)
+        }
+        return true
+    }
+
+    private func former(of present: Data, _ scratch: URL) throws -> Data? {
+        if let trace, trace.digest == Self.digest(present) { return trace.edit.takenBack(from: present) }
+        do {
+            return try content.takenBack(from: present, scratch)
+        } catch let error as ToolFailure {
+            throw ToolFailure(message: error.message.map { "\(path) \($0). Change the file by hand" })
         }
     }
 
@@ -72,32 +99,41 @@ enum SetupChange: Equatable {
     }
 }
 
-extension SetupChange: Codable {
-    private enum CodingKeys: String, CodingKey { case path, offset, removed, inserted, isNew, target }
+/// What is set, in the terms of the file's format.
+enum SetupContent: Codable, Equatable {
+    case line(ConfigurationSetting)
+    case member(JSONMember)
+    case value(GitValue)
+    case link(target: String)
 
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(path, forKey: .path)
+    func applied(to content: Data, _ scratch: URL) throws -> Data {
         switch self {
-        case .edit(_, let edit, let isNew):
-            try container.encode(edit.offset, forKey: .offset)
-            try container.encode(edit.removed, forKey: .removed)
-            try container.encode(edit.inserted, forKey: .inserted)
-            try container.encode(isNew, forKey: .isNew)
-        case .link(_, let target): try container.encode(target, forKey: .target)
+        case .line(let setting): try setting.applied(to: content)
+        case .member(let member): try member.applied(to: content)
+        case .value(let value): try value.applied(to: content, scratch)
+        case .link: content
         }
     }
 
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        let path = try container.decode(String.self, forKey: .path)
-        if let target = try container.decodeIfPresent(String.self, forKey: .target) {
-            self = .link(path: path, target: target)
-            return
+    /// nil: nothing of it is there.
+    ///
+    /// - Throws: ``ToolFailure``, with the end of a sentence that begins with the file, if it is there in another form.
+    func takenBack(from content: Data, _ scratch: URL) throws -> Data? {
+        switch self {
+        case .line(let setting): try setting.takenBack(from: content)
+        case .member(let member): try member.takenBack(from: content)
+        case .value(let value): try value.takenBack(from: content, scratch)
+        case .link: nil
         }
-        var edit = TextEdit(offset: max(0, try container.decode(Int.self, forKey: .offset)), inserting: "")
-        edit.removed = try container.decode(Data.self, forKey: .removed)
-        edit.inserted = try container.decode(Data.self, forKey: .inserted)
-        self = .edit(path: path, edit, isNew: try container.decode(Bool.self, forKey: .isNew))
+    }
+
+    /// As a person is shown it.
+    var lines: (removed: [String], added: [String]) {
+        switch self {
+        case .line(let setting): ([setting.replaced].compactMap(\.self), [setting.line])
+        case .member(let member): ([member.replacedLine].compactMap(\.self), [member.line])
+        case .value(let value): ([], [value.line])
+        case .link(let target): ([], ["link to \(target)"])
+        }
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import KeychainModel
+internal import KeychainSystem
 
 struct SetupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -35,79 +36,138 @@ struct SetupCommand: ParsableCommand {
 
     func run() throws {
         let surroundings = SetupSurroundings()
-        let reports =
-            try list
-            ? ToolSetups.all.map { try state(of: $0, surroundings) }
-            : tools.map { name in
-                try perform(ToolSetups.named(name)!, surroundings)  // validated
+        if list { return try tell(ToolSetups.all.map { state(of: $0, surroundings) }) }
+        var reports: [SetupReport] = []
+        var failures: [String] = []
+        for tool in tools.compactMap(ToolSetups.named) {
+            do {
+                let report = try perform(tool, surroundings)
+                // What was done is told, whatever becomes of the next one.
+                if json { reports.append(report) } else { try Console.write(report.text) }
+            } catch let error as ToolFailure where error.message != nil {
+                failures.append("\(tool.name): \(error.message ?? "")")
             }
+        }
+        if json { try tell(reports) }
+        guard let last = failures.popLast() else { return }
+        for failure in failures { Console.complain(failure) }
+        throw ToolFailure(message: last)
+    }
+
+    private func tell(_ reports: [SetupReport]) throws {
         if json { return try Console.write(JSONValue.array(reports.map(\.json)).text + "\n") }
         for report in reports { try Console.write(report.text) }
     }
 
-    private func state(of tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) throws -> SetupReport {
-        let isSetUp = try SetupRecord.of(tool.name, surroundings.environment) != nil
-        return SetupReport(tool: tool.name, state: isSetUp ? .present : .absent, notes: [tool.summary])
+    private func state(of tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) -> SetupReport {
+        var report = SetupReport(tool: tool.name, state: .absent, notes: [tool.summary])
+        do {
+            let plan = try tool.plan(surroundings)
+            if plan.isPossible && plan.changes.isEmpty { report.state = .present }
+        } catch {
+            report.notes.append((error as? ToolFailure)?.message ?? "\(error)")
+        }
+        return report
     }
 
     private func perform(_ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) throws -> SetupReport {
-        do {
-            return try undo ? takeBack(tool, surroundings) : setUp(tool, surroundings)
-        } catch let error as ToolFailure {
-            throw ToolFailure(message: error.message.map { "\(tool.name): \($0)" })
+        if dryRun { return try undo ? plannedBack(tool, surroundings) : planned(tool, surroundings) }
+        return try SetupRecord.withLock(surroundings.environment) { scratch in
+            try undo ? takeBack(tool, surroundings, scratch) : setUp(tool, surroundings, scratch)
         }
     }
 
-    private func setUp(_ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) throws -> SetupReport {
+    // MARK: Setting up
+
+    private func planned(_ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) throws -> SetupReport {
         let plan = try tool.plan(surroundings)
-        var report = SetupReport(tool: tool.name, state: .present, changes: plan.changes, notes: plan.notes)
-        if !plan.isPossible { report.state = .impossible }
-        if plan.changes.isEmpty { return report }
-        if dryRun {
-            report.state = .planned
-            return report
-        }
+        let state = !plan.isPossible ? SetupReport.State.impossible : plan.changes.isEmpty ? .present : .planned
+        return SetupReport(tool: tool.name, state: state, changes: plan.changes, notes: plan.notes)
+    }
+
+    private func setUp(
+        _ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings, _ scratch: URL
+    ) throws -> SetupReport {
+        var report = try planned(tool, surroundings)
+        guard report.state == .planned else { return report }
         var record = try SetupRecord.of(tool.name, surroundings.environment) ?? SetupRecord()
-        record.changes.removeAll { former in plan.changes.contains { $0.path == former.path } }
+        record.changes.removeAll { former in report.changes.contains { $0.path == former.path } }
+        let first = record.changes.count
         // On the disk before the change itself: a change that nobody knows of could not be taken back.
-        record.changes += plan.changes
+        record.changes += report.changes
         try record.write(tool.name, surroundings.environment)
-        for change in plan.changes { record.madeDirectories += try change.make() }
+        for place in first..<record.changes.count { try record.changes[place].make(scratch) }
         try record.write(tool.name, surroundings.environment)
         report.state = .done
         return report
     }
 
-    private func takeBack(_ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) throws -> SetupReport {
+    // MARK: Taking back
+
+    private func record(_ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) throws -> SetupRecord {
         guard let record = try SetupRecord.of(tool.name, surroundings.environment) else {
             throw ToolFailure(message: "there is nothing to undo: this command has changed nothing for it")
         }
-        var report = SetupReport(tool: tool.name, state: dryRun ? .plannedBack : .takenBack, changes: record.changes)
-        if dryRun { return report }
-        for change in record.changes.reversed() {
-            if case .link = change, let heir = try handOver(change, from: tool, surroundings) {
-                report.changes.removeAll { $0 == change }
+        return record
+    }
+
+    private func plannedBack(_ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) throws -> SetupReport {
+        SetupReport(tool: tool.name, state: .plannedBack, changes: try record(tool, surroundings).changes)
+    }
+
+    private func takeBack(
+        _ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings, _ scratch: URL
+    ) throws -> SetupReport {
+        var record = try record(tool, surroundings)
+        var report = SetupReport(tool: tool.name, state: .takenBack)
+        while let change = record.changes.last {
+            if let heir = try heir(of: change, from: tool, surroundings) {
                 report.notes.append("\(change.path) stays, since \(heir) uses it")
+            } else if try change.takeBack(scratch) {
+                report.changes.append(change)
             } else {
-                try change.takeBack()
+                report.notes.append("in \(change.path) is nothing any more of what was changed")
             }
+            try removeDirectories(of: change, from: tool, surroundings)
+            record.changes.removeLast()
+            try record.write(tool.name, surroundings.environment)
         }
-        // One that is in use by now is not empty, and stays.
-        for directory in record.madeDirectories.reversed() { rmdir(directory) }
         try SetupRecord.remove(tool.name, surroundings.environment)
         return report
     }
 
-    /// - Returns: The other tool that needs the link, and takes it back when it is undone. nil: there is none.
-    private func handOver(
-        _ link: SetupChange, from tool: any ToolSetup.Type, _ surroundings: SetupSurroundings
+    /// Hands a link over to another tool that needs it, and takes it back when that is undone.
+    ///
+    /// - Returns: nil: there is none.
+    private func heir(
+        of change: SetupChange, from tool: any ToolSetup.Type, _ surroundings: SetupSurroundings
     ) throws -> String? {
+        guard case .link = change.content else { return nil }
         for other in ToolSetups.all where other.usesKeyring && other.name != tool.name {
             guard var record = try SetupRecord.of(other.name, surroundings.environment) else { continue }
-            record.changes.append(link)
+            // First, so that the directories that others were made in go last.
+            record.changes.insert(change, at: 0)
             try record.write(other.name, surroundings.environment)
             return other.name
         }
         return nil
+    }
+
+    /// One that is in use stays. If another tool's file is in it, it goes with that.
+    private func removeDirectories(
+        of change: SetupChange, from tool: any ToolSetup.Type, _ surroundings: SetupSurroundings
+    ) throws {
+        for directory in change.newDirectories.reversed() where rmdir(directory) != 0 && errno == ENOTEMPTY {
+            for other in ToolSetups.all where other.name != tool.name {
+                guard var record = try SetupRecord.of(other.name, surroundings.environment),
+                    let place = record.changes.firstIndex(where: {
+                        FilePath.rest(of: $0.path, below: directory)?.isEmpty == false
+                    }), !record.changes[place].newDirectories.contains(directory)
+                else { continue }
+                record.changes[place].newDirectories.insert(directory, at: 0)
+                try record.write(other.name, surroundings.environment)
+                break
+            }
+        }
     }
 }

@@ -14,8 +14,10 @@ struct SetupFile {
 
     /// - Throws: ``ToolFailure`` if something else is in its place, or another user's file.
     init(_ path: String) throws {
+        // It is remembered, and may be taken back from another working directory.
+        let path = FilePath.isAbsolute(path) ? path : FilePath.join(FileManager.default.currentDirectoryPath, path)
         do { self.path = try FilePath.followingLinks(path) } catch { throw ToolFailure(message: error.message) }
-        guard let descriptor = try OwnFile.open(URL(fileURLWithPath: self.path), O_RDONLY) else {
+        guard let descriptor = try Self.open(self.path) else {
             (content, mode) = (nil, 0o600)
             return
         }
@@ -30,6 +32,14 @@ struct SetupFile {
         mode = information.st_mode & 0o777
     }
 
+    private static func open(_ path: String) throws(ToolFailure) -> Int32? {
+        do {
+            return try OwnFile.open(URL(fileURLWithPath: path), O_RDONLY)
+        } catch {
+            throw ToolFailure(message: "\(path) is no file of yours that could be read: nothing was changed")
+        }
+    }
+
     /// The content as text; "" if there is no file.
     ///
     /// - Throws: ``ToolFailure`` for what is none.
@@ -37,6 +47,9 @@ struct SetupFile {
         get throws {
             guard let text = String(validating: content ?? Data(), as: UTF8.self), !text.utf8.contains(0) else {
                 throw ToolFailure(message: "\(path) is not UTF-8 text: nothing was changed")
+            }
+            guard text.unicodeScalars.first != "\u{feff}" else {
+                throw ToolFailure(message: "\(path) begins with a byte order mark: remove that first")
             }
             return text
         }
@@ -49,8 +62,15 @@ struct SetupFile {
         guard try SetupFile(path).content == content else {
             throw ToolFailure(message: "\(path) was changed by another program meanwhile: try again")
         }
-        try new.withUnsafeBytes {
-            try AtomicFile(unlocked: URL(fileURLWithPath: path), mode: mode, SystemFiles()).replace(with: $0)
-        }
+        try new.withUnsafeBytes { try atomicFile.replace(with: $0) }
+    }
+
+    /// What a command left that was killed: it may have passwords in it.
+    func removeLeftover() { atomicFile.removeLeftover() }
+
+    /// Commands take turns (``SetupRecord/withLock(_:_:)``).
+    private var atomicFile: AtomicFile {
+        let name = ".\(FilePath.name(of: path)).keychain-setup"
+        return AtomicFile(locked: URL(fileURLWithPath: path), temporaryName: name, mode: mode, SystemFiles())
     }
 }

@@ -9,15 +9,25 @@ struct SetupRecord: Codable {
 
     private var version = formatVersion
     var changes: [SetupChange] = []
-    /// The outermost first.
-    var madeDirectories: [String] = []
+
+    private static func directory(_ environment: Environment) throws -> URL {
+        try environment.directory("XDG_STATE_HOME", inHome: ".local/state").appendingPathComponent("keychain/setup")
+    }
 
     private static func url(_ tool: String, _ environment: Environment) throws -> URL {
-        try environment.directory("XDG_STATE_HOME", inHome: ".local/state")
-            .appendingPathComponent("keychain/setup/\(tool).json")
+        try directory(environment).appendingPathComponent("\(tool).json")
+    }
+
+    /// Runs `body` while no other command sets something up or takes it back. It gets a directory for its own files.
+    static func withLock<R>(_ environment: Environment, _ body: (URL) throws -> R) throws -> R {
+        let directory = try directory(environment)
+        try PrivateDirectory.create(directory, SystemFiles())
+        return try LockFile.withLock(directory.appendingPathComponent("lock"), SystemFiles()) { try body(directory) }
     }
 
     /// nil: nothing was set up.
+    ///
+    /// - Throws: ``ToolFailure`` for one that cannot be read.
     static func of(_ tool: String, _ environment: Environment) throws -> SetupRecord? {
         let url = try url(tool, environment)
         guard let content = try SetupFile(url.path).content else { return nil }
@@ -27,13 +37,12 @@ struct SetupRecord: Codable {
         return record
     }
 
+    /// To be called with the lock.
     func write(_ tool: String, _ environment: Environment) throws {
-        let url = try Self.url(tool, environment)
-        try PrivateDirectory.create(url.deletingLastPathComponent(), SystemFiles())
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try encoder.encode(self).withUnsafeBytes {
-            try AtomicFile(unlocked: url, SystemFiles()).replace(with: $0)
+            try AtomicFile(locked: try Self.url(tool, environment), SystemFiles()).replace(with: $0)
         }
     }
 

@@ -22,8 +22,9 @@ struct SetupReport {
     var text: String {
         var lines = ["\(tool): \(state.rawValue)"]
         for change in changes {
+            let (gone, new) = taken(change.content.lines)
             lines.append("  " + TerminalText.escape(change.path))
-            lines += change.lines.map { "    \(($0.isAdded != isUndo) ? "+" : "-") \(TerminalText.escape($0.text))" }
+            lines += gone.map { "    - \(TerminalText.escape($0))" } + new.map { "    + \(TerminalText.escape($0))" }
         }
         lines += notes.map {
             TerminalText.fold(TerminalText.escape($0), after: "  note: ", indent: 4, width: Console.outputWidth)
@@ -35,29 +36,20 @@ struct SetupReport {
         let isDone = [.present, .done, .planned].contains(state)
         return .object([
             ("tool", .string(tool)), ("state", .string(state.rawValue)), ("isSetUp", .boolean(isDone)),
-            ("changes", .array(changes.map(\.json))), ("notes", .array(notes.map { .string($0) })),
+            ("changes", .array(changes.map(json))), ("notes", .array(notes.map { .string($0) })),
         ])
     }
-}
 
-extension SetupChange {
-    fileprivate var lines: [(isAdded: Bool, text: String)] {
-        func lines(_ bytes: Data) -> [String] {
-            String(decoding: bytes, as: UTF8.self).split(separator: "\n").map {
-                String($0).replacing("\t", with: "    ")
-            }
-        }
-        switch self {
-        case .edit(_, let edit, _):
-            return lines(edit.removed).map { (false, $0) } + lines(edit.inserted).map { (true, $0) }
-        case .link(_, let target): return [(true, "link to \(target)")]
-        }
+    private func json(_ change: SetupChange) -> JSONValue {
+        let (gone, new) = taken(change.content.lines)
+        return .object([
+            ("path", .string(change.path)), ("removed", .array(gone.map { .string($0) })),
+            ("added", .array(new.map { .string($0) })),
+        ])
     }
 
-    fileprivate var json: JSONValue {
-        func text(_ isAdded: Bool) -> JSONValue {
-            .array(lines.filter { $0.isAdded == isAdded }.map { .string($0.text) })
-        }
-        return .object([("path", .string(path)), ("removed", text(false)), ("added", text(true))])
+    /// What goes and what comes.
+    private func taken(_ lines: (removed: [String], added: [String])) -> (gone: [String], new: [String]) {
+        isUndo ? (lines.added, lines.removed) : (lines.removed, lines.added)
     }
 }

@@ -8,10 +8,9 @@ struct SetupPlan {
     /// false: the tool asks no helper.
     var isPossible = true
 
-    /// - Parameter edit: nil: the file is as it should be.
-    mutating func change(_ file: SetupFile, _ edit: TextEdit?) {
-        guard let edit else { return }
-        changes.append(.edit(path: file.path, edit, isNew: file.content == nil))
+    /// - Parameter content: nil: the file is as it should be.
+    mutating func change(_ file: SetupFile, _ content: SetupContent?) {
+        if let content { changes.append(SetupChange(file, content)) }
     }
 }
 

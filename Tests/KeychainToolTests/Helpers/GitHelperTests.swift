@@ -159,7 +159,9 @@ import Testing
         }
     }
 
-    @Test("A value that would be a line of its own is not given to git, and one with a carriage return is not stored")
+    @Test(
+        "A value that would be a line of its own is not given to git, and one with a carriage return, or too long, is not stored"
+    )
     func lineEnds() throws {
         try withHelpers { (tool) throws in
             try tool.run(
@@ -170,7 +172,12 @@ import Testing
             #expect(found.output.isEmpty && found.status == 0 && found.errors.contains("line end"))
             #expect(!found.errors.contains("evil"))
             #expect(try tool.git("store", "protocol=https", "host=g", "username=a\r", "password=p").status == 1)
+            let long = "password=" + String(repeating: "p", count: 65_526)
+            #expect(try tool.git("store", "protocol=https", "host=g", "username=b", long).status == 1)
             #expect(try tool.git("get", "protocol=https", "host=g").output.isEmpty)
+            #expect(
+                try tool.git("store", "protocol=https", "host=g", "username=b", String(long.dropLast())).status == 0)
+            #expect(try tool.git("get", "protocol=https", "host=g").text.contains(String(long.dropLast()) + "\n"))
         }
     }
 

@@ -93,6 +93,21 @@ import Testing
 
     // MARK: keyring
 
+    @Test("docker's list has what can be had without asking anybody, by the name that get knows")
+    func dockerList() throws {
+        try withHelpersLocked(after: { (tool) throws in
+            try tool.helper(docker, "store", input: #"{"ServerURL":"r \n","Username":"u","Secret":"s"}"#)
+        }) { (tool) throws in
+            try tool.unlock()
+            let item = [
+                "--server", "p", "--account", "a", "--description", "registry credential", "--require", "passcode",
+            ]
+            try tool.run(words: ["add", "internet"] + item, input: Data("x".utf8))
+            #expect(try tool.helper(docker, "list").text == "{\"r\":\"u\"}\n")
+            #expect(try tool.helper(docker, "get", input: "r").text.contains("\"Secret\":\"s\""))
+        }
+    }
+
     @Test("keyring answers in each of the forms that pip and uv ask for")
     func keyringForms() throws {
         try withHelpers { (tool) throws in

@@ -17,7 +17,8 @@ import Testing
         ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers = [\"cargo:token\", 'b' , ] # c\n"),
         ("cargo", ".cargo/config", "[http]\ncheck-revoke = false"),
         ("pip", ".config/pip/pip.conf", "[install]\nuser = yes\n[global]\n; c\nkeyring-provider : auto\ntimeout = 3\n"),
-        ("pip", ".pip/pip.conf", "[global]"),
+        ("pip", ".config/pip/pip.conf", "[global] ; mine"),
+        ("pip", ".config/pip/pip.conf", "[global]\r\ntimeout = 3\r\n"),
         ("uv", ".config/uv/uv.toml", "# c\nnative-tls = true\n[pip]\nx = 1\n"),
         ("uv", ".config/uv/uv.toml", "keyring-provider = \"disabled\" # c\n"),
     ]
@@ -60,22 +61,181 @@ import Testing
         }
     }
 
-    @Test("After a change by the person --undo takes back its own line alone, or says what is to be done")
-    func undoAfterChange() throws {
+    /// What a person or the tool itself does to a file after 'setup'.
+    struct LaterChange: Sendable, CustomTestStringConvertible {
+        var tool: String
+        var path: String
+        /// nil: there was no file.
+        var before: String?
+        /// In a shell. F is the file.
+        var change: String
+        /// nil: the file stays as it is, and the message says that it is to be changed by hand.
+        var after: String?
+
+        init(_ tool: String, _ path: String, _ before: String?, _ change: String, _ after: String?) {
+            (self.tool, self.path, self.before, self.change, self.after) = (tool, path, before, change, after)
+        }
+
+        var testDescription: String { "\(tool): \(change)" }
+    }
+
+    private static let laterChanges = [
+        LaterChange(
+            "git", ".gitconfig", "[user]\n\tname = A\n", "printf '[core]\\n\\tpager = less\\n' | cat - $F >g; mv g $F",
+            "[core]\n\tpager = less\n[user]\n\tname = A\n"),
+        LaterChange(
+            "git", ".gitconfig", nil, "git config --global credential.useHttpPath true",
+            "[credential]\n\tuseHttpPath = true\n"),
+        LaterChange(
+            "git", ".gitconfig", "[user]\n\tname = A\n", "git config --global credential.username ada",
+            "[user]\n\tname = A\n[credential]\n\tusername = ada\n"),
+        LaterChange(
+            "git", ".gitconfig", nil, "git config --global --add credential.helper store",
+            "[credential]\n\thelper = store\n"),
+        LaterChange("git", ".gitconfig", nil, "sed -i 's/keychain/\"keychain\"/' $F", ""),
+        LaterChange(
+            "pip", ".config/pip/pip.conf", nil, "echo 'index-url = http://x/' >>$F",
+            "[global]\nindex-url = http://x/\n"),
+        LaterChange(
+            "pip", ".config/pip/pip.conf", "[install]\nuser = yes\n", "sed -i 's/ = subprocess/=subprocess/' $F",
+            "[install]\nuser = yes\n"),
+        LaterChange(
+            "pip", ".config/pip/pip.conf", nil, "sed -i 's/subprocess/import,subprocess/' $F", nil),
+        LaterChange(
+            "cargo", ".cargo/config.toml", "[build]\njobs = 2\n", "echo 'default = \"mine\"' >>$F",
+            "[build]\njobs = 2\n\n[registry]\ndefault = \"mine\"\n"),
+        LaterChange(
+            "cargo", ".cargo/config.toml", "[build]\njobs = 2\n", "printf '[net]\\noffline = true\\n' >>$F",
+            "[build]\njobs = 2\n[net]\noffline = true\n"),
+        LaterChange(
+            "cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers = []\n",
+            "sed -i 's/\"]$/\", \"x\"]/' $F",
+            nil),
+        LaterChange(
+            "uv", ".config/uv/uv.toml", nil, "sed -i 's/^/# /' $F; echo 'link-mode = \"copy\"' >>$F",
+            "# keyring-provider = \"subprocess\"\nlink-mode = \"copy\"\n"),
+        // docker writes the whole file anew.
+        LaterChange(
+            "docker", ".docker/config.json", nil, #"printf '{"auths": {"r": {}},\n "credsStore": "keychain"\n}' >$F"#,
+            "{\"auths\": {\"r\": {}}\n}"),
+        LaterChange(
+            "docker", ".docker/config.json", nil, #"printf '{"credsStore":"keychain","auths":{}}' >$F"#,
+            "{\"auths\":{}}"),
+        LaterChange(
+            "docker", ".docker/config.json", "{\"credsStore\": \"pass\"}",
+            #"printf '{"a":1,"credsStore":"keychain"}' >$F"#,
+            "{\"a\":1,\"credsStore\":\"pass\"}"),
+        LaterChange(
+            "docker", ".docker/config.json", "{\"credsStore\": \"secretservice\"}",
+            #"printf '{"credsStore":"pass","credHelpers":{"h":"keychain"}}' >$F"#,
+            "{\"credsStore\":\"pass\",\"credHelpers\":{\"h\":\"keychain\"}}"),
+    ]
+
+    @Test("After a change by the person or the tool --undo takes back its own setting alone", arguments: laterChanges)
+    func undoAfterChange(_ change: LaterChange) throws {
+        try withHelpers { (tool) throws in
+            let file = tool.home.appendingPathComponent(change.path)
+            if let before = change.before { try tool.write(before, to: change.path) }
+            #expect(try tool.run("setup", change.tool).status == 0)
+            let script = "cd && F='\(file.path)'\n\(change.change)"
+            #expect(try tool.shell(script).status == 0)
+            let changed = try String(contentsOf: file, encoding: .utf8)
+            let undone = try tool.run("setup", "--undo", change.tool)
+            guard let after = change.after else {
+                #expect(undone.status == 1 && undone.errors.contains("by hand") && undone.errors.contains(file.path))
+                #expect(try String(contentsOf: file, encoding: .utf8) == changed)
+                return
+            }
+            #expect(undone.status == 0, "\(undone.errors)")
+            #expect(((try? String(contentsOf: file, encoding: .utf8)) ?? "") == after)
+        }
+    }
+
+    @Test(
+        "A command that was ended before its change leaves nothing behind, and --undo says that nothing is to be undone"
+    )
+    func interrupted() throws {
+        try withHelpers { (tool) throws in
+            let file = try tool.write("{\"auths\":{\"r\":{\"auth\":\"dTpw\"}}}", to: ".docker/config.json")
+            let former = try Data(contentsOf: file)
+            try tool.run("setup", "docker")
+            // What is there in between: the record, and an unfinished copy.
+            try former.write(to: file)
+            let copy = try tool.write("an unfinished copy", to: ".docker/.config.json.keychain-setup")
+            let undone = try tool.run("setup", "--undo", "docker")
+            #expect(undone.status == 0 && undone.text.contains("nothing any more of what was changed"))
+            #expect(try Data(contentsOf: file) == former)
+            #expect(!FileManager.default.fileExists(atPath: copy.path))
+            #expect(try tool.run("setup", "--undo", "docker").errors.contains("nothing to undo"))
+        }
+    }
+
+    @Test("Commands that run at once change a file once")
+    func atOnce() throws {
         try withHelpers { (tool) throws in
             let file = try tool.write("[user]\n\tname = A\n", to: ".gitconfig")
+            #expect(try tool.shell("for n in 1 2 3 4 5 6; do $K setup git & done; wait").status == 0)
+            let text = try String(contentsOf: file, encoding: .utf8)
+            #expect(text == "[user]\n\tname = A\n[credential]\n\thelper = keychain\n")
+            #expect(try tool.shell("for n in 1 2 3; do $K setup --undo git & $K setup git & done; wait").status == 0)
             try tool.run("setup", "git")
-            var text = try String(contentsOf: file, encoding: .utf8)
-            try Data(("[core]\n\tpager = less\n" + text).utf8).write(to: file)
             #expect(try tool.run("setup", "--undo", "git").status == 0)
-            #expect(try String(contentsOf: file, encoding: .utf8) == "[core]\n\tpager = less\n[user]\n\tname = A\n")
+            #expect(try String(contentsOf: file, encoding: .utf8) == "[user]\n\tname = A\n")
+        }
+    }
 
-            try tool.run("setup", "git")
-            text = try String(contentsOf: file, encoding: .utf8).replacing("keychain", with: "'keychain'")
-            try Data(text.utf8).write(to: file)
-            let refused = try tool.run("setup", "--undo", "git")
-            #expect(refused.status == 1 && refused.errors.contains(file.path) && refused.errors.contains("by hand"))
-            #expect(try String(contentsOf: file, encoding: .utf8) == text)
+    @Test("What was done for one tool is told and stays, if the next one cannot be set up")
+    func partly() throws {
+        try withHelpers { (tool) throws in
+            try tool.write("[]", to: ".docker/config.json")
+            let outcome = try tool.run("setup", "git", "docker", "cargo")
+            #expect(outcome.status == 1 && outcome.errors.contains("docker: "))
+            #expect(outcome.text.contains("git: changed") && outcome.text.contains("cargo: changed"))
+            let undone = try tool.run("setup", "--undo", "git", "docker", "cargo")
+            #expect(undone.status == 1 && undone.errors.contains("docker: there is nothing to undo"))
+            #expect(undone.text.contains("git: taken back") && undone.text.contains("cargo: taken back"))
+        }
+    }
+
+    @Test("Of several tools that are undone in any order nothing is left")
+    func manyDirectories() throws {
+        try withHelpers { (tool) throws in
+            try FileManager.default.removeItem(at: tool.helperDirectory.appendingPathComponent("keyring"))
+            func names() throws -> [String] {
+                try FileManager.default.subpathsOfDirectory(atPath: tool.home.path)
+                    .filter { !$0.hasPrefix("state") && !$0.hasPrefix("tmp") }.sorted()
+            }
+            let before = try names()
+            #expect(try tool.run("setup", "podman", "cargo", "pip", "uv").status == 0)
+            #expect(try tool.run("setup", "--undo", "podman", "pip", "cargo", "uv").status == 0)
+            #expect(try names() == before)
+        }
+    }
+
+    @Test("A file that a variable names is found again from another directory, and podman's is where podman looks")
+    func variables() throws {
+        try withHelpers { (plain) throws in
+            var tool = plain
+            tool.variables["GIT_CONFIG_GLOBAL"] = "own.config"
+            tool.variables["XDG_CONFIG_HOME"] = tool.home.appendingPathComponent("elsewhere").path
+            #expect(try tool.shell("cd && $K setup git podman").status == 0)
+            let file = tool.home.appendingPathComponent("own.config")
+            #expect(try String(contentsOf: file, encoding: .utf8).contains("helper = keychain"))
+            let directory = tool.home.appendingPathComponent(".config/containers/registries.conf.d")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).count == 1)
+            #expect(try tool.shell("cd / && $K setup --undo git podman").status == 0)
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+        }
+    }
+
+    @Test("A helper before an empty value does not count for git, so that ours is added behind it")
+    func clearedList() throws {
+        try withHelpers { (tool) throws in
+            let text = "[credential]\n\thelper = keychain\n\thelper =\n\thelper = !f() { echo password=p; }; f\n"
+            let file = try tool.write(text, to: ".gitconfig")
+            let outcome = try tool.run("setup", "git")
+            #expect(outcome.status == 0 && !outcome.text.contains("password=p"))
+            #expect(try String(contentsOf: file, encoding: .utf8) == text + "\thelper = keychain\n")
         }
     }
 
@@ -83,6 +243,11 @@ import Testing
         "A file that cannot be changed safely is left as it is, and the message says what to write",
         arguments: [
             ("docker", ".docker/config.json", "{\"a\": 1,"), ("docker", ".docker/config.json", "[]"),
+            ("docker", ".docker/config.json", "{\"CredsStore\": \"pass\"}"),
+            ("cargo", ".cargo/config.toml", "[ \"registry\" ]\ndefault = \"x\"\n"),
+            ("cargo", ".cargo/config.toml", "\u{feff}[registry]\n"),
+            ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers-old = [\"x\"]\n"),
+            ("pip", ".config/pip/pip.conf", "[global]\nKeyring-Provider = auto\n"),
             ("cargo", ".cargo/config.toml", "registry.default = \"x\"\n"),
             ("cargo", ".cargo/config.toml", "registry = { default = \"x\" }\n"),
             ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers = [\n  \"cargo:token\",\n]\n"),
@@ -99,7 +264,7 @@ import Testing
             #expect(
                 outcome.errors.contains("keychainctl: \(name): ")
                     && outcome.errors.replacing("\n  ", with: " ").contains(file.lastPathComponent))
-            #expect(try String(contentsOf: file, encoding: .utf8) == text)
+            #expect(try Data(contentsOf: file) == Data(text.utf8))
         }
     }
 

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The lines of a file with sections, `[name]`, and `key = value`: INI, and the plain part of TOML.
 struct ConfigurationLines {
     struct Line {
@@ -11,11 +13,21 @@ struct ConfigurationLines {
 
         /// Without its end and without space around it.
         var trimmed: Substring { text.trimmed }
+
+        /// Without its end.
+        var content: Substring { text.last?.isNewline == true ? text.dropLast() : text }
+
+        /// Whether it gives the key a value.
+        func sets(_ key: String) -> Bool {
+            trimmed.hasPrefix(key) && trimmed.dropFirst(key.count).first.map { " \t=:".contains($0) } ?? false
+        }
     }
 
     let lines: [Line]
     private let count: Int
     private let endsLine: Bool
+    /// As the first line ends.
+    private let lineEnd: String
 
     init(_ text: String) {
         var lines: [Line] = []
@@ -31,12 +43,13 @@ struct ConfigurationLines {
             rest = rest[end...]
         }
         (self.lines, count) = (lines, offset)
+        lineEnd = text.first(where: \.isNewline) == "\r\n" ? "\r\n" : "\n"
         endsLine = text.utf8.last.map { $0 == UInt8(ascii: "\n") } ?? true
     }
 
     /// nil: the line is no `[name]`.
     private static func header(_ line: Substring) -> String? {
-        let code = line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0].trimmed
+        let code = line.prefix { $0 != "#" && $0 != ";" }.trimmed
         guard code.hasPrefix("["), code.hasSuffix("]"), code.count > 2 else { return nil }
         let name = code.dropFirst().dropLast().trimmed
         return name.contains(where: { "[]\"',".contains($0) }) ? nil : String(name)
@@ -44,19 +57,41 @@ struct ConfigurationLines {
 
     /// The lines that give a key a value, or that look as if they did, comments apart.
     func lines(with key: String) -> [Line] {
-        lines.filter { line in !"#;".contains(line.trimmed.first ?? "#") && line.text.contains(key) }
+        lines.filter { line in
+            !line.isHeader && !"#;".contains(line.trimmed.first ?? "#") && line.text.lowercased().contains(key)
+        }
+    }
+
+    /// nil: the section is not there.
+    func header(of section: String) -> Line? { lines.last { $0.isHeader && $0.section == section } }
+
+    /// Whether a section is there, or a line that may be its header in another way of writing.
+    func mayHaveOther(_ section: String) -> Bool {
+        lines.contains { !$0.isHeader && $0.trimmed.hasPrefix("[") && $0.text.contains(section) }
     }
 
     /// One more line in a section, right behind its header; with its header at the end of the text if there is none.
     func adding(_ line: String, to section: String) -> TextEdit {
-        if section.isEmpty { return TextEdit(offset: 0, inserting: line + "\n") }
-        guard let header = lines.last(where: { $0.isHeader && $0.section == section }) else {
-            let start = (endsLine ? "" : "\n") + (count == 0 ? "" : "\n")
-            return TextEdit(offset: count, inserting: "\(start)[\(section)]\n\(line)\n")
+        if section.isEmpty { return TextEdit(offset: 0, inserting: line + lineEnd) }
+        guard let header = header(of: section) else {
+            let start = (endsLine ? "" : lineEnd) + (count == 0 ? "" : lineEnd)
+            return TextEdit(offset: count, inserting: "\(start)[\(section)]\(lineEnd)\(line)\(lineEnd)")
         }
-        let isEnded = header.text.utf8.last == UInt8(ascii: "\n")
+        let isEnded = header.text.last?.isNewline == true
         return TextEdit(
-            offset: header.offset + header.text.utf8.count, inserting: isEnded ? line + "\n" : "\n" + line)
+            offset: header.offset + header.text.utf8.count, inserting: isEnded ? line + lineEnd : lineEnd + line)
+    }
+
+    /// The text without a section that has nothing in it, and without one empty line before it.
+    func removingEmpty(_ section: String, _ text: Data) -> Data {
+        guard let start = lines.lastIndex(where: { $0.isHeader && $0.section == section }),
+            lines.filter({ $0.section == section && !$0.isHeader }).allSatisfy({ $0.trimmed.isEmpty })
+        else { return text }
+        let gap = start > 0 && lines[start - 1].trimmed.isEmpty ? lines[start - 1].text : ""
+        let header = lines[start]
+        return TextEdit(
+            offset: header.offset - gap.utf8.count, removing: (gap + header.text)[...], inserting: ""
+        ).applied(to: text)
     }
 }
 

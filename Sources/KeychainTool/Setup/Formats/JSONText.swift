@@ -4,6 +4,8 @@ internal import Foundation
 struct JSONText {
     private struct Member {
         var key: String
+        /// Where the key begins.
+        var start: Int
         var value: Range<Int>
     }
 
@@ -20,22 +22,45 @@ struct JSONText {
     }
 
     func value(of key: String) -> String? {
-        members.last { $0.key == key }.map { String(decoding: bytes[$0.value], as: UTF8.self) }
+        members.last { $0.key == key }.map { String(text($0.value)) }
+    }
+
+    var isEmpty: Bool { members.isEmpty }
+
+    /// Whether programs differ in what the key's value is: it is there twice, or in other capitals, which Go ignores.
+    func isAmbiguous(_ key: String) -> Bool {
+        let alike = members.filter { $0.key.lowercased() == key.lowercased() }
+        return alike.count > 1 || alike.contains { $0.key != key }
     }
 
     /// - Parameter value: JSON.
-    /// - Returns: nil if the key has that value; also, with `isAmbiguous`, if it is there twice.
-    func setting(_ key: String, to value: String) -> TextEdit? {
+    func setting(_ key: String, to value: String) -> TextEdit {
         if let member = members.last(where: { $0.key == key }) {
-            let former = String(decoding: bytes[member.value], as: UTF8.self)
-            return former == value
-                ? nil : TextEdit(offset: member.value.lowerBound, removing: former[...], inserting: value)
+            return TextEdit(offset: member.value.lowerBound, removing: text(member.value), inserting: value)
         }
         let start = (bytes.firstIndex(of: UInt8(ascii: "{")) ?? 0) + 1
         let space = String(decoding: bytes[start...].prefix { Scanner.isSpace($0) }, as: UTF8.self)
         if members.isEmpty { return TextEdit(offset: start, inserting: "\n\t\"\(key)\": \(value)\n") }
         return TextEdit(offset: start, inserting: "\(space)\"\(key)\": \(value),")
     }
+
+    /// Takes a member out, with the comma that it had and the space on its side.
+    ///
+    /// - Parameter key: One that is there.
+    func removing(_ key: String) -> TextEdit {
+        guard let place = members.lastIndex(where: { $0.key == key }) else { return TextEdit(offset: 0, inserting: "") }
+        let range =
+            if place + 1 < members.count {
+                members[place].start..<members[place + 1].start
+            } else if place > 0 {
+                members[place - 1].value.upperBound..<members[place].value.upperBound
+            } else {
+                members[place].start..<members[place].value.upperBound
+            }
+        return TextEdit(offset: range.lowerBound, removing: text(range), inserting: "")
+    }
+
+    private func text(_ range: Range<Int>) -> Substring { String(decoding: bytes[range], as: UTF8.self)[...] }
 
     /// Reads text that is known to be JSON.
     private struct Scanner {
@@ -51,11 +76,12 @@ struct JSONText {
             while true {
                 skip { Self.isSpace($0) || $0 == UInt8(ascii: ",") }
                 guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else { return found }
+                let begin = place
                 let key = string()
                 skip { Self.isSpace($0) || $0 == UInt8(ascii: ":") }
                 let start = place
                 skipValue()
-                found.append(Member(key: key, value: start..<place))
+                found.append(Member(key: key, start: begin, value: start..<place))
             }
         }
 

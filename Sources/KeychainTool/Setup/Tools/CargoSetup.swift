@@ -17,7 +17,8 @@ enum CargoSetup: ToolSetup {
         let older = FilePath.join(directory, "config")
         let file = try SetupFile(access(older, F_OK) == 0 ? older : older + ".toml")
         var plan = SetupPlan()
-        plan.change(file, try edit(try file.text, provider: isFound ? helper : program, file.path))
+        let setting = try setting(try file.text, provider: isFound ? helper : program, file.path)
+        plan.change(file, setting.map { .line($0) })
         let stored = FilePath.join(directory, "credentials.toml")
         if access(stored, F_OK) == 0 {
             plan.notes.append(
@@ -27,7 +28,9 @@ enum CargoSetup: ToolSetup {
     }
 
     /// nil: the provider is there. Later providers are asked first.
-    static func edit(_ text: String, provider: String, _ path: String) throws -> TextEdit? {
+    private static func setting(
+        _ text: String, provider: String, _ path: String
+    ) throws -> ConfigurationSetting? {
         let refused = ToolFailure(
             message: "\(path) is written in a way that this command does not change: under [\(section)], put "
                 + "\"\(provider)\" at the end of \(key)")
@@ -44,16 +47,20 @@ enum CargoSetup: ToolSetup {
                 ?? false
         }
         let present = lines.lines(with: key)
-        guard !others, present.count < 2 else { throw refused }
+        guard !others, present.count < 2, !lines.mayHaveOther(section) else { throw refused }
         guard let line = present.first else {
-            return lines.adding(#"\#(key) = ["cargo:token", "\#(provider)"]"#, to: section)
+            return ConfigurationSetting(
+                #"\#(key) = ["cargo:token", "\#(provider)"]"#, key: key, mark: helper, in: section, of: lines,
+                replacing: nil)
         }
-        guard line.section == section, line.trimmed.hasPrefix(key), let list = TOMLList(String(line.text)) else {
-            throw refused
-        }
+        guard line.section == section, line.sets(key), let list = TOMLList(String(line.content)) else { throw refused }
         if list.elements.contains(where: { FilePath.name(of: $0) == helper }) { return nil }
         let comma = list.elements.isEmpty || list.endsWithComma ? "" : ", "
-        return TextEdit(offset: line.offset + list.end, inserting: #"\#(comma)"\#(provider)""#)
+        let longer = TextEdit(offset: list.end, inserting: #"\#(comma)"\#(provider)""#)
+            .applied(to: Data(line.content.utf8))
+        return ConfigurationSetting(
+            String(decoding: longer, as: UTF8.self), key: key, mark: helper, in: section, of: lines,
+            replacing: String(line.content))
     }
 }
 

@@ -15,17 +15,21 @@ enum DockerSetup: ToolSetup {
         let text = try file.text
         var plan = SetupPlan()
         if text.allSatisfy(\.isWhitespace) {
-            plan.change(file, TextEdit(offset: text.utf8.count, inserting: "{\n\t\"\(key)\": \(value)\n}\n"))
+            plan.change(file, .member(JSONMember(key: key, value: value, replaced: nil)))
             return plan
         }
-        guard let object = JSONText(text) else {
+        guard let object = JSONText(text), !object.isAmbiguous(key) else {
             throw ToolFailure(
-                message: "\(file.path) is not a JSON object: mend it, and put \"\(key)\": \(value) into it")
+                message: "\(file.path) is not a JSON object with \(key) once at most: mend it, and put "
+                    + "\"\(key)\": \(value) into it")
         }
-        if let former = object.value(of: key), former != value {
-            plan.notes.append("docker used the helper \(former) so far: log in again, or move what is there")
+        let former = object.value(of: key)
+        if former != value {
+            plan.change(file, .member(JSONMember(key: key, value: value, replaced: former)))
+            if let former {
+                plan.notes.append("docker used the helper \(former) so far: log in again, or move what is there")
+            }
         }
-        plan.change(file, object.setting(key, to: value))
         let registries = plainRegistries(text)
         if !registries.isEmpty {
             plan.notes.append(

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainFiles
 internal import KeychainSystem
 
 enum GitSetup: ToolSetup {
@@ -6,6 +7,7 @@ enum GitSetup: ToolSetup {
     static let summary = "credential.helper in git's own configuration"
 
     private static let helper = "git-credential-keychain"
+    private static let variable = "credential.helper"
 
     static func plan(_ surroundings: SetupSurroundings) throws -> SetupPlan {
         guard let git = surroundings.program("git") else { throw ToolFailure(message: "there is no git in the PATH") }
@@ -19,14 +21,18 @@ enum GitSetup: ToolSetup {
         }
         var plan = SetupPlan()
         let file = try SetupFile(try path(surroundings))
-        let helpers = try helpers(git, file)
+        let all = file.content == nil ? [] : try GitValue.all(variable, in: file.path, git)
+        // An empty value means that those before it do not count.
+        let helpers = all.suffix(from: all.lastIndex(of: "").map { $0 + 1 } ?? 0)
         if !helpers.contains(where: { isOurs($0) }) {
-            plan.change(file, TextEdit(from: file.content ?? Data(), to: try adding(value, git, file)))
+            plan.change(file, .value(GitValue(variable: variable, value: value, program: git)))
         }
-        for other in helpers where !other.isEmpty && !isOurs(other) {
+        for other in helpers where !isOurs(other) {
+            // The words behind the name may have a password among them.
+            let name = other.hasPrefix("!") ? "!…" : String(other.prefix { $0 != " " })
             plan.notes.append(
-                "git has the helper '\(other)' too, and stores every password in it as well: 'git config --global --unset "
-                    + "credential.helper \(other)' takes it out")
+                "git has the helper '\(name)' too, and stores every password in it as well: 'git config --global --edit' "
+                    + "takes it out")
         }
         let stored = try surroundings.home(".git-credentials")
         if access(stored, F_OK) == 0 {
@@ -36,47 +42,18 @@ enum GitSetup: ToolSetup {
     }
 
     private static func isOurs(_ value: String) -> Bool {
-        let program = value.split(separator: " ").first.map { FilePath.name(of: String($0)) }
+        let command = value.hasPrefix("!") ? value.dropFirst() : value[...]
+        let program = command.split(separator: " ").first.map { FilePath.name(of: String($0)) }
         return program == "keychain" || program == helper
     }
 
     /// The file that 'git config --global' writes to (git-config(1), FILES).
     private static func path(_ surroundings: SetupSurroundings) throws -> String {
-        if let path = surroundings.variable("GIT_CONFIG_GLOBAL") { return path }
+        if let path = surroundings.environment.variables["GIT_CONFIG_GLOBAL"] {
+            if path.isEmpty { throw ToolFailure(message: "GIT_CONFIG_GLOBAL is empty: git reads no file of yours") }
+            return path
+        }
         let (usual, other) = (try surroundings.home(".gitconfig"), try surroundings.configuration("git/config"))
         return access(usual, F_OK) != 0 && access(other, F_OK) == 0 ? other : usual
-    }
-
-    private static func helpers(_ git: String, _ file: SetupFile) throws -> [String] {
-        guard file.content != nil else { return [] }
-        let (status, output) = try run(git, "config", "--file", file.path, "--get-all", "credential.helper")
-        // 1: there is none.
-        guard status == 0 || status == 1 else { throw ToolFailure(message: "git does not understand \(file.path)") }
-        return output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
-    }
-
-    /// The file's content as git would write it.
-    private static func adding(_ value: String, _ git: String, _ file: SetupFile) throws -> Data {
-        let copy = FileManager.default.temporaryDirectory.appendingPathComponent("keychain-setup-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: copy, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        defer { try? FileManager.default.removeItem(at: copy) }
-        let config = copy.appendingPathComponent("config")
-        try (file.content ?? Data()).write(to: config)
-        let (status, _) = try run(git, "config", "--file", config.path, "--add", "credential.helper", value)
-        guard status == 0 else { throw ToolFailure(message: "git could not change a copy of \(file.path)") }
-        return try Data(contentsOf: config)
-    }
-
-    private static func run(_ git: String, _ arguments: String...) throws -> (status: Int32, output: String) {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: git)
-        process.arguments = arguments
-        (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, output)
-        try process.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: text, as: UTF8.self))
     }
 }

@@ -18,7 +18,7 @@ enum KeyringLink {
                 throw ToolFailure(message: "\(path) is another program: move it away, or leave this tool as it is")
             }
         } else {
-            plan.changes.append(.link(path: path, target: try executable(target)))
+            plan.changes.append(SetupChange(link: path, to: try executable(target)))
         }
         if !surroundings.isInSearchPath(directory) {
             plan.notes.append("put \(directory) into the PATH, so that the link \(path) is found")

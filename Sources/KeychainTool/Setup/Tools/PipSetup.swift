@@ -12,30 +12,31 @@ enum PipSetup: ToolSetup {
     static func plan(_ surroundings: SetupSurroundings) throws -> SetupPlan {
         var plan = SetupPlan()
         let file = try SetupFile(try path(surroundings))
-        plan.change(file, try edit(try file.text, file.path))
+        plan.change(file, try setting(try file.text, file.path).map { .line($0) })
         try KeyringLink.plan(surroundings, into: &plan)
         return plan
     }
 
+    /// The file that 'pip config set' writes to. Its settings count more than those of the older ~/.pip/pip.conf.
     private static func path(_ surroundings: SetupSurroundings) throws -> String {
-        if let path = surroundings.variable("PIP_CONFIG_FILE") { return path }
-        // An older place, whose settings count more.
-        let older = try surroundings.home(".pip/pip.conf")
-        return access(older, F_OK) == 0 ? older : try surroundings.configuration("pip/pip.conf")
+        try surroundings.variable("PIP_CONFIG_FILE") ?? surroundings.configuration("pip/pip.conf")
     }
 
     /// nil: the setting is there.
-    static func edit(_ text: String, _ path: String) throws -> TextEdit? {
-        let setting = "\(key) = subprocess"
+    private static func setting(_ text: String, _ path: String) throws -> ConfigurationSetting? {
+        let line = "\(key) = subprocess"
         let lines = ConfigurationLines(text)
         let present = lines.lines(with: key) + lines.lines(with: "keyring_provider")
-        guard let line = present.first else { return lines.adding(setting, to: section) }
         // pip has a section for each of its commands too.
-        guard present.count == 1, line.section == section, line.trimmed.hasPrefix(key) else {
-            throw ToolFailure(message: "\(path) sets \(key) in another way: put '\(setting)' under [\(section)]")
+        guard present.allSatisfy({ $0.section == section && $0.sets(key) }), present.count < 2,
+            !lines.mayHaveOther(section)
+        else {
+            throw ToolFailure(message: "\(path) sets \(key) in another way: put '\(line)' under [\(section)]")
         }
-        let value = line.trimmed.dropFirst(key.count).drop { " \t=:".contains($0) }
+        let value = present.first?.trimmed.dropFirst(key.count).drop { " \t=:".contains($0) }
         if value == "subprocess" { return nil }
-        return TextEdit(offset: line.offset, removing: line.text, inserting: setting + "\n")
+        return ConfigurationSetting(
+            line, key: key, mark: "subprocess", in: section, of: lines,
+            replacing: present.first.map { String($0.content) })
     }
 }

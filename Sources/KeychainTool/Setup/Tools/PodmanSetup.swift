@@ -5,18 +5,22 @@ enum PodmanSetup: ToolSetup {
     static let name = "podman"
     static let summary = "credential-helpers in registries.conf.d, for podman, buildah and skopeo"
 
-    private static let line = #"credential-helpers = ["keychain", "containers-auth.json"]"#
+    private static let key = "credential-helpers"
+    private static let line = #"\#(key) = ["keychain", "containers-auth.json"]"#
 
     static func plan(_ surroundings: SetupSurroundings) throws -> SetupPlan {
         try surroundings.requireInSearchPath("docker-credential-keychain")
-        let file = try SetupFile(try surroundings.configuration("containers/registries.conf.d/50-keychain.conf"))
+        // They look below the home directory, whatever XDG_CONFIG_HOME says.
+        let file = try SetupFile(try surroundings.home(".config/containers/registries.conf.d/50-keychain.conf"))
         let text = try file.text
         var plan = SetupPlan()
         if text.contains(line) { return plan }
         guard text.isEmpty else {
             throw ToolFailure(message: "\(file.path) is there already: put this line into it: \(line)")
         }
-        plan.change(file, TextEdit(offset: 0, inserting: line + "\n"))
+        let lines = ConfigurationLines(text)
+        plan.change(
+            file, .line(ConfigurationSetting(line, key: key, mark: "keychain", in: "", of: lines, replacing: nil)))
         return plan
     }
 }

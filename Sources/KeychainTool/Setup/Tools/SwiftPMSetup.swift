@@ -6,9 +6,8 @@ enum SwiftPMSetup: ToolSetup {
     static func plan(_ surroundings: SetupSurroundings) -> SetupPlan {
         SetupPlan(
             notes: [
-                "SwiftPM starts no helper on Linux. It reads ~/.netrc, or the regular file that --netrc-file names: write "
-                    + "that from the keychain into $XDG_RUNTIME_DIR, which is in memory, and remove it after the build "
-                    + "(docs/helpers.md shows the lines)"
+                "SwiftPM starts no helper on Linux, and reads a netrc: keychainctl run --netrc -- sh -c 'swift build "
+                    + "--netrc-file \"$NETRC\"' gives it one in memory, with your internet passwords (docs/helpers.md)"
             ], isPossible: false)
     }
 }

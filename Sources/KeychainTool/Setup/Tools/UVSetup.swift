@@ -12,22 +12,22 @@ enum UVSetup: ToolSetup {
         var plan = SetupPlan()
         let path = try surroundings.variable("UV_CONFIG_FILE") ?? surroundings.configuration("uv/uv.toml")
         let file = try SetupFile(path)
-        plan.change(file, try edit(try file.text, file.path))
+        plan.change(file, try setting(try file.text, file.path).map { .line($0) })
         try KeyringLink.plan(surroundings, into: &plan)
         return plan
     }
 
     /// nil: the setting is there. It has to stand before every table.
-    static func edit(_ text: String, _ path: String) throws -> TextEdit? {
-        let setting = #"\#(key) = "subprocess""#
+    private static func setting(_ text: String, _ path: String) throws -> ConfigurationSetting? {
+        let line = #"\#(key) = "subprocess""#
         let lines = ConfigurationLines(text)
         let present = lines.lines(with: key)
-        guard let line = present.first else { return lines.adding(setting, to: "") }
-        let value = line.trimmed.dropFirst(key.count).drop { " \t=".contains($0) }
-        if present.count == 1, line.section.isEmpty, line.trimmed.hasPrefix(key) {
-            if value.hasPrefix(#""subprocess""#) { return nil }
-            return TextEdit(offset: line.offset, removing: line.text, inserting: setting + "\n")
+        guard present.allSatisfy({ $0.section.isEmpty && $0.sets(key) }), present.count < 2 else {
+            throw ToolFailure(message: "\(path) sets \(key) in another way: put '\(line)' before the first table")
         }
-        throw ToolFailure(message: "\(path) sets \(key) in another way: put '\(setting)' before the first table")
+        let value = present.first?.trimmed.dropFirst(key.count).drop { " \t=".contains($0) }
+        if value?.hasPrefix(#""subprocess""#) == true { return nil }
+        return ConfigurationSetting(
+            line, key: key, mark: "subprocess", in: "", of: lines, replacing: present.first.map { String($0.content) })
     }
 }

@@ -1,0 +1,58 @@
+internal import Foundation
+
+/// A line `key = value` in a section of a file (``ConfigurationLines``).
+struct ConfigurationSetting: Codable, Equatable {
+    /// "": before the first section.
+    let section: String
+    let key: String
+    let line: String
+    /// What in the line is ours, however it is written.
+    let mark: String
+    /// The line in whose place it stands.
+    let replaced: String?
+    /// Whether its section was not there.
+    let makesSection: Bool
+
+    /// - Parameter replaced: The line in its place; nil: there is none.
+    init(
+        _ line: String, key: String, mark: String, in section: String, of lines: ConfigurationLines,
+        replacing replaced: String?
+    ) {
+        (self.line, self.key, self.mark, self.section, self.replaced) = (line, key, mark, section, replaced)
+        makesSection = !section.isEmpty && lines.header(of: section) == nil
+    }
+
+    func applied(to content: Data) throws -> Data {
+        let lines = ConfigurationLines(String(decoding: content, as: UTF8.self))
+        guard let replaced else { return lines.adding(line, to: section).applied(to: content) }
+        guard let former = sole(lines.lines.filter { isInSection($0) && $0.content == replaced }) else {
+            throw ToolFailure(message: "the file was changed by another program meanwhile: try again")
+        }
+        return TextEdit(offset: former.offset, removing: former.content, inserting: line).applied(to: content)
+    }
+
+    func takenBack(from content: Data) throws -> Data? {
+        let lines = ConfigurationLines(String(decoding: content, as: UTF8.self))
+        let own = lines.lines.filter { isInSection($0) && Self.words($0.content) == Self.words(line[...]) }
+        guard let own = sole(own) else {
+            let others = lines.lines(with: key).filter { isInSection($0) && $0.text.contains(mark) }
+            if others.isEmpty { return nil }
+            throw ToolFailure(message: "was changed since, and sets \(key) in another way than this command did")
+        }
+        if let replaced {
+            return TextEdit(offset: own.offset, removing: own.content, inserting: replaced).applied(to: content)
+        }
+        let rest = TextEdit(offset: own.offset, removing: own.text, inserting: "").applied(to: content)
+        return makesSection
+            ? ConfigurationLines(String(decoding: rest, as: UTF8.self)).removingEmpty(section, rest) : rest
+    }
+
+    private func isInSection(_ line: ConfigurationLines.Line) -> Bool { !line.isHeader && line.section == section }
+
+    private func sole(_ lines: [ConfigurationLines.Line]) -> ConfigurationLines.Line? {
+        lines.count == 1 ? lines[0] : nil
+    }
+
+    /// Programs that write the file anew put other spaces between them.
+    private static func words(_ line: Substring) -> String { line.filter { $0 != " " && $0 != "\t" } }
+}

@@ -1,0 +1,35 @@
+internal import Foundation
+
+/// A member of a JSON object.
+struct JSONMember: Codable, Equatable {
+    let key: String
+    /// JSON, like ``replaced``.
+    let value: String
+    /// The value in whose place it stands.
+    let replaced: String?
+
+    var line: String { Self.line(key, value) }
+    var replacedLine: String? { replaced.map { Self.line(key, $0) } }
+
+    private static func line(_ key: String, _ value: String) -> String { "\"\(key)\": \(value)" }
+
+    func applied(to content: Data) throws -> Data {
+        let text = String(decoding: content, as: UTF8.self)
+        if text.allSatisfy(\.isWhitespace) { return content + Data("{\n\t\(line)\n}\n".utf8) }
+        guard let object = JSONText(text), object.value(of: key) == replaced else {
+            throw ToolFailure(message: "the file was changed by another program meanwhile: try again")
+        }
+        return object.setting(key, to: value).applied(to: content)
+    }
+
+    /// The tool writes the file anew whenever it likes: only the member counts.
+    func takenBack(from content: Data) throws -> Data? {
+        guard let object = JSONText(String(decoding: content, as: UTF8.self)) else {
+            throw ToolFailure(message: "is no JSON object any more")
+        }
+        guard object.value(of: key) == value else { return nil }
+        let edit = replaced.map { object.setting(key, to: $0) } ?? object.removing(key)
+        let former = edit.applied(to: content)
+        return JSONText(String(decoding: former, as: UTF8.self))?.isEmpty == true && replaced == nil ? Data() : former
+    }
+}
