@@ -32,7 +32,7 @@ struct AllowCommand: ParsableCommand {
         if !yes {
             if json { Console.note(report.text) }
             try Confirmation.require(
-                "'keychainctl run' will give these to commands in \(FilePath.directory(of: project.path))",
+                "'keychainctl run' will give these to commands in \(FilePath.directory(of: project.path)) and below",
                 else: "it is not allowed")
         }
         try AllowedProjects(store).allow(project)

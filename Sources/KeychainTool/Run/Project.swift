@@ -38,8 +38,7 @@ struct Project {
 
     /// - Throws: `.itemNotFound` if it is not there, `.notAvailable` if it is no file of this user's.
     init(_ path: String) throws {
-        let url = URL(fileURLWithPath: path)
-        guard let descriptor = try OwnFile.open(url, O_RDONLY) else {
+        guard let descriptor = try Self.open(path) else {
             throw KeychainError(.itemNotFound, message: "there is no \(path)")
         }
         defer { close(descriptor) }
@@ -55,6 +54,16 @@ struct Project {
             let digits = String(byte, radix: 16)
             return digits.count == 1 ? "0" + digits : digits
         }.joined()
+    }
+
+    private static func open(_ path: String) throws(KeychainError) -> Int32? {
+        do {
+            return try OwnFile.open(URL(fileURLWithPath: path), O_RDONLY)
+        } catch {
+            throw KeychainError(
+                error.code, message: "\(path) does not count: it has to be a file of your own, and no link",
+                cause: error)
+        }
     }
 
     /// - Throws: `.parameter` with the place of a mistake.
