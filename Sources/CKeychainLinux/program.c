@@ -81,7 +81,8 @@ int ckeychain_become(char *const *arguments, char *const *environment, const int
     return failure;
 }
 
-/// In the child, with every signal held back: only calls that are safe in a handler (signal-safety(7)).
+/// In the child, with every signal held back: only calls that take no lock and no memory. execvp(3) is not among those of
+/// signal-safety(7), but glibc's searches the PATH on the stack.
 static int become_child(char *const *arguments, char *const *environment, const int *defaults, size_t count,
                         int output, int error) {
     for (int index = 0; index < passed_count; index++) {

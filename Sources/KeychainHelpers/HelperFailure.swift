@@ -1,4 +1,4 @@
-/// A failure that is not the keychain's: input that cannot be read, or output that cannot be written.
+/// A failure with a text for the tool or the person, which is not the keychain's.
 package struct HelperFailure: Error {
     package let message: String
 

@@ -5,7 +5,7 @@ internal import SwiftKeychain
 /// The items of one helper: those of its class and access group that have its mark, which is their description
 /// (`kSecAttrDescription`). A helper finds, changes and removes no others.
 struct HelperItems {
-    /// The group of the command `keychainctl` too, which so finds them with every host.
+    /// That of `keychainctl` too, so that the command and the helpers have the same items with every host.
     private static let accessGroup = "keychain"
     /// After so many attempts another program has changed the same items each time.
     private static let mostAttempts = 20
@@ -40,9 +40,12 @@ struct HelperItems {
 
     /// The secret of an item that was found.
     ///
-    /// - Throws: `.decode` if it is damaged.
+    /// - Throws: `.decode` if it is damaged, `.itemNotFound` if it is gone by now.
     func secret(of item: Item) throws(KeychainError) -> SecretBytes {
         guard let secret = try soundSecret(of: item) else {
+            guard try !find(query(item), wantsSecrets: false).isEmpty else {
+                throw KeychainError(.itemNotFound, message: "another program has deleted the item a moment ago")
+            }
             throw KeychainError(
                 .decode,
                 message: "an item is there, but its secret is damaged or was tampered with: run 'keychainctl doctor'")

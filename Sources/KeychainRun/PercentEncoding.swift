@@ -1,6 +1,6 @@
 /// Bytes as `%XX` (RFC 3986, 2.1).
 enum PercentEncoding {
-    /// - Returns: nil if a % is not one, or the text is no UTF-8 then.
+    /// - Returns: nil if two hexadecimal digits do not follow a %, or the result is not UTF-8.
     static func decode(_ text: Substring.UTF8View) -> String? {
         var bytes: [UInt8] = []
         var rest = text

@@ -96,6 +96,27 @@ import Testing
         }
     }
 
+    @Test("A signal that the command goes on after costs none of its output, however slow the reader is")
+    func survived() throws {
+        try withSecrets(["a": "secret-value"]) { (tool) throws in
+            var tool = tool
+            tool.variables["S"] = "keychain://generic/a/ada"
+            // More than the pipe behind keychainctl takes at once, and less than both pipes take.
+            let script = """
+                cd
+                mkfifo out
+                $K run -- sh -c 'trap "echo >go" HUP; echo $$ >log; until [ -s go ]; do :; done
+                    head -c 100000 /dev/zero | tr "\\0" a' >out & run=$!
+                exec 3<out
+                until [ -s log ]; do :; done
+                kill -HUP $run
+                while kill -0 "$(cat log)" 2>/dev/null; do :; done
+                wc -c <&3
+                """
+            #expect(try tool.shell(script).text == "100000\n")
+        }
+    }
+
     @Test(
         "Signals that were ignored stay ignored, and those that keychainctl ignores are not",
         arguments: ["", "--no-masking"])

@@ -20,7 +20,10 @@ package struct GitSecret {
         stored.withUnsafeBytes { bytes in
             for (number, part) in bytes.split(separator: 0, omittingEmptySubsequences: false).enumerated() {
                 let part = UnsafeRawBufferPointer(rebasing: part)
-                if number == 0 { main = SecretBytes(copying: part) }
+                if number == 0 {
+                    main = SecretBytes(copying: part)
+                    continue
+                }
                 if let value = part.value(behind: Self.expiryKey) {
                     expiry = UInt64(String(decoding: value, as: UTF8.self))
                 }

@@ -8,6 +8,12 @@ struct AmbiguousMatch: Error {
     init(_ hits: KeychainSession.Hits) {
         items = hits.items.sortedForPeople
         let groups = items.map(\.accessGroup).uniqueGroups.sorted()
+        guard !items.isEmpty else {
+            error = KeychainError(
+                .parameter,
+                message: "items of several classes match, and all ask for authentication: choose one with its class")
+            return
+        }
         let more = hits.asking.isEmpty ? "" : ", and at least one that asks for authentication"
         error = KeychainError(
             .parameter,

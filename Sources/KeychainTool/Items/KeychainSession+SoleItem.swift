@@ -16,7 +16,7 @@ extension KeychainSession {
         }
     }
 
-    /// - Parameter levels: Queries for every match; see ``ItemFilter/levels()``.
+    /// - Parameter levels: Queries for every match; see ``ItemFilter/levels(first:isNeeded:)``.
     /// - Throws: an ``AmbiguousMatch`` if several match, `.itemNotFound` if none does, `.interactionNotAllowed` if the
     ///   keychain is locked.
     func meaning(of levels: [[ItemQuery]]) throws -> Meaning {

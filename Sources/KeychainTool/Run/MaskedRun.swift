@@ -52,13 +52,13 @@ struct MaskedRun {
         whenStarted()
         for stream in streams { stream.closeWriteEnd() }
         var end: ProgramEnd?
-        var isInterrupted = false
+        var interrupts = Interrupts()
         var portionsLeft = Self.portionsAfterInterrupt
         while true {
             let open = streams.filter { !$0.isDone }
             if let end, open.isEmpty || portionsLeft == 0 { return end }
             // Of an interrupted program only what is there already is passed on.
-            let isLast = end != nil && isInterrupted
+            let isLast = interrupts.isEnd(end)
             if isLast { portionsLeft -= 1 }
             var polls = [pollfd(fd: signals, events: Int16(POLLIN), revents: 0)] + open.map(\.poll)
             let ready = poll(&polls, nfds_t(polls.count), isLast ? 0 : -1)
@@ -66,23 +66,41 @@ struct MaskedRun {
                 throw ToolFailure(message: "cannot wait for output: \(String(cString: strerror(errno)))")
             }
             if let end, isLast && ready == 0 { return end }
-            if polls[0].revents != 0 { try heedSignals(process, &end, &isInterrupted) }
+            if polls[0].revents != 0 { try heedSignals(process, &end, &interrupts) }
             for (stream, poll) in zip(open, polls.dropFirst()) where poll.revents != 0 { stream.advance() }
         }
     }
 
     /// Passes on what processes sent. What the kernel sends, for a key of the terminal, the child gets too.
-    private func heedSignals(_ process: Int32, _ end: inout ProgramEnd?, _ isInterrupted: inout Bool) throws {
+    private func heedSignals(_ process: Int32, _ end: inout ProgramEnd?, _ interrupts: inout Interrupts) throws {
         var (number, isSent): (Int32, Int32) = (0, 0)
         while ckeychain_next_signal(&number, &isSent) == 0 {
             if number == SIGCHLD {
                 if end == nil { end = try ProgramEnd(process) }
                 continue
             }
-            // When the program has ended, only processes that it left behind are still to be heard.
-            if [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(number) { isInterrupted = true }
+            interrupts.note(number, hasEnded: end != nil)
             if end == nil && isSent == 1 { kill(process, number) }
         }
+    }
+}
+
+/// Signals that are meant to end everything.
+private struct Interrupts {
+    private var seen: Set<Int32> = []
+    /// Whether one came when only processes were left that the program had left behind.
+    private var isLate = false
+
+    mutating func note(_ number: Int32, hasEnded: Bool) {
+        guard [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(number) else { return }
+        seen.insert(number)
+        isLate = isLate || hasEnded
+    }
+
+    /// Whether one of them was the program's end, which nothing is waited for after. Many programs go on after ^C.
+    func isEnd(_ end: ProgramEnd?) -> Bool {
+        guard let end else { return false }
+        return isLate || end.signal.map(seen.contains) ?? false
     }
 }
 
@@ -90,6 +108,9 @@ struct MaskedRun {
 struct ProgramEnd {
     /// Its exit status, or the number of a signal, negative.
     private let status: Int32
+
+    /// The one that ended it; nil: none did.
+    var signal: Int32? { status < 0 ? -status : nil }
 
     /// - Returns: nil if it has not.
     init?(_ process: Int32) throws(ToolFailure) {
@@ -108,7 +129,7 @@ struct ProgramEnd {
         // The program has left a core file, if one was wanted.
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-        signal(-status, SIG_DFL)
+        Glibc.signal(-status, SIG_DFL)
         kill(getpid(), -status)
         // The first process of a container is not ended by its own signal.
         throw ExitCode(128 - status)

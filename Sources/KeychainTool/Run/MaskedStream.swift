@@ -76,7 +76,7 @@ final class MaskedStream {
         if count >= 0 {
             waiting.removeFirst(count)
         } else if errno != EINTR && errno != EAGAIN {
-            // The program learns of it as it would without us.
+            // The program learns of it by its next write, as if its reader had gone.
             if errno != EPIPE { Console.complain("cannot write output: \(String(cString: strerror(errno)))") }
             waiting = []
             closeReadEnd()

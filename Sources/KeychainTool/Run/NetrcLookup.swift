@@ -7,14 +7,33 @@ struct NetrcLookup {
     /// The servers that are meant; none: every one whose password can be had without asking.
     let machines: [String]
 
+    /// Looks whether there is something for each server, and asks nobody.
+    ///
     /// - Throws: an error, after each server without a password was named.
+    func check() throws {
+        var problems = LookupProblems()
+        for machine in machines {
+            let filter = filter(machine)
+            try problems.note("--machine \(machine)") {
+                _ = try filter.naming { try session.find(try filter.query(for: .internetPassword)) }
+            }
+        }
+        try problems.end()
+    }
+
+    private func filter(_ machine: String?) -> ItemFilter {
+        var filter = ItemFilter(ItemKind.internet.rawValue)
+        filter.server = machine
+        return filter
+    }
+
+    /// - Throws: an error, after each server was named whose password cannot be had.
     func netrc() throws -> Netrc {
         var netrc = Netrc()
         var problems = LookupProblems()
         for machine in machines.isEmpty ? [nil] : machines.map(Optional.some) {
             try problems.note(machine.map { "--machine \($0)" } ?? "--netrc") {
-                var filter = ItemFilter(ItemKind.internet.rawValue)
-                filter.server = machine
+                let filter = filter(machine)
                 let items = try filter.naming { try passwords(of: try filter.query(for: .internetPassword)) }
                 let taken = items.sortedForPeople.filter { netrc.add($0) }
                 if taken.isEmpty || (machine != nil && taken.count < items.count) {
@@ -37,7 +56,9 @@ struct NetrcLookup {
     private func passwords(of query: ItemQuery) throws -> [Item] {
         var query = query
         if machines.isEmpty {
-            if try session.find(query).hasConstrained {
+            let found = try session.find(query)
+            if found.hasConstrained {
+                if found.items.isEmpty { throw KeychainError.consentNeeded }
                 Console.note("note: passwords that ask for authentication are left out: --machine names one")
             }
             query.authenticationUI = .skip

@@ -19,7 +19,8 @@ struct Project {
         while true {
             let path = FilePath.join(directory, ProjectFile.name)
             var status = stat()
-            if lstat(path, &status) == 0 { return path }
+            // What cannot be looked at may be the project's own: reading it tells why.
+            if lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR) { return path }
             if directory == "/" || directory.isEmpty { return nil }
             directory = FilePath.directory(of: directory)
         }

@@ -79,14 +79,15 @@ final class RunPlan {
     /// The keychain is closed when this returns, and stays so while the program runs.
     private func lookUp(_ secrets: inout [SecretBytes]) throws {
         let session = try openSession()
+        let netrcLookup = options.netrc ? NetrcLookup(session: session, machines: options.machines) : nil
+        try netrcLookup?.check()
         let found = try SecretLookup(session: session).secrets(of: references)
         for named in references {
             guard let secret = found[named.reference] else { throw KeychainError.unexpectedReply }
             secrets.append(secret)
             try hand(secret, to: named.name)
         }
-        if options.netrc {
-            let netrc = try NetrcLookup(session: session, machines: options.machines).netrc()
+        if let netrc = try netrcLookup?.netrc() {
             secrets += netrc.secrets
             environment.set("NETRC", try memoryFile(netrc.file))
         }

@@ -59,7 +59,8 @@ struct RunProgram {
                     ? "'run --file NAME' hands a secret over as a file"
                     : "A variable has at most 128 KiB: hand \(large.joined(separator: ", ")) over as a file, with --file")
         }
-        Console.complain("cannot start \(name): \(reason)")
-        throw ExitCode(failure == ENOENT ? 127 : 126)
+        let status: Int32 = failure == ENOENT ? 127 : 126
+        FailureReport(status: status, message: "cannot start \(name): \(reason)").tell()
+        throw ExitCode(status)
     }
 }

@@ -74,7 +74,10 @@ struct SetupChange: Codable, Equatable {
         let file = try SetupFile(path)
         file.removeLeftover()
         guard let present = file.content, let former = try former(of: present, scratch) else { return false }
-        if isNew && former.isEmpty {
+        if isNew && content.isNothing(former) {
+            guard try SetupFile(path).content == present else {
+                throw ToolFailure(message: "\(path) was changed by another program meanwhile: try again")
+            }
             guard unlink(file.path) == 0 else { throw KeychainError(file: path, "remove", errno) }
         } else {
             try file.replace(with: former)
@@ -125,6 +128,14 @@ enum SetupContent: Codable, Equatable {
         case .value(let value): try value.takenBack(from: content, scratch)
         case .link: nil
         }
+    }
+
+    /// Whether a file with this content says no more than none.
+    func isNothing(_ content: Data) -> Bool {
+        let text = String(decoding: content, as: UTF8.self)
+        if text.allSatisfy(\.isWhitespace) { return true }
+        if case .member = self { return JSONText(text)?.isEmpty ?? false }
+        return false
     }
 
     /// As a person is shown it.

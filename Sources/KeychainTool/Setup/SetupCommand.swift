@@ -44,14 +44,22 @@ struct SetupCommand: ParsableCommand {
                 let report = try perform(tool, surroundings)
                 // What was done is told, whatever becomes of the next one.
                 if json { reports.append(report) } else { try Console.write(report.text) }
-            } catch let error as ToolFailure where error.message != nil {
-                failures.append("\(tool.name): \(error.message ?? "")")
+            } catch {
+                failures.append("\(tool.name): \(Self.text(of: error))")
             }
         }
         if json { try tell(reports) }
         guard let last = failures.popLast() else { return }
         for failure in failures { Console.complain(failure) }
         throw ToolFailure(message: last)
+    }
+
+    private static func text(of error: any Error) -> String {
+        switch error {
+        case let error as ToolFailure: error.message ?? "standard output has no reader any more"
+        case let error as KeychainError: error.message
+        default: "\(error)"
+        }
     }
 
     private func tell(_ reports: [SetupReport]) throws {
@@ -63,9 +71,9 @@ struct SetupCommand: ParsableCommand {
         var report = SetupReport(tool: tool.name, state: .absent, notes: [tool.summary])
         do {
             let plan = try tool.plan(surroundings)
-            if plan.isPossible && plan.changes.isEmpty { report.state = .present }
+            report.state = !plan.isPossible ? .impossible : plan.changes.isEmpty ? .present : .absent
         } catch {
-            report.notes.append((error as? ToolFailure)?.message ?? "\(error)")
+            report.notes.append(Self.text(of: error))
         }
         return report
     }
@@ -144,7 +152,11 @@ struct SetupCommand: ParsableCommand {
     ) throws -> String? {
         guard case .link = change.content else { return nil }
         for other in ToolSetups.all where other.usesKeyring && other.name != tool.name {
-            guard var record = try SetupRecord.of(other.name, surroundings.environment) else { continue }
+            guard var record = try SetupRecord.of(other.name, surroundings.environment) else {
+                // The person has set it up by hand.
+                if case .present = state(of: other, surroundings).state { return other.name }
+                continue
+            }
             // First, so that the directories that others were made in go last.
             record.changes.insert(change, at: 0)
             try record.write(other.name, surroundings.environment)

@@ -36,7 +36,7 @@ struct SetupFile {
         do {
             return try OwnFile.open(URL(fileURLWithPath: path), O_RDONLY)
         } catch {
-            throw ToolFailure(message: "\(path) is no file of yours that could be read: nothing was changed")
+            throw ToolFailure(message: "\(path) is no file of yours that can be read")
         }
     }
 
@@ -65,7 +65,7 @@ struct SetupFile {
         try new.withUnsafeBytes { try atomicFile.replace(with: $0) }
     }
 
-    /// What a command left that was killed: it may have passwords in it.
+    /// Removes the unfinished file of a command that was killed: it may have passwords in it.
     func removeLeftover() { atomicFile.removeLeftover() }
 
     /// Commands take turns (``SetupRecord/withLock(_:_:)``).

@@ -51,6 +51,16 @@ struct SetupSurroundings {
         return path
     }
 
+    /// For tools that look for a helper by its name alone.
+    func requireInSearchPath(_ name: String) throws {
+        let path = try helper(name)
+        guard let found = program(name), isHelper(found) else {
+            throw ToolFailure(
+                message: "\(path) is not in the PATH, where alone the tool looks for it: install it with "
+                    + "Scripts/install-helpers, or put its directory into the PATH")
+        }
+    }
+
     /// Whether a program is one of the helpers, and not another one of the same name.
     func isHelper(_ path: String) -> Bool {
         guard let real = realpath(path, nil) else { return false }

@@ -114,6 +114,7 @@ import Testing
         LaterChange(
             "uv", ".config/uv/uv.toml", nil, "sed -i 's/^/# /' $F; echo 'link-mode = \"copy\"' >>$F",
             "# keyring-provider = \"subprocess\"\nlink-mode = \"copy\"\n"),
+        LaterChange("docker", ".docker/config.json", "{}", #"printf '{"credsStore":"keychain"}' >$F"#, "{}"),
         // docker writes the whole file anew.
         LaterChange(
             "docker", ".docker/config.json", nil, #"printf '{"auths": {"r": {}},\n "credsStore": "keychain"\n}' >$F"#,

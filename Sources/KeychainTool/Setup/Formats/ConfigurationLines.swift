@@ -65,7 +65,7 @@ struct ConfigurationLines {
     /// nil: the section is not there.
     func header(of section: String) -> Line? { lines.last { $0.isHeader && $0.section == section } }
 
-    /// Whether a section is there, or a line that may be its header in another way of writing.
+    /// Whether a line may be the section's header in a form that is not read as one.
     func mayHaveOther(_ section: String) -> Bool {
         lines.contains { !$0.isHeader && $0.trimmed.hasPrefix("[") && $0.text.contains(section) }
     }

@@ -6,14 +6,12 @@ struct GitValue: Codable, Equatable {
     /// "credential.helper".
     let variable: String
     let value: String
-    /// git itself.
-    let program: String
 
     var line: String { "\(variable) = \(value)" }
 
     func applied(to content: Data, _ scratch: URL) throws -> Data {
         let (status, new) = try changed(content, scratch, "--add", variable, value)
-        guard status == 0 else { throw ToolFailure(message: "git could not change a copy of the file") }
+        guard status == 0 else { throw ToolFailure(message: "git could not change a copy of the file (\(status))") }
         return new
     }
 
@@ -28,8 +26,8 @@ struct GitValue: Codable, Equatable {
     }
 
     /// The values of a variable in a file, in their order.
-    static func all(_ variable: String, in path: String, _ program: String) throws -> [String] {
-        let (status, output) = try run(program, ["config", "--file", path, "--get-all", variable])
+    static func all(_ variable: String, in path: String) throws -> [String] {
+        let (status, output) = try run(["config", "--file", path, "--get-all", variable])
         // 1: there is none.
         guard status == 0 || status == 1 else { throw ToolFailure(message: "git does not understand \(path)") }
         return output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
@@ -43,16 +41,21 @@ struct GitValue: Codable, Equatable {
         for path in leftovers { unlink(path) }
         defer { for path in leftovers { unlink(path) } }
         try content.write(to: copy)
-        let (status, _) = try Self.run(program, ["config", "--file", copy.path] + words)
+        let (status, _) = try Self.run(["config", "--file", copy.path] + words)
         return (status, try Data(contentsOf: copy))
     }
 
-    private static func run(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
+    private static func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
+        guard let program = SetupSurroundings().program("git") else {
+            throw ToolFailure(message: "there is no git in the PATH")
+        }
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, output)
+        // Its lines are not ours, and the status says enough.
+        process.standardError = FileHandle.nullDevice
         try process.run()
         let text = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()

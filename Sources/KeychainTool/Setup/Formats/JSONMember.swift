@@ -28,8 +28,6 @@ struct JSONMember: Codable, Equatable {
             throw ToolFailure(message: "is no JSON object any more")
         }
         guard object.value(of: key) == value else { return nil }
-        let edit = replaced.map { object.setting(key, to: $0) } ?? object.removing(key)
-        let former = edit.applied(to: content)
-        return JSONText(String(decoding: former, as: UTF8.self))?.isEmpty == true && replaced == nil ? Data() : former
+        return (replaced.map { object.setting(key, to: $0) } ?? object.removing(key)).applied(to: content)
     }
 }

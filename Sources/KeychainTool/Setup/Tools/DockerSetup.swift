@@ -45,15 +45,3 @@ enum DockerSetup: ToolSetup {
         return registries.filter { $0.value["auth"] != nil || $0.value["identitytoken"] != nil }.keys.sorted()
     }
 }
-
-extension SetupSurroundings {
-    /// For tools that look for a helper by its name alone.
-    func requireInSearchPath(_ name: String) throws {
-        let path = try helper(name)
-        guard let found = program(name), isHelper(found) else {
-            throw ToolFailure(
-                message: "\(path) is not in the PATH, where alone the tool looks for it: install it with "
-                    + "Scripts/install-helpers, or put its directory into the PATH")
-        }
-    }
-}

@@ -10,7 +10,6 @@ enum GitSetup: ToolSetup {
     private static let variable = "credential.helper"
 
     static func plan(_ surroundings: SetupSurroundings) throws -> SetupPlan {
-        guard let git = surroundings.program("git") else { throw ToolFailure(message: "there is no git in the PATH") }
         let program = try surroundings.helper(helper)
         // git looks in the PATH for a name, and takes a path as it is.
         let isFound = surroundings.program(helper).map(surroundings.isHelper) ?? false
@@ -21,11 +20,11 @@ enum GitSetup: ToolSetup {
         }
         var plan = SetupPlan()
         let file = try SetupFile(try path(surroundings))
-        let all = file.content == nil ? [] : try GitValue.all(variable, in: file.path, git)
+        let all = file.content == nil ? [] : try GitValue.all(variable, in: file.path)
         // An empty value means that those before it do not count.
         let helpers = all.suffix(from: all.lastIndex(of: "").map { $0 + 1 } ?? 0)
         if !helpers.contains(where: { isOurs($0) }) {
-            plan.change(file, .value(GitValue(variable: variable, value: value, program: git)))
+            plan.change(file, .value(GitValue(variable: variable, value: value)))
         }
         for other in helpers where !isOurs(other) {
             // The words behind the name may have a password among them.

@@ -14,11 +14,11 @@ enum PodmanSetup: ToolSetup {
         let file = try SetupFile(try surroundings.home(".config/containers/registries.conf.d/50-keychain.conf"))
         let text = try file.text
         var plan = SetupPlan()
-        if text.contains(line) { return plan }
+        let lines = ConfigurationLines(text)
+        if lines.lines.contains(where: { $0.trimmed == line }) { return plan }
         guard text.isEmpty else {
             throw ToolFailure(message: "\(file.path) is there already: put this line into it: \(line)")
         }
-        let lines = ConfigurationLines(text)
         plan.change(
             file, .line(ConfigurationSetting(line, key: key, mark: "keychain", in: "", of: lines, replacing: nil)))
         return plan

@@ -20,7 +20,14 @@ final class SpawnedProgram {
         var pid: pid_t = 0
         var process: Int32 = -1
         var failure = Self.spawn(path, arguments, variables, descriptors, isApart, &pid)
-        if failure == 0 { failure = ckeychain_open_process(pid, &process) }
+        if failure == 0 {
+            failure = ckeychain_open_process(pid, &process)
+            if failure != 0 {
+                // Nobody would wait for it.
+                kill(pid, SIGKILL)
+                waitpid(pid, nil, 0)
+            }
+        }
         guard failure == 0 else {
             throw ToolFailure(message: "cannot start \(path): \(String(cString: strerror(failure)))")
         }
