@@ -8,7 +8,7 @@ struct SetupChange: Codable, Equatable {
     let path: String
     let content: SetupContent
     /// Whether there was no such file.
-    let isNew: Bool
+    private(set) var isNew: Bool
     /// Those of its directories that were not there either, the outermost first.
     var newDirectories: [String]
     /// What it did to the file's bytes. nil: it was not made, or the command was ended before this was written down.
@@ -39,6 +39,16 @@ struct SetupChange: Codable, Equatable {
             directory = FilePath.directory(of: directory)
         }
         return missing
+    }
+
+    var isLink: Bool { if case .link = content { true } else { false } }
+
+    /// The same, with that in it which an earlier change of the file began with.
+    func inheriting(_ former: SetupChange) -> SetupChange {
+        var change = self
+        change.isNew = isNew || former.isNew
+        change.newDirectories = former.newDirectories + newDirectories.filter { !former.newDirectories.contains($0) }
+        return change
     }
 
     // MARK: Making it
@@ -72,7 +82,6 @@ struct SetupChange: Codable, Equatable {
             return true
         }
         let file = try SetupFile(path)
-        file.removeLeftover()
         guard let present = file.content, let former = try former(of: present, scratch) else { return false }
         if isNew && content.isNothing(former) {
             guard try SetupFile(path).content == present else {
@@ -86,12 +95,20 @@ struct SetupChange: Codable, Equatable {
     }
 
     private func former(of present: Data, _ scratch: URL) throws -> Data? {
-        if let trace, trace.digest == Self.digest(present) { return trace.edit.takenBack(from: present) }
+        if let trace, trace.digest == Self.digest(present), trace.edit.isIn(present) {
+            return trace.edit.takenBack(from: present)
+        }
         do {
             return try content.takenBack(from: present, scratch)
         } catch let error as ToolFailure {
             throw ToolFailure(message: error.message.map { "\(path) \($0). Change the file by hand" })
         }
+    }
+
+    /// Removes the unfinished files of a command that was killed.
+    func removeLeftovers(_ scratch: URL) throws {
+        if !isLink { try SetupFile(path).removeLeftover() }
+        GitValue.removeLeftovers(scratch)
     }
 
     /// nil: it is no link, or leads to a name that is not UTF-8.

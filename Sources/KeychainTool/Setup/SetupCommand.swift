@@ -81,7 +81,10 @@ struct SetupCommand: ParsableCommand {
     private func perform(_ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) throws -> SetupReport {
         if dryRun { return try undo ? plannedBack(tool, surroundings) : planned(tool, surroundings) }
         return try SetupRecord.withLock(surroundings.environment) { scratch in
-            try undo ? takeBack(tool, surroundings, scratch) : setUp(tool, surroundings, scratch)
+            for change in try SetupRecord.readable(tool.name, surroundings.environment)?.changes ?? [] {
+                try change.removeLeftovers(scratch)
+            }
+            return try undo ? takeBack(tool, surroundings, scratch) : setUp(tool, surroundings, scratch)
         }
     }
 
@@ -99,10 +102,13 @@ struct SetupCommand: ParsableCommand {
         var report = try planned(tool, surroundings)
         guard report.state == .planned else { return report }
         var record = try SetupRecord.of(tool.name, surroundings.environment) ?? SetupRecord()
+        let formers = record.changes
         record.changes.removeAll { former in report.changes.contains { $0.path == former.path } }
         let first = record.changes.count
         // On the disk before the change itself: a change that nobody knows of could not be taken back.
-        record.changes += report.changes
+        record.changes += report.changes.map { change in
+            formers.first { $0.path == change.path }.map(change.inheriting) ?? change
+        }
         try record.write(tool.name, surroundings.environment)
         for place in first..<record.changes.count { try record.changes[place].make(scratch) }
         try record.write(tool.name, surroundings.environment)
@@ -128,20 +134,37 @@ struct SetupCommand: ParsableCommand {
     ) throws -> SetupReport {
         var record = try record(tool, surroundings)
         var report = SetupReport(tool: tool.name, state: .takenBack)
-        while let change = record.changes.last {
-            if let heir = try heir(of: change, from: tool, surroundings) {
-                report.notes.append("\(change.path) stays, since \(heir) uses it")
-            } else if try change.takeBack(scratch) {
-                report.changes.append(change)
-            } else {
-                report.notes.append("in \(change.path) is nothing any more of what was changed")
+        let all = record.changes
+        var failure: (any Error)?
+        // Files first: as long as one of them names the link's program, that stays.
+        for change in all.filter({ !$0.isLink }) + all.filter(\.isLink) where failure == nil || !change.isLink {
+            do {
+                try takeBack(change, of: tool, surroundings, scratch, &report)
+                record.changes.removeAll { $0 == change }
+                try record.write(tool.name, surroundings.environment)
+            } catch {
+                failure = failure ?? error
             }
-            try removeDirectories(of: change, from: tool, surroundings)
-            record.changes.removeLast()
-            try record.write(tool.name, surroundings.environment)
         }
+        for change in all where !record.changes.contains(change) {
+            try removeDirectories(of: change, from: tool, surroundings)
+        }
+        if let failure { throw failure }
         try SetupRecord.remove(tool.name, surroundings.environment)
         return report
+    }
+
+    private func takeBack(
+        _ change: SetupChange, of tool: any ToolSetup.Type, _ surroundings: SetupSurroundings, _ scratch: URL,
+        _ report: inout SetupReport
+    ) throws {
+        if let heir = try heir(of: change, from: tool, surroundings) {
+            report.notes.append("\(change.path) stays, since \(heir) uses it")
+        } else if try change.takeBack(scratch) {
+            report.changes.append(change)
+        } else {
+            report.notes.append("in \(change.path) is nothing any more of what was changed")
+        }
     }
 
     /// Hands a link over to another tool that needs it, and takes it back when that is undone.
@@ -152,7 +175,7 @@ struct SetupCommand: ParsableCommand {
     ) throws -> String? {
         guard case .link = change.content else { return nil }
         for other in ToolSetups.all where other.usesKeyring && other.name != tool.name {
-            guard var record = try SetupRecord.of(other.name, surroundings.environment) else {
+            guard var record = try SetupRecord.readable(other.name, surroundings.environment) else {
                 // The person has set it up by hand.
                 if case .present = state(of: other, surroundings).state { return other.name }
                 continue
@@ -171,7 +194,7 @@ struct SetupCommand: ParsableCommand {
     ) throws {
         for directory in change.newDirectories.reversed() where rmdir(directory) != 0 && errno == ENOTEMPTY {
             for other in ToolSetups.all where other.name != tool.name {
-                guard var record = try SetupRecord.of(other.name, surroundings.environment),
+                guard var record = try SetupRecord.readable(other.name, surroundings.environment),
                     let place = record.changes.firstIndex(where: {
                         FilePath.rest(of: $0.path, below: directory)?.isEmpty == false
                     }), !record.changes[place].newDirectories.contains(directory)

@@ -45,14 +45,21 @@ struct SetupFile {
     /// - Throws: ``ToolFailure`` for what is none.
     var text: String {
         get throws {
-            guard let text = String(validating: content ?? Data(), as: UTF8.self), !text.utf8.contains(0) else {
-                throw ToolFailure(message: "\(path) is not UTF-8 text: nothing was changed")
+            do { return try Self.text(of: content ?? Data()) } catch {
+                throw ToolFailure(message: error.message.map { "\(path) \($0): nothing was changed" })
             }
-            guard text.unicodeScalars.first != "\u{feff}" else {
-                throw ToolFailure(message: "\(path) begins with a byte order mark: remove that first")
-            }
-            return text
         }
+    }
+
+    /// - Throws: ``ToolFailure`` with the end of a sentence that begins with the file.
+    static func text(of content: Data) throws(ToolFailure) -> String {
+        guard let text = String(validating: content, as: UTF8.self), !text.utf8.contains(0) else {
+            throw ToolFailure(message: "is not UTF-8 text")
+        }
+        guard text.unicodeScalars.first != "\u{feff}" else {
+            throw ToolFailure(message: "begins with a byte order mark")
+        }
+        return text
     }
 
     /// Replaces it as a whole, in one step.

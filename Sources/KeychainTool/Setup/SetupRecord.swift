@@ -33,8 +33,17 @@ struct SetupRecord: Codable {
         guard let content = try SetupFile(url.path).content else { return nil }
         guard let record = try? JSONDecoder().decode(SetupRecord.self, from: content),
             record.version == formatVersion
-        else { throw ToolFailure(message: "\(url.path) is damaged, or of a later version: nothing was changed") }
+        else {
+            throw ToolFailure(
+                message: "\(url.path) is damaged, or of another version: nothing was changed. Look at what the tool's "
+                    + "configuration says of the keychain, and remove the record")
+        }
         return record
+    }
+
+    /// The same for a tool that a command is not about: its own commands tell of a record that is damaged.
+    static func readable(_ tool: String, _ environment: Environment) throws -> SetupRecord? {
+        do { return try of(tool, environment) } catch is ToolFailure { return nil }
     }
 
     /// To be called with the lock.

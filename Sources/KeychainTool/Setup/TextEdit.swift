@@ -23,6 +23,11 @@ struct TextEdit: Codable, Equatable {
 
     func applied(to text: Data) -> Data { replacing(removed.count, of: text, with: inserted) }
 
+    /// Whether a text has the change at its place.
+    func isIn(_ text: Data) -> Bool {
+        offset >= 0 && offset <= text.count && text.dropFirst(offset).starts(with: inserted)
+    }
+
     /// - Parameter text: With the change in it, and no other one since.
     func takenBack(from text: Data) -> Data { replacing(inserted.count, of: text, with: removed) }
 

@@ -115,6 +115,15 @@ import Testing
             "uv", ".config/uv/uv.toml", nil, "sed -i 's/^/# /' $F; echo 'link-mode = \"copy\"' >>$F",
             "# keyring-provider = \"subprocess\"\nlink-mode = \"copy\"\n"),
         LaterChange("docker", ".docker/config.json", "{}", #"printf '{"credsStore":"keychain"}' >$F"#, "{}"),
+        LaterChange(
+            "git", ".gitconfig", nil, "git config --global credential.helper 'keychain --ask-when-locked'", nil),
+        LaterChange(
+            "cargo", ".cargo/config.toml", nil,
+            #"sed -i 's/\["cargo:token", /[\n  "cargo:token",\n  /' $F"#, nil),
+        LaterChange(
+            "cargo", ".cargo/config.toml", nil, "sed -i 's/^.registry.$/[registry] # mine/' $F", "[registry] # mine\n"),
+        LaterChange(
+            "pip", ".config/pip/pip.conf", nil, "sed -i 's/ = subprocess/ =\\n    subprocess/' $F", nil),
         // docker writes the whole file anew.
         LaterChange(
             "docker", ".docker/config.json", nil, #"printf '{"auths": {"r": {}},\n "credsStore": "keychain"\n}' >$F"#,
@@ -168,6 +177,40 @@ import Testing
             #expect(try Data(contentsOf: file) == former)
             #expect(!FileManager.default.fileExists(atPath: copy.path))
             #expect(try tool.run("setup", "--undo", "docker").errors.contains("nothing to undo"))
+        }
+    }
+
+    @Test(
+        "A file that is no UTF-8 text any more is not changed by --undo",
+        arguments: [
+            ("docker", ".docker/config.json"), ("cargo", ".cargo/config.toml"), ("pip", ".config/pip/pip.conf"),
+            ("uv", ".config/uv/uv.toml"),
+        ])
+    func otherEncoding(name: String, path: String) throws {
+        try withHelpers { (tool) throws in
+            try tool.run("setup", name)
+            let file = tool.home.appendingPathComponent(path)
+            let changed = Data([0x23, 0xe9, 0xe9, 0xe9, 0x0a]) + (try Data(contentsOf: file))
+            try changed.write(to: file)
+            let undone = try tool.run("setup", "--undo", name)
+            #expect(undone.status == 1 && undone.errors.contains("is not UTF-8 text"))
+            #expect(try Data(contentsOf: file) == changed)
+        }
+    }
+
+    @Test("A damaged record keeps no other tool from being undone, and the link stays as long as a file needs it")
+    func damagedRecord() throws {
+        try withHelpers { (tool) throws in
+            try FileManager.default.removeItem(at: tool.helperDirectory.appendingPathComponent("keyring"))
+            #expect(try tool.run("setup", "pip", "uv").status == 0)
+            #expect(try tool.shell("echo x >$(find $HOME -name uv.json)").status == 0)
+            #expect(try tool.shell("sed -i 's/subprocess/subprocess ; mine/' $HOME/.config/pip/pip.conf").status == 0)
+            let link = tool.home.appendingPathComponent(".local/bin/keyring").path
+            #expect(try tool.run("setup", "--undo", "pip").errors.contains("by hand"))
+            #expect(FileManager.default.isExecutableFile(atPath: link))
+            #expect(try tool.shell("sed -i 's/ ; mine//' $HOME/.config/pip/pip.conf").status == 0)
+            #expect(try tool.run("setup", "--undo", "pip").status == 0)
+            #expect(try tool.run("setup", "--undo", "uv").errors.contains("is damaged"))
         }
     }
 
@@ -249,6 +292,9 @@ import Testing
             ("cargo", ".cargo/config.toml", "\u{feff}[registry]\n"),
             ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers-old = [\"x\"]\n"),
             ("pip", ".config/pip/pip.conf", "[global]\nKeyring-Provider = auto\n"),
+            ("pip", ".config/pip/pip.conf", "[global]\n    timeout = 60\n"),
+            ("pip", ".config/pip/pip.conf", "[global]\nkeyring-provider =\n    import\n"),
+            ("pip", ".config/pip/pip.conf", "[global]\ntrusted-host =\n    a\n    [global]\n"),
             ("cargo", ".cargo/config.toml", "registry.default = \"x\"\n"),
             ("cargo", ".cargo/config.toml", "registry = { default = \"x\" }\n"),
             ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers = [\n  \"cargo:token\",\n]\n"),

@@ -17,6 +17,9 @@ struct ConfigurationLines {
         /// Without its end.
         var content: Substring { text.last?.isNewline == true ? text.dropLast() : text }
 
+        /// Whether it begins with a space, and has something behind it.
+        var isIndented: Bool { !trimmed.isEmpty && text.first.map { " \t".contains($0) } ?? false }
+
         /// Whether it gives the key a value.
         func sets(_ key: String) -> Bool {
             trimmed.hasPrefix(key) && trimmed.dropFirst(key.count).first.map { " \t=:".contains($0) } ?? false
@@ -62,6 +65,17 @@ struct ConfigurationLines {
         }
     }
 
+    /// Whether a text stands anywhere but in comments.
+    func hasCode(with text: String) -> Bool {
+        lines.contains { !"#;".contains($0.trimmed.first ?? "#") && $0.text.contains(text) }
+    }
+
+    /// Whether the line behind one begins with a space, with which INI goes on with a value.
+    func isContinued(_ line: Line) -> Bool {
+        let next = lines.first { $0.offset == line.offset + line.text.utf8.count }
+        return next.map { $0.isIndented } ?? false
+    }
+
     /// nil: the section is not there.
     func header(of section: String) -> Line? { lines.last { $0.isHeader && $0.section == section } }
 
@@ -85,6 +99,7 @@ struct ConfigurationLines {
     /// The text without a section that has nothing in it, and without one empty line before it.
     func removingEmpty(_ section: String, _ text: Data) -> Data {
         guard let start = lines.lastIndex(where: { $0.isHeader && $0.section == section }),
+            lines[start].trimmed == "[\(section)]",
             lines.filter({ $0.section == section && !$0.isHeader }).allSatisfy({ $0.trimmed.isEmpty })
         else { return text }
         let gap = start > 0 && lines[start - 1].trimmed.isEmpty ? lines[start - 1].text : ""

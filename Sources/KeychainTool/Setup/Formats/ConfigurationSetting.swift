@@ -32,11 +32,10 @@ struct ConfigurationSetting: Codable, Equatable {
     }
 
     func takenBack(from content: Data) throws -> Data? {
-        let lines = ConfigurationLines(String(decoding: content, as: UTF8.self))
+        let lines = ConfigurationLines(try SetupFile.text(of: content))
         let own = lines.lines.filter { isInSection($0) && Self.words($0.content) == Self.words(line[...]) }
         guard let own = sole(own) else {
-            let others = lines.lines(with: key).filter { isInSection($0) && $0.text.contains(mark) }
-            if others.isEmpty { return nil }
+            if !lines.hasCode(with: mark) { return nil }
             throw ToolFailure(message: "was changed since, and sets \(key) in another way than this command did")
         }
         if let replaced {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import KeychainSystem
 
 /// One value of a variable in a file of git's, which git itself reads and writes.
 struct GitValue: Codable, Equatable {
@@ -20,7 +21,12 @@ struct GitValue: Codable, Equatable {
         switch status {
         case 0: return rest
         // git-config(1): there is none.
-        case 5: return nil
+        case 5:
+            guard try !hasOther(content, scratch) else {
+                throw ToolFailure(
+                    message: "was changed since, and sets \(variable) in another way than this command did")
+            }
+            return nil
         default: throw ToolFailure(message: "is not understood by git")
         }
     }
@@ -33,16 +39,41 @@ struct GitValue: Codable, Equatable {
         return output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 
-    /// What git makes of a copy.
+    /// Whether another value names the helper too, with options for example.
+    private func hasOther(_ content: Data, _ scratch: URL) throws -> Bool {
+        try withCopy(content, scratch) { try Self.all(variable, in: $0.path).contains(where: Self.isOurs) }
+    }
+
+    /// Whether a value of credential.helper means our helper.
+    static func isOurs(_ value: String) -> Bool {
+        let command = value.hasPrefix("!") ? value.dropFirst() : value[...]
+        let program = command.split(separator: " ").first.map { FilePath.name(of: String($0)) }
+        return program == "keychain" || program == helper
+    }
+
+    static let helper = "git-credential-keychain"
+
+    /// A copy of the content that git has changed.
     private func changed(_ content: Data, _ scratch: URL, _ words: String...) throws -> (status: Int32, Data) {
-        let copy = scratch.appendingPathComponent("git-config")
-        // One of a command that was killed; git locks a file by another one.
-        let leftovers = [copy.path, copy.path + ".lock"]
-        for path in leftovers { unlink(path) }
-        defer { for path in leftovers { unlink(path) } }
+        try withCopy(content, scratch) { copy in
+            let (status, _) = try Self.run(["config", "--file", copy.path] + words)
+            return (status, try Data(contentsOf: copy))
+        }
+    }
+
+    private static func copy(_ scratch: URL) -> URL { scratch.appendingPathComponent("git-config") }
+
+    /// Removes the copy of a command that was killed, and git's own lock of it.
+    static func removeLeftovers(_ scratch: URL) {
+        for path in [copy(scratch).path, copy(scratch).path + ".lock"] { unlink(path) }
+    }
+
+    private func withCopy<R>(_ content: Data, _ scratch: URL, _ body: (URL) throws -> R) throws -> R {
+        Self.removeLeftovers(scratch)
+        defer { Self.removeLeftovers(scratch) }
+        let copy = Self.copy(scratch)
         try content.write(to: copy)
-        let (status, _) = try Self.run(["config", "--file", copy.path] + words)
-        return (status, try Data(contentsOf: copy))
+        return try body(copy)
     }
 
     private static func run(_ arguments: [String]) throws -> (status: Int32, output: String) {

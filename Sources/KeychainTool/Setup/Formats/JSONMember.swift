@@ -24,8 +24,10 @@ struct JSONMember: Codable, Equatable {
 
     /// The tool writes the file anew whenever it likes: only the member counts.
     func takenBack(from content: Data) throws -> Data? {
-        guard let object = JSONText(String(decoding: content, as: UTF8.self)) else {
-            throw ToolFailure(message: "is no JSON object any more")
+        let text = try SetupFile.text(of: content)
+        if text.allSatisfy(\.isWhitespace) { return nil }
+        guard let object = JSONText(text), !object.isAmbiguous(key) else {
+            throw ToolFailure(message: "is no JSON object with \(key) once at most any more")
         }
         guard object.value(of: key) == value else { return nil }
         return (replaced.map { object.setting(key, to: $0) } ?? object.removing(key)).applied(to: content)

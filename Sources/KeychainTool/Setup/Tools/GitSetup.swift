@@ -6,7 +6,7 @@ enum GitSetup: ToolSetup {
     static let name = "git"
     static let summary = "credential.helper in git's own configuration"
 
-    private static let helper = "git-credential-keychain"
+    private static let helper = GitValue.helper
     private static let variable = "credential.helper"
 
     static func plan(_ surroundings: SetupSurroundings) throws -> SetupPlan {
@@ -23,10 +23,10 @@ enum GitSetup: ToolSetup {
         let all = file.content == nil ? [] : try GitValue.all(variable, in: file.path)
         // An empty value means that those before it do not count.
         let helpers = all.suffix(from: all.lastIndex(of: "").map { $0 + 1 } ?? 0)
-        if !helpers.contains(where: { isOurs($0) }) {
+        if !helpers.contains(where: { GitValue.isOurs($0) }) {
             plan.change(file, .value(GitValue(variable: variable, value: value)))
         }
-        for other in helpers where !isOurs(other) {
+        for other in helpers where !GitValue.isOurs(other) {
             // The words behind the name may have a password among them.
             let name = other.hasPrefix("!") ? "!…" : String(other.prefix { $0 != " " })
             plan.notes.append(
@@ -38,12 +38,6 @@ enum GitSetup: ToolSetup {
             plan.notes.append("\(stored) has passwords in plain text: remove it when git has asked for them once more")
         }
         return plan
-    }
-
-    private static func isOurs(_ value: String) -> Bool {
-        let command = value.hasPrefix("!") ? value.dropFirst() : value[...]
-        let program = command.split(separator: " ").first.map { FilePath.name(of: String($0)) }
-        return program == "keychain" || program == helper
     }
 
     /// The file that 'git config --global' writes to (git-config(1), FILES).

@@ -22,6 +22,12 @@ enum PipSetup: ToolSetup {
         try surroundings.variable("PIP_CONFIG_FILE") ?? surroundings.configuration("pip/pip.conf")
     }
 
+    /// Whether the line would stand in a value of several lines, or begin one: those are indented.
+    private static func isWithinValue(_ lines: ConfigurationLines, _ present: ConfigurationLines.Line?) -> Bool {
+        guard let place = present ?? lines.header(of: section) else { return false }
+        return place.isIndented || lines.isContinued(place) || lines.lines.contains { $0.isHeader && $0.isIndented }
+    }
+
     /// nil: the setting is there.
     private static func setting(_ text: String, _ path: String) throws -> ConfigurationSetting? {
         let line = "\(key) = subprocess"
@@ -29,7 +35,7 @@ enum PipSetup: ToolSetup {
         let present = lines.lines(with: key) + lines.lines(with: "keyring_provider")
         // pip has a section for each of its commands too.
         guard present.allSatisfy({ $0.section == section && $0.sets(key) }), present.count < 2,
-            !lines.mayHaveOther(section)
+            !lines.mayHaveOther(section), !isWithinValue(lines, present.first)
         else {
             throw ToolFailure(message: "\(path) sets \(key) in another way: put '\(line)' under [\(section)]")
         }
