@@ -48,6 +48,18 @@ import Testing
         }
     }
 
+    @Test("A person who deletes a password hears that the key for its one-time codes is left")
+    func left() throws {
+        try withTool { (tool) throws in
+            try tool.run("add", "site", input: Data("hunter2".utf8))
+            try tool.run("add", "site", "--totp", input: Data("MFRGG".utf8))
+            let session = try TerminalSession(tool, "rm", "site")
+            #expect(try session.end() == 0)
+            #expect(session.transcript.contains("rm otpauth:site"))
+            #expect(try tool.run("find", "--json").objects.count == 1)
+        }
+    }
+
     @Test("A line of a longer secret makes codes, too; a password alone is no key, whatever it looks like")
     func line() throws {
         try withTool { (tool) throws in

@@ -43,6 +43,18 @@ struct DeleteCommand: ParsableCommand {
         let count = try filter.naming { try queries.reduce(0) { try $0 + session.delete($1) } }
         let report = JSONValue.object([("deleted", .number(Int64(count)))])
         try Console.write(json ? report.text + "\n" : "\(counted(count, "item")) deleted\n")
+        if Console.errorIsTerminal { try noteOneTimeKey(session) }
+    }
+
+    /// The key for one-time codes is an item of its own, beside the one that is gone.
+    private func noteOneTimeKey(_ session: KeychainSession) throws {
+        guard let name = filter.name, !name.hasPrefix(OneTimeItem.prefix) else { return }
+        var query = ItemQuery(.genericPassword)
+        query.attributes[.service] = .text(OneTimeItem.prefix + name)
+        query.synchronizable = .any
+        guard try session.has(query) else { return }
+        Console.note(
+            "note: its key for one-time codes is left; 'keychainctl rm \(OneTimeItem.prefix)\(name)' deletes it")
     }
 
     /// What is to be deleted: never empty, and no item is meant by two of them.
