@@ -28,7 +28,7 @@ struct HelperItems {
 
     // MARK: Finding
 
-    /// What has these attributes, the latest first. Nobody is asked for anything.
+    /// The items with these attributes, the latest first. Nobody is asked for anything.
     ///
     /// - Parameter leavingOut: Whether items that ask for authentication are none.
     /// - Throws: `.interactionNotAllowed` if the keychain is locked, or an item asks for authentication.

@@ -1,4 +1,4 @@
-/// What `keychainctl allow` has written down: files, and the digest that the content of each must have.
+/// The permissions that `keychainctl allow` has written down: files, and the digest that the content of each must have.
 ///
 /// A line "keychainctl allowed 1", and one for each file: SHA-256 in 64 hexadecimal digits, a space, the file's path, in
 /// which control characters and % are written as %XX.

@@ -2,9 +2,9 @@ package import KeychainModel
 
 /// The forms in which a secret is masked in a command's output: as it is, and as programs commonly write it.
 package enum MaskedForms {
-    /// What is shorter is found in innocent output too.
+    /// A shorter secret is found in innocent output too.
     package static let shortest = 8
-    /// What is longer is seldom printed whole, and costs memory.
+    /// A longer secret is seldom printed whole, and costs memory.
     package static let longest = 16 << 10
 
     /// - Returns: none for a secret that is too short or too long.

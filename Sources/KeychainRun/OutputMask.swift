@@ -2,7 +2,7 @@ internal import KeychainSystem
 
 /// Puts a mark in the place of secrets in a stream of output. It is a courtesy, and stops nobody who wants to print one.
 ///
-/// What cannot be part of a secret is passed on at once. What may be the beginning of one is held until that is certain.
+/// Bytes that cannot be part of a secret are passed on at once. The possible beginning of one is held until that is certain.
 package final class OutputMask {
     package static let mark = "<masked>"
 
@@ -14,7 +14,7 @@ package final class OutputMask {
 
     private let table: PatternTable
     private var state = PatternTable.State()
-    /// What is not passed on yet, and the chunk that comes next.
+    /// The bytes that are not passed on yet, and room for the chunk that comes next.
     private let window: UnsafeMutableRawBufferPointer
     private var count = 0
     /// In the window, in their order, none overlapping another.

@@ -4,7 +4,7 @@ package import KeychainModel
 package enum SecretField: Hashable, Sendable {
     /// Counted from 1.
     case line(Int)
-    /// What stands behind "NAME:" in one of the lines after the first, as `pass` keeps it.
+    /// The text behind "NAME:" in one of the lines after the first, as `pass` keeps it.
     case named(String)
 
     init(_ name: String) throws(ItemReference.Flaw) {

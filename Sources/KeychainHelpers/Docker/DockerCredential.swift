@@ -1,4 +1,4 @@
-/// What docker stores and gets: a registry's URL, as docker writes it, with the user's name and secret.
+/// A registry's URL, as docker writes it, with the user's name and secret.
 package struct DockerCredential: Codable, Equatable {
     package var serverURL = ""
     package var username = ""
@@ -14,7 +14,7 @@ package struct DockerCredential: Codable, Equatable {
         case secret = "Secret"
     }
 
-    /// What is not there is empty.
+    /// A key that is missing means an empty text.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         serverURL = try container.decodeIfPresent(String.self, forKey: .serverURL) ?? ""

@@ -4,7 +4,7 @@ internal import SwiftKeychain
 
 /// A credential as the attributes of an internet password.
 extension GitCredential {
-    /// What the message names. What it does not name is open, except port and way of authentication.
+    /// The attributes that the message names. The others are open, except port and way of authentication.
     ///
     /// nil: it names too little to mean something, or something that no item of git's has.
     var attributes: AttributeSet? {

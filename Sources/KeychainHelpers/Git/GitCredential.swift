@@ -15,7 +15,7 @@ package struct GitCredential {
     package var refreshToken: SecretBytes?
     /// Seconds since 1970.
     package var expiry: UInt64?
-    /// What git understands in an answer.
+    /// The parts of an answer that git understands beyond the old ones.
     package var capabilities: [Data] = []
     /// Whether git wants it forgotten.
     package var isEphemeral = false

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainModel
 
-/// What a generated password is like.
+/// The form of a generated password.
 struct PasswordOptions: ParsableArguments {
     private static let usualLength = 20
     private static let lengths = 4...1024

@@ -40,7 +40,7 @@ extension KeychainSession {
         throw absence
     }
 
-    /// What several queries found together.
+    /// The matches of several queries together.
     struct Hits {
         var readable: [(query: ItemQuery, item: Item)] = []
         /// Queries some matches of which ask for authentication, one for each class.

@@ -78,7 +78,7 @@ struct KeychainSession {
             do throws(KeychainError) {
                 return Matches(items: try items(of: others, wantsSecrets: false), hasConstrained: true)
             } catch  where error.code == .itemNotFound {
-                // What is there but may not be read is not "not found".
+                // Items that are there but may not be read are not "not found".
                 return Matches(items: [], hasConstrained: true)
             }
         }

@@ -58,7 +58,7 @@ struct ItemFilter: ParsableArguments {
     /// nil: none is named.
     var kind: ItemKind? { first.flatMap { ItemKind(rawValue: $0) } }
 
-    /// What a person calls the item; see ``ItemName``. nil: only classes and options say which.
+    /// The name that a person has for the item; see ``ItemName``. nil: only classes and options say which.
     var name: String? { kind == nil ? first : second }
 
     private var choices: [AttributeChoice] {
@@ -147,7 +147,7 @@ struct ItemFilter: ParsableArguments {
         throw ValidationError("Name the item, or its class: \(ItemKind.names.joined(separator: ", ")).")
     }
 
-    /// What the items have that a command acts on: queries for every match, the likeliest meanings of a name first.
+    /// Queries for every item that a command may act on, the likeliest meanings of a name first.
     /// Matches of one level count alike.
     ///
     /// - Parameters:

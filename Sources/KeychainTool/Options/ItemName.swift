@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// What a person calls an item: its service or server, its tag, or its label.
+/// The name that a person has for an item: its service or server, its tag, or its label.
 struct ItemName {
     /// Attributes that name an item. What has the name as a label alone is meant only if nothing has it otherwise.
     enum Level: CaseIterable {

@@ -6,7 +6,7 @@ internal import KeychainRun
 final class MaskedStream {
     /// Ours, where it goes.
     private let target: Int32
-    /// What the program writes to; nil: it was given to the program.
+    /// The end that the program writes to; nil: it was given to the program.
     private(set) var writeEnd: Int32?
     /// Where that is read; nil: there is nothing more, or nobody takes it.
     private var readEnd: Int32?
@@ -45,7 +45,7 @@ final class MaskedStream {
 
     var isDone: Bool { readEnd == nil && waiting.isEmpty }
 
-    /// What is to be waited for; nothing if it is done.
+    /// The descriptor that is to be waited for; none if it is done.
     var poll: pollfd {
         if !waiting.isEmpty { return pollfd(fd: target, events: Int16(POLLOUT), revents: 0) }
         return pollfd(fd: readEnd ?? -1, events: Int16(POLLIN), revents: 0)

@@ -19,7 +19,7 @@ struct Project {
         while true {
             let path = FilePath.join(directory, ProjectFile.name)
             var status = stat()
-            // What cannot be looked at may be the project's own: reading it tells why.
+            // A file that cannot be looked at may be the project's own: reading it tells why.
             if lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR) { return path }
             if directory == "/" || directory.isEmpty { return nil }
             directory = FilePath.directory(of: directory)

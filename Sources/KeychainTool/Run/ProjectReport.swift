@@ -1,7 +1,7 @@
 internal import KeychainModel
 internal import KeychainRun
 
-/// What a project's file wants, for a person to judge.
+/// The wishes of a project's file, for a person to judge.
 struct ProjectReport {
     let path: String
     let content: ProjectFile

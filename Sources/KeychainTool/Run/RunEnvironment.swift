@@ -71,7 +71,7 @@ struct RunEnvironment {
 
     private static func text(of value: Value) -> String? {
         switch value {
-        // What is not UTF-8 has replacement characters in it.
+        // A text that is not UTF-8 has replacement characters in it.
         case .inherited(let variable): String(cString: variable + min(strlen(variable), strcspn(variable, "=") + 1))
         case .text(let text): text
         case .secret: nil

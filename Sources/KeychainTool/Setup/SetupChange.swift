@@ -11,7 +11,7 @@ struct SetupChange: Codable, Equatable {
     private(set) var isNew: Bool
     /// Those of its directories that were not there either, the outermost first.
     var newDirectories: [String]
-    /// What it did to the file's bytes. nil: it was not made, or the command was ended before this was written down.
+    /// The change of the file's bytes. nil: it was not made, or the command was ended before this was written down.
     private(set) var trace: Trace?
 
     /// Enough to have the former file back, as long as nobody changes the new one.
@@ -119,7 +119,7 @@ struct SetupChange: Codable, Equatable {
     }
 }
 
-/// What is set, in the terms of the file's format.
+/// A setting, in the terms of the file's format.
 enum SetupContent: Codable, Equatable {
     case line(ConfigurationSetting)
     case member(JSONMember)

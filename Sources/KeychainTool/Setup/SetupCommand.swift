@@ -42,7 +42,7 @@ struct SetupCommand: ParsableCommand {
         for tool in tools.compactMap(ToolSetups.named) {
             do {
                 let report = try perform(tool, surroundings)
-                // What was done is told, whatever becomes of the next one.
+                // A change that was made is told, whatever becomes of the next tool.
                 if json { reports.append(report) } else { try Console.write(report.text) }
             } catch {
                 failures.append("\(tool.name): \(Self.text(of: error))")

@@ -3,7 +3,7 @@ internal import KeychainFiles
 internal import KeychainModel
 internal import KeychainSystem
 
-/// What was changed for a tool, so that it can be taken back: a file in `$XDG_STATE_HOME/keychain/setup`.
+/// The changes that were made for a tool, so that they can be taken back: a file in `$XDG_STATE_HOME/keychain/setup`.
 struct SetupRecord: Codable {
     private static let formatVersion = 1
 

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What became of one tool.
+/// The outcome for one tool.
 struct SetupReport {
     enum State: String {
         case absent = "not set up"
@@ -48,7 +48,7 @@ struct SetupReport {
         ])
     }
 
-    /// What goes and what comes.
+    /// The lines that go, and those that come.
     private func taken(_ lines: (removed: [String], added: [String])) -> (gone: [String], new: [String]) {
         isUndo ? (lines.added, lines.removed) : (lines.removed, lines.added)
     }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What has to be changed so that a tool finds its secrets in the keychain.
+/// The changes that let a tool find its secrets in the keychain.
 struct SetupPlan {
     var changes: [SetupChange] = []
     /// For the person: what the change means, and what it leaves as it is.

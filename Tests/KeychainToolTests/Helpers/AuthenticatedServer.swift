@@ -35,7 +35,7 @@ final class AuthenticatedServer {
         var line = Data()
         while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data("\n".utf8) { line += byte }
         host = "127.0.0.1:" + String(decoding: line, as: UTF8.self)
-        // What the server says of requests is read by nobody, and must not stop it.
+        // Nobody reads the server's lines about requests, and they must not stop it.
         output.fileHandleForReading.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
     }
 

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// What a person or the tool itself does to a file after 'setup'.
+    /// A change that a person or the tool itself makes to a file after 'setup'.
     struct LaterChange: Sendable, CustomTestStringConvertible {
         var tool: String
         var path: String
@@ -169,7 +169,7 @@ import Testing
             let file = try tool.write("{\"auths\":{\"r\":{\"auth\":\"dTpw\"}}}", to: ".docker/config.json")
             let former = try Data(contentsOf: file)
             try tool.run("setup", "docker")
-            // What is there in between: the record, and an unfinished copy.
+            // The state in between: a record, and an unfinished copy.
             try former.write(to: file)
             let copy = try tool.write("an unfinished copy", to: ".docker/.config.json.keychain-setup")
             let undone = try tool.run("setup", "--undo", "docker")

@@ -6,7 +6,7 @@ struct ConfigurationSetting: Codable, Equatable {
     let section: String
     let key: String
     let line: String
-    /// What in the line is ours, however it is written.
+    /// The part of the line that is ours, however the line is written.
     let mark: String
     /// The line in whose place it stands.
     let replaced: String?

@@ -29,7 +29,7 @@ enum KeyringLink {
         }
     }
 
-    /// What the other names are links to: one of those may go.
+    /// The program that the other names are links to: one of those may go.
     private static func executable(_ helper: String) throws -> String {
         guard let real = realpath(helper, nil) else { throw ToolFailure(message: "\(helper) leads nowhere") }
         defer { free(real) }
