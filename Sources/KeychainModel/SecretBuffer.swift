@@ -53,7 +53,7 @@ package final class SecretBuffer {
 
     package var last: UInt8? { count == 0 ? nil : storage[count - 1] }
 
-    /// What is there, for as long as the closure runs.
+    /// The bytes that are there, which the closure may use until it returns.
     package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
     }

@@ -70,6 +70,26 @@ import Testing
         }
     }
 
+    @Test("One answer is enough to edit a secret, and a change by another program is noticed for such an item, too")
+    func edit() throws {
+        try withPasscode { (tool) throws in
+            #expect(try add(tool, "--require", "passcode").status == 0)
+            let edit = ["edit", "generic", "--account", "a", "--any-editor"]
+            var asking = try tool.answering(Tool.passcode)
+            asking.variables["EDITOR"] = "sh -c 'echo all for me >\"$0\"'"
+            let edited = try asking.run(words: edit)
+            #expect(edited.status == 0, "\(edited.errors)")
+            #expect(try tool.dialog().split(separator: "\n").count { $0.hasPrefix("GETPIN") } == 1)
+            #expect(try tool.answering(Tool.passcode).run("get", "generic", "--account", "a").text == "all for me\n")
+            asking = try tool.answering(Tool.passcode)
+            asking.variables["EDITOR"] =
+                "sh -c '$K delete generic --group keychain --service s --account a; echo no >\"$0\"'"
+            asking.variables["K"] = Tool.executable.path
+            let refused = try asking.run(words: edit)
+            #expect(refused.status == 1 && refused.errors.contains("changed or deleted"))
+        }
+    }
+
     @Test("An application password is chosen when the item is added, and asked for when it is read")
     func applicationPassword() throws {
         try withTool { (tool) throws in

@@ -1,7 +1,7 @@
 package import KeychainModel
 
 extension OneTimeKey {
-    /// What `otpauth://` URIs have at most here.
+    /// The most bytes of an `otpauth://` URI that are read.
     package static let longestURI = 8192
 
     /// Reads what a site shows as a QR code or as text: `otpauth://totp/LABEL?secret=BASE32&algorithm=…&digits=…&period=…`,
@@ -82,7 +82,7 @@ private enum Base32 {
 
     private static func decodeValid(_ text: some Collection<UInt8>) -> SecretBytes? {
         guard let characters = count(text) else { return nil }
-        // What cannot come of whole bytes: five bits a character, eight a byte.
+        // No number of whole bytes has so many characters: a character is five bits, a byte eight.
         guard ![1, 3, 6].contains(characters % 8) else { return nil }
         return SecretBytes(count: characters * 5 / 8) { bytes in
             var bits = UInt32(0)
@@ -117,7 +117,7 @@ private enum Base32 {
             case UInt8(ascii: "a")...UInt8(ascii: "z"): body(character - UInt8(ascii: "a"))
             case UInt8(ascii: "2")...UInt8(ascii: "7"): body(character - UInt8(ascii: "2") + 26)
             case UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "+"): break
-            // What a URI makes of a space and of the padding.
+            // A space and the padding, as they are written in a URI.
             case UInt8(ascii: "%") where rest.starts(with: [0x32, 0x30]): rest = rest.dropFirst(2)
             case UInt8(ascii: "%") where rest.starts(with: [0x33, 0x44]) || rest.starts(with: [0x33, 0x64]):
                 return isPadding(rest.dropFirst(2))

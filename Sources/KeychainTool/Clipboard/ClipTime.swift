@@ -51,7 +51,6 @@ struct ClipOptions: ParsableArguments {
         }
     }
 
-    /// - Parameter name: What it is, for the note.
     func put(_ secret: SecretBytes) throws {
         if osc52 {
             try Clipboard.askTerminal(secret)

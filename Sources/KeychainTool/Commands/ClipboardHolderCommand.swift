@@ -14,7 +14,7 @@ struct ClipboardHolderCommand: ParsableCommand {
     @Option var time: ClipTime
 
     func run() throws {
-        // What ends this process early takes the secret away, too.
+        // A signal that ends this process early takes the secret away, too.
         let ends = [SIGTERM, SIGHUP, SIGINT]
         var signals: Int32 = -1
         let failure = ckeychain_hold_signals(ends, ends.count, &signals)

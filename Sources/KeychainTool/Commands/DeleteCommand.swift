@@ -57,7 +57,7 @@ struct DeleteCommand: ParsableCommand {
             "note: its key for one-time codes is left; 'keychainctl rm \(OneTimeItem.prefix)\(name)' deletes it")
     }
 
-    /// What is to be deleted: never empty, and no item is meant by two of them.
+    /// Queries for the items that are to be deleted: at least one, and no item is meant by two of them.
     private func queries(_ session: KeychainSession) throws -> [ItemQuery] {
         guard all else { return [try one(session)] }
         // A class with options may mean a million items, which need not be looked at.

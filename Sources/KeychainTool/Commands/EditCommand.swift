@@ -54,7 +54,7 @@ struct EditCommand: ParsableCommand {
         try store(after, in: item, consent)
     }
 
-    /// What was typed is not thrown away because the keychain was locked meanwhile, if there is a person to say so.
+    /// If the keychain was locked meanwhile, a person is asked to unlock it, so that the edit is not lost.
     private func store(_ secret: SecretBytes, in item: Item, _ consent: CommandAuthentication) throws {
         while true {
             do {

@@ -61,7 +61,7 @@ struct RunCommand: ParsableCommand {
     var command: ArraySlice<String> { words.dropFirst() }
 
     func validate() throws {
-        // What is for another program is not looked at, so this comes here too.
+        // ArgumentParser passes every word of another program on, also --help in the place of the first one.
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
         if let word = words.first, word != "--" {
             throw ValidationError(

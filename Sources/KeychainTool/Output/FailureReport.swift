@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// What ended the command, in words or, with `--json`, as one line of JSON.
+/// The failure that ended the command, in words or, with `--json`, as one line of JSON.
 struct FailureReport {
     /// The exit status.
     var status: Int32

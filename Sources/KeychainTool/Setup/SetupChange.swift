@@ -64,7 +64,7 @@ struct SetupChange: Codable, Equatable {
         }
         let file = try SetupFile(path)
         let former = file.content ?? Data()
-        let new = try content.applied(to: former, scratch)
+        let new = try naming { try content.applied(to: former, scratch) }
         try file.replace(with: new)
         trace = TextEdit(from: former, to: new).map { Trace(edit: $0, digest: Self.digest(new)) }
     }
@@ -98,17 +98,21 @@ struct SetupChange: Codable, Equatable {
         if let trace, trace.digest == Self.digest(present), trace.edit.isIn(present) {
             return trace.edit.takenBack(from: present)
         }
-        do {
-            return try content.takenBack(from: present, scratch)
-        } catch let error as ToolFailure {
+        return try naming { try content.takenBack(from: present, scratch) }
+    }
+
+    /// Does `body`, whose failures are ends of sentences that begin with the file.
+    private func naming<R>(_ body: () throws -> R) throws -> R {
+        do { return try body() } catch let error as ToolFailure {
             throw ToolFailure(message: error.message.map { "\(path) \($0). Change the file by hand" })
         }
     }
 
-    /// Removes the unfinished files of a command that was killed.
-    func removeLeftovers(_ scratch: URL) throws {
-        if !isLink { try SetupFile(path).removeLeftover() }
-        GitValue.removeLeftovers(scratch)
+    /// Removes the unfinished file of a command that was killed. A path where there is no such file any more has none, and
+    /// is told of when it is to be changed.
+    func removeLeftover() throws {
+        if isLink { return }
+        do { try SetupFile(path).removeLeftover() } catch is ToolFailure {}
     }
 
     /// nil: it is no link, or leads to a name that is not UTF-8.
@@ -126,6 +130,7 @@ enum SetupContent: Codable, Equatable {
     case value(GitValue)
     case link(target: String)
 
+    /// - Throws: ``ToolFailure``, with the end of a sentence that begins with the file, if that is not possible any more.
     func applied(to content: Data, _ scratch: URL) throws -> Data {
         switch self {
         case .line(let setting): try setting.applied(to: content)
@@ -137,7 +142,7 @@ enum SetupContent: Codable, Equatable {
 
     /// nil: nothing of it is there.
     ///
-    /// - Throws: ``ToolFailure``, with the end of a sentence that begins with the file, if it is there in another form.
+    /// - Throws: ``ToolFailure``, as ``applied(to:_:)`` does, if it is there in another form.
     func takenBack(from content: Data, _ scratch: URL) throws -> Data? {
         switch self {
         case .line(let setting): try setting.takenBack(from: content)

@@ -8,7 +8,7 @@ struct SetupCommand: ParsableCommand {
         commandName: "setup",
         abstract: "Let git, docker, cargo and other tools find their secrets in the keychain.",
         discussion: """
-            Changes the tool's own configuration file: one line of it, with everything else as it is. What was changed is \
+            Changes one setting of the tool's own configuration, with everything else in the file as it is. The change is \
             shown, and --undo takes it back. A file that cannot be changed safely is left alone, and the message says what \
             to write into it.
 
@@ -40,13 +40,14 @@ struct SetupCommand: ParsableCommand {
         var reports: [SetupReport] = []
         var failures: [String] = []
         for tool in tools.compactMap(ToolSetups.named) {
-            do {
-                let report = try perform(tool, surroundings)
-                // A change that was made is told, whatever becomes of the next tool.
-                if json { reports.append(report) } else { try Console.write(report.text) }
-            } catch {
+            let report: SetupReport
+            do { report = try perform(tool, surroundings) } catch {
                 failures.append("\(tool.name): \(Self.text(of: error))")
+                continue
             }
+            // A change that was made is told, whatever becomes of the others.
+            if let error = report.failure { failures.append("\(tool.name): \(Self.text(of: error))") }
+            if json { reports.append(report) } else { try Console.write(report.text) }
         }
         if json { try tell(reports) }
         guard let last = failures.popLast() else { return }
@@ -56,7 +57,7 @@ struct SetupCommand: ParsableCommand {
 
     private static func text(of error: any Error) -> String {
         switch error {
-        case let error as ToolFailure: error.message ?? "standard output has no reader any more"
+        case let error as ToolFailure: error.message ?? ""
         case let error as KeychainError: error.message
         default: "\(error)"
         }
@@ -81,8 +82,9 @@ struct SetupCommand: ParsableCommand {
     private func perform(_ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) throws -> SetupReport {
         if dryRun { return try undo ? plannedBack(tool, surroundings) : planned(tool, surroundings) }
         return try SetupRecord.withLock(surroundings.environment) { scratch in
+            GitValue.removeLeftovers(scratch)
             for change in try SetupRecord.readable(tool.name, surroundings.environment)?.changes ?? [] {
-                try change.removeLeftovers(scratch)
+                try change.removeLeftover()
             }
             return try undo ? takeBack(tool, surroundings, scratch) : setUp(tool, surroundings, scratch)
         }
@@ -110,9 +112,19 @@ struct SetupCommand: ParsableCommand {
             formers.first { $0.path == change.path }.map(change.inheriting) ?? change
         }
         try record.write(tool.name, surroundings.environment)
-        for place in first..<record.changes.count { try record.changes[place].make(scratch) }
+        var made = first
+        do {
+            while made < record.changes.count {
+                try record.changes[made].make(scratch)
+                made += 1
+            }
+        } catch {
+            if made == first { throw error }
+            report.failure = error
+        }
         try record.write(tool.name, surroundings.environment)
-        report.state = .done
+        report.changes = Array(record.changes[first..<made])
+        report.state = report.failure == nil ? .done : .partlyDone
         return report
     }
 
@@ -135,21 +147,24 @@ struct SetupCommand: ParsableCommand {
         var record = try record(tool, surroundings)
         var report = SetupReport(tool: tool.name, state: .takenBack)
         let all = record.changes
-        var failure: (any Error)?
         // Files first: as long as one of them names the link's program, that stays.
-        for change in all.filter({ !$0.isLink }) + all.filter(\.isLink) where failure == nil || !change.isLink {
+        for change in all.filter({ !$0.isLink }) + all.filter(\.isLink) where report.failure == nil || !change.isLink {
             do {
                 try takeBack(change, of: tool, surroundings, scratch, &report)
                 record.changes.removeAll { $0 == change }
                 try record.write(tool.name, surroundings.environment)
             } catch {
-                failure = failure ?? error
+                report.failure = report.failure ?? error
             }
         }
         for change in all where !record.changes.contains(change) {
             try removeDirectories(of: change, from: tool, surroundings)
         }
-        if let failure { throw failure }
+        if let failure = report.failure {
+            if report.changes.isEmpty { throw failure }
+            report.state = .partlyTakenBack
+            return report
+        }
         try SetupRecord.remove(tool.name, surroundings.environment)
         return report
     }
@@ -180,8 +195,8 @@ struct SetupCommand: ParsableCommand {
                 if case .present = state(of: other, surroundings).state { return other.name }
                 continue
             }
-            // First, so that the directories that others were made in go last.
-            record.changes.insert(change, at: 0)
+            // A command that was killed may have done this already.
+            if !record.changes.contains(change) { record.changes.append(change) }
             try record.write(other.name, surroundings.environment)
             return other.name
         }

@@ -8,7 +8,9 @@ struct SetupReport {
         case present = "set up"
         case done = "changed"
         case planned = "would be changed"
+        case partlyDone = "changed in part"
         case takenBack = "taken back"
+        case partlyTakenBack = "taken back in part"
         case plannedBack = "would be taken back"
     }
 
@@ -16,8 +18,10 @@ struct SetupReport {
     var state: State
     var changes: [SetupChange] = []
     var notes: [String] = []
+    /// The end of the work when a part of it was done. It is told as an error, and not with the report.
+    var failure: (any Error)?
 
-    private var isUndo: Bool { state == .takenBack || state == .plannedBack }
+    private var isUndo: Bool { [.takenBack, .partlyTakenBack, .plannedBack].contains(state) }
 
     var text: String {
         var lines = ["\(tool): \(state.rawValue)"]
@@ -33,7 +37,7 @@ struct SetupReport {
     }
 
     var json: JSONValue {
-        let isDone = [.present, .done, .planned].contains(state)
+        let isDone = [.present, .done, .planned, .partlyTakenBack].contains(state)
         return .object([
             ("tool", .string(tool)), ("state", .string(state.rawValue)), ("isSetUp", .boolean(isDone)),
             ("changes", .array(changes.map(json))), ("notes", .array(notes.map { .string($0) })),

@@ -214,6 +214,38 @@ import Testing
         }
     }
 
+    @Test("If a part of the work fails, the other part is told, and is taken back by --undo")
+    func partOfOneTool() throws {
+        try withHelpers { (tool) throws in
+            try FileManager.default.removeItem(at: tool.helperDirectory.appendingPathComponent("keyring"))
+            let obstacle = try tool.write("", to: ".local/bin")
+            let outcome = try tool.run("setup", "pip")
+            #expect(outcome.status == 1 && outcome.errors.contains(".local/bin"))
+            #expect(
+                outcome.text.contains("pip: changed in part") && outcome.text.contains("keyring-provider = subprocess"))
+            try FileManager.default.removeItem(at: obstacle)
+            #expect(try tool.run("setup", "--undo", "pip").status == 0)
+            #expect(!FileManager.default.fileExists(atPath: tool.home.appendingPathComponent(".config").path))
+        }
+    }
+
+    @Test("A file of an earlier set-up that cannot be read any more keeps no other file from being set up")
+    func earlierFile() throws {
+        try withHelpers { (plain) throws in
+            var tool = plain
+            let former = tool.home.appendingPathComponent("one/config.json")
+            tool.variables["DOCKER_CONFIG"] = former.deletingLastPathComponent().path
+            #expect(try tool.run("setup", "docker").status == 0)
+            try FileManager.default.removeItem(at: former)
+            try FileManager.default.createDirectory(at: former, withIntermediateDirectories: true)
+            tool.variables["DOCKER_CONFIG"] = tool.home.appendingPathComponent("two").path
+            #expect(try tool.run("setup", "docker").status == 0)
+            let undone = try tool.run("setup", "--undo", "docker")
+            #expect(undone.status == 1 && undone.text.contains("taken back in part"))
+            #expect(!FileManager.default.fileExists(atPath: tool.home.appendingPathComponent("two").path))
+        }
+    }
+
     @Test("Commands that run at once change a file once")
     func atOnce() throws {
         try withHelpers { (tool) throws in

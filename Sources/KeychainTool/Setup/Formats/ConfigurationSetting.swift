@@ -23,10 +23,10 @@ struct ConfigurationSetting: Codable, Equatable {
     }
 
     func applied(to content: Data) throws -> Data {
-        let lines = ConfigurationLines(String(decoding: content, as: UTF8.self))
+        let lines = ConfigurationLines(try SetupFile.text(of: content))
         guard let replaced else { return lines.adding(line, to: section).applied(to: content) }
         guard let former = sole(lines.lines.filter { isInSection($0) && $0.content == replaced }) else {
-            throw ToolFailure(message: "the file was changed by another program meanwhile: try again")
+            throw ToolFailure(message: "was changed by another program meanwhile")
         }
         return TextEdit(offset: former.offset, removing: former.content, inserting: line).applied(to: content)
     }

@@ -12,7 +12,7 @@ struct GitValue: Codable, Equatable {
 
     func applied(to content: Data, _ scratch: URL) throws -> Data {
         let (status, new) = try changed(content, scratch, "--add", variable, value)
-        guard status == 0 else { throw ToolFailure(message: "git could not change a copy of the file (\(status))") }
+        guard status == 0 else { throw ToolFailure(message: "could not be changed by git (\(status))") }
         return new
     }
 

@@ -14,10 +14,10 @@ struct JSONMember: Codable, Equatable {
     private static func line(_ key: String, _ value: String) -> String { "\"\(key)\": \(value)" }
 
     func applied(to content: Data) throws -> Data {
-        let text = String(decoding: content, as: UTF8.self)
+        let text = try SetupFile.text(of: content)
         if text.allSatisfy(\.isWhitespace) { return content + Data("{\n\t\(line)\n}\n".utf8) }
         guard let object = JSONText(text), object.value(of: key) == replaced else {
-            throw ToolFailure(message: "the file was changed by another program meanwhile: try again")
+            throw ToolFailure(message: "was changed by another program meanwhile")
         }
         return object.setting(key, to: value).applied(to: content)
     }
