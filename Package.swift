@@ -306,7 +306,7 @@ let package = Package(
                 "KeychainCrypto", "KeychainModel", "KeychainTestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
-            swiftSettings: houseSettings
+            swiftSettings: callingC
         ),
         .testTarget(
             name: "KeychainEngineTests",

@@ -69,9 +69,11 @@ IS(RSA_sign_pss_mgf1,
    int (*)(RSA *, size_t *, uint8_t *, size_t, const uint8_t *, size_t, const EVP_MD *, const EVP_MD *, int));
 IS(RSA_verify_pss_mgf1, int (*)(RSA *, const uint8_t *, size_t, const EVP_MD *, const EVP_MD *, int, const uint8_t *,
                                 size_t));
+IS(RSA_get0_d, const BIGNUM *(*)(const RSA *));
 IS(BN_new, BIGNUM *(*)(void));
 IS(BN_free, void (*)(BIGNUM *));
 IS(BN_set_u64, int (*)(BIGNUM *, uint64_t));
+IS(BN_bn2bin_padded, int (*)(uint8_t *, size_t, const BIGNUM *));
 IS(EVP_PKEY_new, EVP_PKEY *(*)(void));
 IS(EVP_PKEY_free, void (*)(EVP_PKEY *));
 IS(EVP_PKEY_set1_RSA, int (*)(EVP_PKEY *, RSA *));

@@ -125,6 +125,19 @@ struct K39EncryptionTests {
         }
     }
 
+    @Test("K.69 A wrong padding of PKCS#1 is no error, and gives the same other bytes each time", arguments: pairs)
+    func wrongPadding(pair: Pair) throws {
+        // A block of another padding, zeros, and a flipped one.
+        let size = pair.key.blockSize
+        let oaep = try pair.publicKey.encrypt(bytes("text"), .rsaEncryptionOAEPSHA1)
+        let right = try pair.publicKey.encrypt(bytes("text"), .rsaEncryptionPKCS1)
+        for cipher in [oaep, Data(count: size), Data(count: size - 1) + [1], right.flipping(size - 1)] {
+            let plain = try pair.key.decrypt(cipher, .rsaEncryptionPKCS1)
+            #expect(plain != bytes("text") && plain.count <= size - 11)
+            #expect(try pair.key.decrypt(cipher, .rsaEncryptionPKCS1) == plain)
+        }
+    }
+
     @Test("K.57 Only public halves encrypt, and only private ones decrypt", arguments: pairs)
     func halves(pair: Pair) throws {
         for algorithm in [SecKeyAlgorithm.rsaEncryptionOAEPSHA1, .rsaEncryptionOAEPSHA1AESGCM, .rsaEncryptionPKCS1] {

@@ -53,6 +53,34 @@ import Testing
         return bytes
     }
 
+    @Test("A block that holds another structure than its label says is refused", arguments: KeyFileFixtures.all.keys)
+    func labels(fixture: KeyFileFixtures.Key) throws {
+        let (pair, half) = (try fixture.pair, try fixture.pair.publicHalf)
+        let structures: [(label: String, bytes: Data)] =
+            [
+                ("PRIVATE KEY", try KeyFileFormat.der.bytes(of: pair)),
+                ("PUBLIC KEY", try KeyFileFormat.spki.bytes(of: pair)),
+            ]
+            + (pair.kind == .rsa
+                ? [
+                    ("RSA PRIVATE KEY", pair.externalRepresentation), ("RSA PUBLIC KEY", half.externalRepresentation),
+                ] : [])
+        let labels = [
+            "PRIVATE KEY", "PUBLIC KEY", "RSA PRIVATE KEY", "RSA PUBLIC KEY", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY",
+        ]
+        for (label, bytes) in structures {
+            for other in labels {
+                let text = Data(PEMBlock.text(other, bytes).utf8)
+                if other == label {
+                    #expect(try KeyFile(text).sole.label == pair.label)
+                } else {
+                    let error = #expect(throws: KeychainError.self) { _ = try KeyFile(text) }
+                    #expect(error?.message.contains(other) == true)
+                }
+            }
+        }
+    }
+
     @Test("Whatever is written is read again", arguments: KeyFileFixtures.all.keys)
     func again(fixture: KeyFileFixtures.Key) throws {
         for key in [try fixture.pair, try fixture.pair.publicHalf] {

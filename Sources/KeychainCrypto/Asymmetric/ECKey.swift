@@ -29,6 +29,7 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
     }
 
     private init(_ curve: Curve, isPrivate: Bool, point: Data?, owning key: OpaquePointer?) throws(KeychainError) {
+        defer { CCryptoBoringSSL_ERR_clear_error() }
         guard let key, let point = point ?? Self.point(of: key, curve) else {
             CCryptoBoringSSL_EC_KEY_free(key)
             throw Self.failure(curve)
@@ -149,13 +150,14 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
     ///
     /// - Parameter signature: r ‖ s, each of the field's size. Any other length is no signature.
     package func isSignature(_ signature: Data, ofDigest digest: Data) -> Bool {
-        let isRight = digest.withUnsafeBytes { digest in
-            signature.withUnsafeBytes { signature in
-                CCryptoBoringSSL_ECDSA_verify_p1363(digest.octets, digest.count, signature.octets, signature.count, key)
+        LibraryOutput.leavingNoErrors {
+            digest.withUnsafeBytes { digest in
+                signature.withUnsafeBytes { signature in
+                    CCryptoBoringSSL_ECDSA_verify_p1363(
+                        digest.octets, digest.count, signature.octets, signature.count, key) == 1
+                }
             }
         }
-        if isRight != 1 { CCryptoBoringSSL_ERR_clear_error() }
-        return isRight == 1
     }
 }
 

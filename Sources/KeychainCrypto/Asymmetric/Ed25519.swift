@@ -5,6 +5,8 @@ package enum Ed25519 {
     package static func isSignature(_ signature: Data, of message: Data, by key: Data) -> Bool {
         guard signature.count == 64, key.count == 32 else { return false }
         let (message, signature, key) = (Array(message), Array(signature), Array(key))
-        return CCryptoBoringSSL_ED25519_verify(message, message.count, signature, key) == 1
+        return LibraryOutput.leavingNoErrors {
+            CCryptoBoringSSL_ED25519_verify(message, message.count, signature, key) == 1
+        }
     }
 }

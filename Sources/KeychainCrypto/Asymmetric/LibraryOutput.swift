@@ -2,7 +2,24 @@ internal import Foundation
 internal import KeychainModel
 
 /// What the cipher library writes.
+///
+/// Nothing of a call stays in the library's list of errors, also after success: a program that uses the library itself would take it for an
+/// error of its own.
 enum LibraryOutput {
+    /// - Returns: what the closure returns.
+    static func leavingNoErrors<Result, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer { CCryptoBoringSSL_ERR_clear_error() }
+        return try body()
+    }
+
+    /// The same for a call that leaves errors only if it fails, and that is made too often for more.
+    static func leavingNoErrors(ofFailure isDone: Bool) -> Bool {
+        if !isDone { CCryptoBoringSSL_ERR_clear_error() }
+        return isDone
+    }
+
     /// Runs a function that writes up to `capacity` bytes and says how many.
     ///
     /// - Throws: `.parameter` if it returns anything but 1, without the library's own reason: how an operation with a private key
@@ -13,11 +30,8 @@ enum LibraryOutput {
     ) throws(KeychainError) -> Data {
         var result = Data(count: capacity)
         var count = capacity
-        let isDone = result.withUnsafeMutableBytes { body($0.octets, &count) } == 1
-        guard isDone else {
-            CCryptoBoringSSL_ERR_clear_error()
-            throw KeychainError(.parameter, message: failure())
-        }
+        let isDone = leavingNoErrors { result.withUnsafeMutableBytes { body($0.octets, &count) } } == 1
+        guard isDone else { throw KeychainError(.parameter, message: failure()) }
         return result.count == count ? result : Data(result.prefix(count))
     }
 
@@ -27,10 +41,7 @@ enum LibraryOutput {
     ) -> Data? {
         var bytes: UnsafeMutablePointer<UInt8>?
         var count = 0
-        guard body(&bytes, &count) == 1, let bytes else {
-            CCryptoBoringSSL_ERR_clear_error()
-            return nil
-        }
+        guard leavingNoErrors({ body(&bytes, &count) }) == 1, let bytes else { return nil }
         defer { CCryptoBoringSSL_OPENSSL_free(bytes) }
         return Data(bytes: bytes, count: count)
     }

@@ -35,8 +35,9 @@ package final class RSAKey: @unchecked Sendable {  // the library guards what it
     deinit { CCryptoBoringSSL_RSA_free(key) }
 
     private init(isPrivate: Bool, owning key: OpaquePointer?) throws(KeychainError) {
+        // Two structures are tried, so that there are errors of one that was read, too.
+        CCryptoBoringSSL_ERR_clear_error()
         guard let key else {
-            CCryptoBoringSSL_ERR_clear_error()
             throw KeychainError(.parameter, message: "the bytes are no RSA key of 512 to 8,192 bits")
         }
         guard CCryptoBoringSSL_RSA_bits(key) >= 512 else {
@@ -193,21 +194,41 @@ package final class RSAKey: @unchecked Sendable {  // the library guards what it
         }
     }
 
+    /// A wrong padding of PKCS#1 is no failure (``ImplicitRejection``).
+    ///
     /// - Throws: `.parameter` with one and the same text, whatever was wrong.
     package func decrypt(_ bytes: Data, _ padding: Padding) throws(KeychainError) -> Data {
         let failure = "the bytes do not decrypt with this key"
-        guard case .oaep(let digest) = padding else {
+        switch padding {
+        case .none:
             return try collect(failure) { out, count in
                 bytes.withUnsafeBytes {
                     CCryptoBoringSSL_RSA_decrypt(key, &count, out, count, $0.octets, $0.count, padding.number)
                 }
             }
-        }
-        return try collect(failure) { out, count in
-            withContext(digest, CCryptoBoringSSL_EVP_PKEY_decrypt_init) { context in
-                bytes.withUnsafeBytes {
-                    CCryptoBoringSSL_EVP_PKEY_decrypt(context, out, &count, $0.octets, $0.count)
+        case .pkcs1:
+            let block = try decrypt(bytes, .none)
+            return ImplicitRejection.message(of: block, ciphertext: bytes, privateExponent: try privateExponent)
+        case .oaep(let digest):
+            return try collect(failure) { out, count in
+                withContext(digest, CCryptoBoringSSL_EVP_PKEY_decrypt_init) { context in
+                    bytes.withUnsafeBytes {
+                        CCryptoBoringSSL_EVP_PKEY_decrypt(context, out, &count, $0.octets, $0.count)
+                    }
                 }
+            }
+        }
+    }
+
+    /// Of the size of the modulus. Erased where it was last used.
+    private var privateExponent: SecretBytes {
+        get throws(KeychainError) {
+            guard let exponent = CCryptoBoringSSL_RSA_get0_d(key) else {
+                throw KeychainError(.parameter, message: "the key is no private one")
+            }
+            return SecretBytes(count: blockByteCount) {
+                let isDone = CCryptoBoringSSL_BN_bn2bin_padded($0.octets, $0.count, exponent)
+                precondition(isDone == 1, "a private exponent is smaller than the modulus")
             }
         }
     }
@@ -224,9 +245,9 @@ package final class RSAKey: @unchecked Sendable {  // the library guards what it
     private func isRight(
         _ signature: Data, _ digest: Data, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> CInt
     ) -> Bool {
-        let isRight = signature.withUnsafeBytes { signature in digest.withUnsafeBytes { body(signature, $0) } }
-        if isRight != 1 { CCryptoBoringSSL_ERR_clear_error() }
-        return isRight == 1
+        LibraryOutput.leavingNoErrors {
+            signature.withUnsafeBytes { signature in digest.withUnsafeBytes { body(signature, $0) } } == 1
+        }
     }
 
     /// Runs an operation with OAEP. nil from the library counts as 0, a failure.

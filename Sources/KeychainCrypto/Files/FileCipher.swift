@@ -136,9 +136,10 @@ package struct ContentCipher: @unchecked Sendable {  // sealing and opening only
         return entry.tag.withUnsafeBytes { tag in
             entry.nonce.withUnsafeBytes { nonce in
                 withAssociated(level, index, entry.writeCount) { associated in
-                    CCryptoBoringSSL_EVP_AEAD_CTX_open_gather(
-                        state, plaintext.octets, nonce.octets, nonce.count, ciphertext.octets, ciphertext.count,
-                        tag.octets, tag.count, associated.octets, associated.count) == 1
+                    LibraryOutput.leavingNoErrors(
+                        ofFailure: CCryptoBoringSSL_EVP_AEAD_CTX_open_gather(
+                            state, plaintext.octets, nonce.octets, nonce.count, ciphertext.octets, ciphertext.count,
+                            tag.octets, tag.count, associated.octets, associated.count) == 1)
                 }
             }
         }

@@ -53,7 +53,7 @@ enum AESGCM {
                     context, CCryptoBoringSSL_EVP_aead_aes_256_gcm(), key.octets, key.count, tagByteCount, nil) == 1
             else { return false }
             defer { CCryptoBoringSSL_EVP_AEAD_CTX_cleanup(context) }
-            return body(context)
+            return LibraryOutput.leavingNoErrors(ofFailure: body(context))
         }
     }
 }

@@ -84,9 +84,16 @@
     _ mask: OpaquePointer?, _ saltCount: CInt, _ signature: UnsafePointer<UInt8>?, _ signatureCount: Int
 ) -> CInt
 
+/// The private exponent, which belongs to the key.
+@_extern(c) func CCryptoBoringSSL_RSA_get0_d(_ key: OpaquePointer) -> OpaquePointer?
+
 @_extern(c) func CCryptoBoringSSL_BN_new() -> OpaquePointer?
 @_extern(c) func CCryptoBoringSSL_BN_free(_ number: OpaquePointer?)
 @_extern(c) func CCryptoBoringSSL_BN_set_u64(_ number: OpaquePointer, _ value: UInt64) -> CInt
+/// Writes a number in so many bytes.
+@_extern(c) func CCryptoBoringSSL_BN_bn2bin_padded(
+    _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int, _ number: OpaquePointer
+) -> CInt
 
 // MARK: OAEP, and public keys in the form of certificates
 

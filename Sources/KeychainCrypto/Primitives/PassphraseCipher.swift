@@ -58,18 +58,18 @@ enum PassphraseCipher: Sendable {
         defer { CCryptoBoringSSL_EVP_CIPHER_CTX_free(context) }
         var result = [UInt8](repeating: 0, count: bytes.count + initialByteCount)
         var (count, lastCount): (CInt, CInt) = (0, 0)
-        let isDone = result.withUnsafeMutableBufferPointer { out in
-            CCryptoBoringSSL_EVP_CipherInit_ex(context, function, nil, nil, nil, encrypts) == 1
-                && CCryptoBoringSSL_EVP_CIPHER_CTX_set_key_length(context, CUnsignedInt(key.count)) == 1
-                && CCryptoBoringSSL_EVP_CipherInit_ex(context, nil, nil, key.octets, initial, encrypts) == 1
-                && CCryptoBoringSSL_EVP_CipherUpdate(context, out.baseAddress, &count, bytes, CInt(bytes.count)) == 1
-                && CCryptoBoringSSL_EVP_CipherFinal_ex(context, out.baseAddress.map { $0 + Int(count) }, &lastCount)
-                    == 1
+        let isDone = LibraryOutput.leavingNoErrors {
+            result.withUnsafeMutableBufferPointer { out in
+                CCryptoBoringSSL_EVP_CipherInit_ex(context, function, nil, nil, nil, encrypts) == 1
+                    && CCryptoBoringSSL_EVP_CIPHER_CTX_set_key_length(context, CUnsignedInt(key.count)) == 1
+                    && CCryptoBoringSSL_EVP_CipherInit_ex(context, nil, nil, key.octets, initial, encrypts) == 1
+                    && CCryptoBoringSSL_EVP_CipherUpdate(context, out.baseAddress, &count, bytes, CInt(bytes.count))
+                        == 1
+                    && CCryptoBoringSSL_EVP_CipherFinal_ex(context, out.baseAddress.map { $0 + Int(count) }, &lastCount)
+                        == 1
+            }
         }
-        guard isDone else {
-            CCryptoBoringSSL_ERR_clear_error()
-            return nil
-        }
+        guard isDone else { return nil }
         result.removeLast(result.count - Int(count + lastCount))
         return result
     }

@@ -14,8 +14,10 @@ enum Scrypt {
         let (block, overflow) = (128 * UInt64(blockSize)).multipliedReportingOverflow(
             by: rounds + UInt64(parallelism) + 2)
         guard !overflow, let most = Int(exactly: block) else { return false }
-        return CCryptoBoringSSL_EVP_PBE_scrypt(
-            passcode.baseAddress?.assumingMemoryBound(to: CChar.self), passcode.count, salt.octets, salt.count, rounds,
-            UInt64(blockSize), UInt64(parallelism), most, key.octets, key.count) == 1
+        return LibraryOutput.leavingNoErrors {
+            CCryptoBoringSSL_EVP_PBE_scrypt(
+                passcode.baseAddress?.assumingMemoryBound(to: CChar.self), passcode.count, salt.octets, salt.count,
+                rounds, UInt64(blockSize), UInt64(parallelism), most, key.octets, key.count) == 1
+        }
     }
 }

@@ -113,7 +113,8 @@ public func SecKeyCreateEncryptedData(
 ///   - error: The place receives an error with the code ``errSecParam`` and one and the same text, whatever is wrong with
 ///     the bytes: a program that tells others more of it may give its key away. For a key in the engine see
 ///     ``SecKeyCreateSignature(_:_:_:_:)``. The caller owns the error.
-/// - Returns: The plaintext, or nil. RSA without padding gives as many bytes as the modulus has.
+/// - Returns: The plaintext, or nil. RSA without padding gives as many bytes as the modulus has, and a wrong padding of PKCS#1 pseudo-random
+///   bytes (``SecKeyAlgorithm/rsaEncryptionPKCS1``).
 public func SecKeyCreateDecryptedData(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

@@ -173,6 +173,9 @@ extension SecKeyAlgorithm {
     /// The bytes to the power of the public exponent, which hides nothing by itself.
     public static let rsaEncryptionRaw = SecKeyAlgorithm(.encryption(.rsaRaw))
     /// PKCS#1 v1.5, of up to 11 bytes less than the modulus has. OAEP is the better choice.
+    ///
+    /// A block with a wrong padding decrypts to pseudo-random bytes, always the same for one key and block, without any error: a peer
+    /// that learned which paddings are right could decrypt other blocks. Whether a message is genuine has to show in the message itself.
     public static let rsaEncryptionPKCS1 = SecKeyAlgorithm(.encryption(.rsaPKCS1))
     /// OAEP with SHA-1, also as the mask, and an empty label.
     public static let rsaEncryptionOAEPSHA1 = SecKeyAlgorithm(.encryption(.rsaOAEP(.sha1)))

@@ -78,9 +78,11 @@ enum PassphraseDerivation: Sendable {
     func derive(_ passphrase: UnsafeRawBufferPointer, into key: UnsafeMutableRawBufferPointer) -> Bool {
         switch self {
         case .pbkdf2(let salt, let rounds, let digest, _):
-            CCryptoBoringSSL_PKCS5_PBKDF2_HMAC(
-                passphrase.baseAddress?.assumingMemoryBound(to: CChar.self), passphrase.count, salt, salt.count,
-                rounds, digest.function, key.count, key.octets) == 1
+            LibraryOutput.leavingNoErrors {
+                CCryptoBoringSSL_PKCS5_PBKDF2_HMAC(
+                    passphrase.baseAddress?.assumingMemoryBound(to: CChar.self), passphrase.count, salt, salt.count,
+                    rounds, digest.function, key.count, key.octets) == 1
+            }
         case .scrypt(let salt, let cost, let blockSize, let parallelism, _):
             salt.withUnsafeBytes {
                 Scrypt.derive(
