@@ -174,6 +174,9 @@ open class LAContext: NSObject, @unchecked Sendable {  // everything that varies
     /// An access control that is bound to a set of fingers is satisfied by any enrolled finger here. The item itself
     /// opens only if the set is the one that it was stored for.
     ///
+    /// No evaluation satisfies an access control with `applicationPassword`, whether a password was set or not: the password is part of the
+    /// item's key, and whether it is right shows when the item is read. The error is ``LAError/notInteractive``, and nobody is asked.
+    ///
     /// - Parameters:
     ///   - accessControl: The access control of the item.
     ///   - operation: The operation that the program is about to do. Storing an item asks for nothing. Nothing
@@ -191,7 +194,8 @@ open class LAContext: NSObject, @unchecked Sendable {  // everything that varies
             case .useItem: accessControl.accessControl.alternatives(for: .read)
             case .useKeySign, .useKeyDecrypt, .useKeyKeyExchange: accessControl.accessControl.alternatives(for: .use)
             }
-        evaluate(alternatives, localizedReason, nil, reply)
+        // Nothing but the item shows whether a password of the program's own is right.
+        evaluate(alternatives.filter { !$0.contains(.applicationPassword) }, localizedReason, nil, reply)
     }
 
     /// Asks the person for the proofs that an access control wants, and waits without blocking a thread of the

@@ -461,6 +461,30 @@ struct AuthenticationTests {
         }
     }
 
+    @Test(
+        "No evaluation says that a password of the program's own is right, and nobody is asked for one",
+        arguments: KeychainHost.allCases)
+    func applicationPasswordAlone(host: KeychainHost) async throws {
+        try await withKeychain(host) { keychain in
+            try keychain.setPasscode(Self.passcode)
+            for flags: SecAccessControlCreateFlags in [.applicationPassword, [.devicePasscode, .applicationPassword]] {
+                let control = try #require(
+                    SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil))
+                for isSet in [false, true] {
+                    let context = LAContext()
+                    if isSet { #expect(context.setCredential(Data("any".utf8), type: .applicationPassword)) }
+                    let failure = await code {
+                        try await context.evaluateAccessControl(control, operation: .useItem, localizedReason: "")
+                    }
+                    #expect(failure == .notInteractive)
+                    #expect(keychain.prompter.questions.isEmpty)
+                    #expect(
+                        try await context.evaluateAccessControl(control, operation: .createItem, localizedReason: ""))
+                }
+            }
+        }
+    }
+
     @Test("The prompt of a query is shown, and one of a context where there is none", arguments: KeychainHost.carriers)
     func wording(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
