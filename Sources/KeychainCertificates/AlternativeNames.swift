@@ -9,32 +9,34 @@ enum AlternativeName: Sendable {
     case uri(String)
     /// Four or sixteen bytes; in a constraint twice as many, since a mask follows.
     case address([UInt8])
-    /// The number of the kind.
+    /// The number of the kind. Names that have to be ASCII and are not are among them, and names of a directory without the parts of one.
     case other(UInt)
 
-    /// - Throws: for text that is not ASCII, and for a directory name that is none.
+    /// - Throws: for a directory name that is none.
     init(_ node: ASN1Node) throws {
         guard node.identifier.tagClass == .contextSpecific else {
             throw ASN1Error.unexpectedFieldType(node.identifier)
         }
         switch (node.identifier.tagNumber, node.content) {
-        case (1, .primitive(let bytes)): self = .emailAddress(try Self.text(bytes))
-        case (2, .primitive(let bytes)): self = .host(try Self.text(bytes))
+        case (1, .primitive(let bytes)): self = Self.text(bytes).map(Self.emailAddress) ?? .other(1)
+        case (2, .primitive(let bytes)): self = Self.text(bytes).map(Self.host) ?? .other(2)
         case (4, .constructed(let nodes)):
             var iterator = nodes.makeIterator()
-            self = .directory(try DistinguishedName(derEncoded: &iterator))
-        case (6, .primitive(let bytes)): self = .uri(try Self.text(bytes))
+            let name = try DistinguishedName(derEncoded: &iterator)
+            self = name.isWhole ? .directory(name) : .other(4)
+        case (6, .primitive(let bytes)): self = Self.text(bytes).map(Self.uri) ?? .other(6)
         case (7, .primitive(let bytes)): self = .address(Array(bytes))
         default: self = .other(node.identifier.tagNumber)
         }
     }
 
-    private static func text(_ bytes: ArraySlice<UInt8>) throws -> String {
-        guard let text = String(data: Data(bytes), encoding: .ascii) else {
-            throw ASN1Error.invalidASN1Object(reason: "a name of a subject is ASCII")
-        }
-        return text
+    /// nil for bytes beyond ASCII.
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
+        bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
     }
+
+    /// Kinds whose names are compared with constraints.
+    static let comparedKinds: Set<UInt> = [1, 2, 4, 6, 7]
 
     /// Names are compared with constraints of the same kind.
     var kind: UInt {

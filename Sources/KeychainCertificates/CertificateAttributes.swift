@@ -20,7 +20,9 @@ package struct CertificateAttributes {
         var attributes = identifying
         attributes[.certificateEncoding] = .number(Self.derEncoding)
         attributes[.subject] = .data(contents.subjectName)
-        attributes[.subjectKeyID] = contents.extensions.subjectKeyIdentifier.map { .data($0) }
+        attributes[.subjectKeyID] = contents.extensions.subjectKeyIdentifier.reading(absent: nil, unreadable: nil) {
+            .data($0.bytes)
+        }
         attributes[.publicKeyHash] = .data(contents.publicKeyHash)
         attributes[.label] = contents.summary.map { .text($0) }
         return attributes

@@ -1,90 +1,110 @@
 internal import Foundation
 internal import SwiftASN1
 
-/// The extensions of a certificate (RFC 5280, section 4.2).
-struct CertificateExtensions: Sendable {
-    let all: [CertificateExtension]
-    let subjectKeyIdentifier: Data?
-    /// The issuer's key, as the certificate names it.
-    let authorityKeyIdentifier: Data?
+/// One extension of a certificate. An unreadable one is a case of its own, so that each reader says how it judges it.
+enum CertificateExtension<Content: Sendable>: Sendable {
+    case absent
+    case read(Content)
+    case unreadable
 
-    init() { (all, subjectKeyIdentifier, authorityKeyIdentifier) = ([], nil, nil) }
+    func reading<Value>(absent: Value, unreadable: Value, _ read: (Content) -> Value) -> Value {
+        switch self {
+        case .absent: absent
+        case .read(let content): read(content)
+        case .unreadable: unreadable
+        }
+    }
+}
+
+/// The extensions of a certificate (RFC 5280, section 4.2). Of several with one type the first counts.
+struct CertificateExtensions: Sendable {
+    private(set) var alternativeNames = CertificateExtension<AlternativeNames>.absent
+    private(set) var basicConstraints = CertificateExtension<BasicConstraints>.absent
+    private(set) var keyUsage = CertificateExtension<KeyUsage>.absent
+    private(set) var extendedKeyUsage = CertificateExtension<ExtendedKeyUsage>.absent
+    private(set) var nameConstraints = CertificateExtension<NameConstraints>.absent
+    private(set) var policies = CertificateExtension<CertificatePolicies>.absent
+    private(set) var policyMappings = CertificateExtension<PolicyMappings>.absent
+    private(set) var policyConstraints = CertificateExtension<PolicyConstraints>.absent
+    /// The number of certificates below in which the policy "any" still counts.
+    private(set) var inhibitAnyPolicy = CertificateExtension<Int>.absent
+    private(set) var subjectKeyIdentifier = CertificateExtension<SubjectKeyIdentifier>.absent
+    /// The issuer's key, as the certificate names it.
+    private(set) var authorityKeyIdentifier = CertificateExtension<AuthorityKeyIdentifier>.absent
+
+    private(set) var hasDuplicate = false
+    /// Whether one that is known here is not what it should be.
+    private(set) var isUnreadable = false
+    /// Whether a critical one, or a critical part of one, is not known here.
+    private(set) var hasUnknownCritical = false
+    private(set) var hasCriticalAlternativeNames = false
+
+    init() {}
 }
 
 extension CertificateExtensions: DERParseable {
     /// - Throws: for a list without any, and for a critical extension that is known here and is not what it should be.
     init(derEncoded root: ASN1Node) throws {
-        let all = try DER.sequence(of: CertificateExtension.self, identifier: .sequence, rootNode: root)
+        let all = try DER.sequence(of: EncodedExtension.self, identifier: .sequence, rootNode: root)
         guard !all.isEmpty else {
             throw ASN1Error.invalidASN1Object(reason: "a list of extensions has at least one")
         }
-        for known in all where known.isCritical { try known.check() }
-        self.all = all
-        subjectKeyIdentifier = all.first(.subjectKeyIdentifier, ASN1OctetString.self).map { Data($0.bytes) }
-        authorityKeyIdentifier = all.first(.authorityKeyIdentifier, AuthorityKeyIdentifier.self)?.identifier
+        for one in all { try take(one) }
+        hasDuplicate = Set(all.map(\.type)).count < all.count
     }
 
-    var alternativeNames: AlternativeNames? { first(.subjectAlternativeName, AlternativeNames.self) }
-    var basicConstraints: BasicConstraints? { first(.basicConstraints, BasicConstraints.self) }
-    var keyUsage: KeyUsage? { first(.keyUsage, KeyUsage.self) }
-    var extendedKeyUsage: ExtendedKeyUsage? { first(.extendedKeyUsage, ExtendedKeyUsage.self) }
-    var nameConstraints: NameConstraints? { first(.nameConstraints, NameConstraints.self) }
-    var policies: CertificatePolicies? { first(.certificatePolicies, CertificatePolicies.self) }
-    var policyMappings: PolicyMappings? { first(.policyMappings, PolicyMappings.self) }
-    var policyConstraints: PolicyConstraints? { first(.policyConstraints, PolicyConstraints.self) }
-    /// The number of certificates below in which the policy "any" still counts.
-    var inhibitAnyPolicy: Int? { first(.inhibitAnyPolicy, Int.self) }
-
-    private func first<Content: DERParseable>(_ type: ASN1ObjectIdentifier, _ content: Content.Type) -> Content? {
-        all.first(type, content)
+    private mutating func take(_ one: EncodedExtension) throws {
+        switch one.type {
+        case .alternativeNames:
+            try keep(one, \.alternativeNames)
+            hasCriticalAlternativeNames = hasCriticalAlternativeNames || one.isCritical
+        case .basicConstraints: try keep(one, \.basicConstraints)
+        case .keyUsage: try keep(one, \.keyUsage)
+        case .extendedKeyUsage: try keep(one, \.extendedKeyUsage)
+        case .nameConstraints: try keep(one, \.nameConstraints)
+        case .certificatePolicies:
+            let policies = try keep(one, \.policies)
+            // RFC 5280, section 4.2.1.4.
+            let isUnknown = one.isCritical && policies.reading(absent: false, unreadable: true, \.hasUnknownQualifier)
+            hasUnknownCritical = hasUnknownCritical || isUnknown
+        case .policyMappings: try keep(one, \.policyMappings)
+        case .policyConstraints: try keep(one, \.policyConstraints)
+        case .inhibitAnyPolicy: try keep(one, \.inhibitAnyPolicy)
+        case .subjectKeyIdentifier: try keep(one, \.subjectKeyIdentifier)
+        case .authorityKeyIdentifier: try keep(one, \.authorityKeyIdentifier)
+        // No list of revoked certificates is fetched here.
+        case .revocationLists: _ = try read(one, ASN1Any.self)
+        default: hasUnknownCritical = hasUnknownCritical || one.isCritical
+        }
     }
 
-    func has(_ type: ASN1ObjectIdentifier, critical: Bool) -> Bool {
-        all.contains { $0.type == type && $0.isCritical == critical }
+    @discardableResult
+    private mutating func keep<Content: DERParseable>(
+        _ one: EncodedExtension, _ place: WritableKeyPath<Self, CertificateExtension<Content>>
+    ) throws -> CertificateExtension<Content> {
+        let content = try read(one, Content.self)
+        if case .absent = self[keyPath: place] { self[keyPath: place] = content }
+        return content
     }
 
-    var hasDuplicate: Bool { Set(all.map(\.type)).count < all.count }
-    /// Whether one that is known here is not what it should be.
-    var isUnreadable: Bool { all.contains { (try? $0.check()) == nil } }
-    var hasUnknownCritical: Bool { all.contains { $0.isCritical && !$0.isKnown } }
+    private mutating func read<Content: DERParseable>(
+        _ one: EncodedExtension, _: Content.Type
+    ) throws -> CertificateExtension<Content> {
+        do {
+            return .read(try Content(derEncoded: DER.parse(one.content.bytes)))
+        } catch {
+            guard !one.isCritical else { throw error }
+            isUnreadable = true
+            return .unreadable
+        }
+    }
 }
 
-extension [CertificateExtension] {
-    /// The first extension of a type; nil if there is none, or if it is not what it should be.
-    fileprivate func first<Content: DERParseable>(_ type: ASN1ObjectIdentifier, _ content: Content.Type) -> Content? {
-        first { $0.type == type }.flatMap { try? $0.parse(content) }
-    }
-}
-
-struct CertificateExtension: Sendable {
+private struct EncodedExtension: DERParseable {
     let type: ASN1ObjectIdentifier
     let isCritical: Bool
-    private let content: ASN1OctetString
+    let content: ASN1OctetString
 
-    func parse<Content: DERParseable>(_ content: Content.Type) throws -> Content {
-        try Content(derEncoded: DER.parse(self.content.bytes))
-    }
-
-    var isKnown: Bool { Self.contents[type] != nil }
-
-    /// - Throws: if the extension is known here, and not what it should be.
-    func check() throws {
-        if let content = Self.contents[type] { _ = try parse(content) }
-    }
-
-    private static let contents: [ASN1ObjectIdentifier: any (DERParseable & Sendable).Type] = [
-        .subjectKeyIdentifier: ASN1OctetString.self, .authorityKeyIdentifier: AuthorityKeyIdentifier.self,
-        .keyUsage: KeyUsage.self, .subjectAlternativeName: AlternativeNames.self,
-        .basicConstraints: BasicConstraints.self, .nameConstraints: NameConstraints.self,
-        .certificatePolicies: CertificatePolicies.self, .policyMappings: PolicyMappings.self,
-        .policyConstraints: PolicyConstraints.self, .extendedKeyUsage: ExtendedKeyUsage.self,
-        .inhibitAnyPolicy: Int.self,
-        // Where lists of revoked certificates are. Nobody fetches them here.
-        [2, 5, 29, 31]: ASN1Any.self,
-    ]
-}
-
-extension CertificateExtension: DERParseable {
     init(derEncoded root: ASN1Node) throws {
         (type, isCritical, content) = try DER.sequence(root, identifier: .sequence) { nodes in
             let type = try ASN1ObjectIdentifier(derEncoded: &nodes)
@@ -114,9 +134,12 @@ struct KeyUsage: DERParseable, Sendable {
     let signsCertificates: Bool
 
     init(derEncoded root: ASN1Node) throws {
-        let bits = try ASN1BitString(derEncoded: root)
+        // Apple's systems and OpenSSL also read certificates whose unused bits are set, which DER forbids.
+        guard root.identifier == .bitString, case .primitive(let bytes) = root.content, let unused = bytes.first,
+            unused < 8, unused == 0 || bytes.count > 1
+        else { throw ASN1Error.invalidASN1Object(reason: "a key usage is a string of bits") }
         // Bit 5, counted from the highest one (RFC 5280, section 4.2.1.3).
-        signsCertificates = bits.bytes.first.map { $0 & 0x04 != 0 } ?? false
+        signsCertificates = bytes.dropFirst().first.map { $0 & 0x04 != 0 && (bytes.count > 2 || unused <= 2) } ?? false
     }
 }
 
@@ -126,6 +149,12 @@ struct ExtendedKeyUsage: DERParseable, Sendable {
     init(derEncoded root: ASN1Node) throws {
         purposes = try DER.sequence(of: ASN1ObjectIdentifier.self, identifier: .sequence, rootNode: root)
     }
+}
+
+struct SubjectKeyIdentifier: DERParseable, Sendable {
+    let bytes: Data
+
+    init(derEncoded root: ASN1Node) throws { bytes = Data(try ASN1OctetString(derEncoded: root).bytes) }
 }
 
 struct AuthorityKeyIdentifier: DERParseable, Sendable {
@@ -145,13 +174,14 @@ struct AuthorityKeyIdentifier: DERParseable, Sendable {
 extension ASN1ObjectIdentifier {
     static let subjectKeyIdentifier: Self = [2, 5, 29, 14]
     static let keyUsage: Self = [2, 5, 29, 15]
-    static let subjectAlternativeName: Self = [2, 5, 29, 17]
+    static let alternativeNames: Self = [2, 5, 29, 17]
     static let basicConstraints: Self = [2, 5, 29, 19]
     static let nameConstraints: Self = [2, 5, 29, 30]
     static let certificatePolicies: Self = [2, 5, 29, 32]
     static let policyMappings: Self = [2, 5, 29, 33]
     static let authorityKeyIdentifier: Self = [2, 5, 29, 35]
     static let policyConstraints: Self = [2, 5, 29, 36]
+    static let revocationLists: Self = [2, 5, 29, 31]
     static let extendedKeyUsage: Self = [2, 5, 29, 37]
     static let inhibitAnyPolicy: Self = [2, 5, 29, 54]
 }

@@ -37,7 +37,7 @@ package enum CertificateFile: Sendable {
         var (certificates, keys) = ([X509Certificate](), [KeyFile]())
         for block in blocks {
             if isKey(block.label) {
-                keys.append(try KeyFile(Data(block.bytes)))
+                keys.append(try KeyFile(block))
             } else if isPKCS7(block.label) {
                 certificates += try signed(block.bytes)
             } else if block.label.hasPrefix("TRUSTED") {

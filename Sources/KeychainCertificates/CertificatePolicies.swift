@@ -3,6 +3,8 @@ internal import SwiftASN1
 /// The policies under which a certificate was issued (RFC 5280, section 4.2.1.4).
 struct CertificatePolicies: DERParseable, Sendable {
     let identifiers: Set<ASN1ObjectIdentifier>
+    /// Whether one is qualified by something else than a text for people or the address of one.
+    let hasUnknownQualifier: Bool
 
     init(derEncoded root: ASN1Node) throws {
         let all = try DER.sequence(of: PolicyInformation.self, identifier: .sequence, rootNode: root)
@@ -10,16 +12,40 @@ struct CertificatePolicies: DERParseable, Sendable {
         guard identifiers.count == all.count else {
             throw ASN1Error.invalidASN1Object(reason: "a policy stands in a list once")
         }
+        hasUnknownQualifier = all.contains(where: \.hasUnknownQualifier)
     }
 }
 
-private struct PolicyInformation: DERParseable, Sendable {
+private struct PolicyInformation: DERParseable {
+    let identifier: ASN1ObjectIdentifier
+    let hasUnknownQualifier: Bool
+
+    /// The address of a practice statement, and a notice to people.
+    private static let knownQualifiers: Set<ASN1ObjectIdentifier> = [
+        [1, 3, 6, 1, 5, 5, 7, 2, 1], [1, 3, 6, 1, 5, 5, 7, 2, 2],
+    ]
+
+    init(derEncoded root: ASN1Node) throws {
+        (identifier, hasUnknownQualifier) = try DER.sequence(root, identifier: .sequence) { nodes in
+            let identifier = try ASN1ObjectIdentifier(derEncoded: &nodes)
+            var hasUnknownQualifier = false
+            while let list = nodes.next() {
+                // A list of another form has none that is known.
+                let qualifiers = try? DER.sequence(of: PolicyQualifier.self, identifier: .sequence, rootNode: list)
+                let areKnown = qualifiers?.allSatisfy { Self.knownQualifiers.contains($0.identifier) } ?? false
+                hasUnknownQualifier = hasUnknownQualifier || !areKnown
+            }
+            return (identifier, hasUnknownQualifier)
+        }
+    }
+}
+
+private struct PolicyQualifier: DERParseable {
     let identifier: ASN1ObjectIdentifier
 
     init(derEncoded root: ASN1Node) throws {
         identifier = try DER.sequence(root, identifier: .sequence) { nodes in
             let identifier = try ASN1ObjectIdentifier(derEncoded: &nodes)
-            // Qualifiers are texts for people.
             while nodes.next() != nil {}
             return identifier
         }

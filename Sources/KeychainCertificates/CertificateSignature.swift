@@ -29,11 +29,20 @@ struct CertificateSignature: Sendable {
             default: false
             }
         }
+
+        /// Whether two identifiers of a certificate both name the scheme. RSA's old schemes have no parameters: NULL stands for them or nothing,
+        /// and either is accepted (RFC 4055, section 5).
+        fileprivate func isNamed(by one: AlgorithmIdentifier, _ other: AlgorithmIdentifier) -> Bool {
+            switch self {
+            case .rsa, .brokenDigest: one.withoutNull == other.withoutNull
+            case .rsaPSS, .ecdsa, .ed25519: one == other
+            }
+        }
     }
 
     /// Whether the signature is that of a key. One with a broken digest is never looked at: no such certificate is trusted.
     func isValid(by key: PublicKeyInfo) -> Bool {
-        guard algorithm == innerAlgorithm, bits.paddingBits == 0, let scheme else { return false }
+        guard bits.paddingBits == 0, let scheme, scheme.isNamed(by: algorithm, innerAlgorithm) else { return false }
         let (message, signature) = (Data(content), Data(bits.bytes))
         switch scheme {
         case .brokenDigest: return true

@@ -3,14 +3,17 @@ internal import SwiftASN1
 
 /// An X.501 name is a list of parts from the most general to the most specific, as encoded. A part nearly always has one attribute.
 package struct DistinguishedName: Sendable {
+    /// None of a name that is not whole.
     private let parts: [RelativeName]
+    /// The content as encoded.
+    private let content: ArraySlice<UInt8>
+    /// The name in the form in which names of certificates are compared.
+    let comparable: ComparableName
+    /// Whether each part has attributes, and each attribute a value. Apple's systems read certificates with names that are not, and see none.
+    let isWhole: Bool
 
     var attributes: [DistinguishedNameAttribute] { parts.flatMap(\.attributes) }
-
-    /// Whether the name begins with all parts of another, as texts of any case and spacing.
-    func isWithin(_ base: DistinguishedName) -> Bool {
-        base.parts.count <= parts.count && zip(base.parts, parts).allSatisfy { $0.folded == $1.folded }
-    }
+    var isEmpty: Bool { parts.isEmpty }
 
     /// The common names, in their order.
     package var commonNames: [String] { texts(of: .commonName) }
@@ -29,6 +32,7 @@ package struct DistinguishedName: Sendable {
     /// and with single blanks, all else as it is. Apple's keychain compares so; RFC 5280 has more rules.
     package var normalizedContent: Data {
         get throws {
+            guard isWhole else { return Data(content) }
             var serializer = DER.Serializer()
             for part in parts {
                 try serializer.appendConstructedNode(identifier: .set) { serializer in
@@ -58,7 +62,43 @@ package struct DistinguishedName: Sendable {
 
 extension DistinguishedName: DERParseable {
     init(derEncoded root: ASN1Node) throws {
-        parts = try DER.sequence(of: RelativeName.self, identifier: .sequence, rootNode: root)
+        let read = try DER.sequence(of: RelativeName.self, identifier: .sequence, rootNode: root)
+        isWhole = read.allSatisfy { !$0.attributes.isEmpty && $0.attributes.allSatisfy(\.hasValue) }
+        parts = isWhole ? read : []
+        content = root.contentBytes
+        comparable = ComparableName(isWhole ? parts.map { Set($0.attributes.map(\.comparable)) } : [[.other(content)]])
+    }
+}
+
+/// A name in the form in which RFC 5280 (section 7.1) compares names: neither the kind of a text nor its case and spacing matter.
+///
+/// Swift compares texts by their meaning, so that a letter with an accent may be one character or two.
+struct ComparableName: Hashable, Sendable {
+    let parts: [Set<Attribute>]
+    /// A name is looked up often, and a stranger's may be long.
+    private let hash: Int
+
+    enum Attribute: Hashable {
+        case text(ASN1ObjectIdentifier, String)
+        case other(ArraySlice<UInt8>)
+    }
+
+    init(_ parts: [Set<Attribute>]) { (self.parts, hash) = (parts, parts.hashValue) }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+
+    static func == (one: ComparableName, other: ComparableName) -> Bool {
+        one.hash == other.hash && one.parts == other.parts
+    }
+}
+
+extension ASN1Node {
+    /// The bytes without those of the header.
+    fileprivate var contentBytes: ArraySlice<UInt8> {
+        switch content {
+        case .primitive(let bytes): bytes
+        case .constructed(let nodes): nodes.reduce(into: []) { $0 += $1.encodedBytes }[...]
+        }
     }
 }
 
@@ -67,30 +107,28 @@ struct DistinguishedNameAttribute: DERParseable, DERSerializable {
     let type: ASN1ObjectIdentifier
     /// The text is nil if the value is not text, or not text of the kind that it claims to be.
     let text: String?
-    /// The value as encoded.
+    /// The value as encoded; nothing of an attribute without one.
     private let value: ArraySlice<UInt8>
     private let printable: ArraySlice<UInt8>?
 
     init(derEncoded root: ASN1Node) throws {
         self = try DER.sequence(root, identifier: .sequence) { nodes in
-            let type = try ASN1ObjectIdentifier(derEncoded: &nodes)
-            guard let value = nodes.next() else {
-                throw ASN1Error.invalidASN1Object(reason: "an attribute of a name has a value")
-            }
-            return Self(type, value)
+            Self(try ASN1ObjectIdentifier(derEncoded: &nodes), nodes.next())
         }
     }
 
-    private init(_ type: ASN1ObjectIdentifier, _ node: ASN1Node) {
+    private init(_ type: ASN1ObjectIdentifier, _ node: ASN1Node?) {
         self.type = type
-        text = Self.text(of: node)
-        value = node.encodedBytes
-        if node.identifier == .printableString, case .primitive(let bytes) = node.content {
+        text = node.flatMap(Self.text)
+        value = node?.encodedBytes ?? []
+        if let node, node.identifier == .printableString, case .primitive(let bytes) = node.content {
             printable = bytes
         } else {
             printable = nil
         }
     }
+
+    var hasValue: Bool { !value.isEmpty }
 
     func serialize(into serializer: inout DER.Serializer) throws {
         try serializer.appendConstructedNode(identifier: .sequence) { serializer in
@@ -100,10 +138,9 @@ struct DistinguishedNameAttribute: DERParseable, DERSerializable {
         }
     }
 
-    /// The type and the value, in which neither the kind of text nor its case and spacing matter.
-    var folded: [UInt8] {
-        let words = text?.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        return Array("\(type) ".utf8) + (words.map { Array($0.utf8) } ?? Array(value))
+    var comparable: ComparableName.Attribute {
+        guard let text else { return .other(value) }
+        return .text(type, text.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " "))
     }
 
     private static func normalized(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
@@ -129,14 +166,9 @@ struct DistinguishedNameAttribute: DERParseable, DERSerializable {
 private struct RelativeName: DERParseable {
     let attributes: [DistinguishedNameAttribute]
 
-    var folded: Set<[UInt8]> { Set(attributes.map(\.folded)) }
-
     init(derEncoded root: ASN1Node) throws {
         // Not in the order that DER gives a SET: certificates in the wild have any.
         attributes = try DER.sequence(of: DistinguishedNameAttribute.self, identifier: .set, rootNode: root)
-        guard !attributes.isEmpty else {
-            throw ASN1Error.invalidASN1Object(reason: "a part of a name has at least one attribute")
-        }
     }
 }
 

@@ -12,7 +12,8 @@ package enum IssuerChain {
     ) -> [X509Certificate] {
         var longest = [leaf]
         let none = CertificateIndex([])
-        var search = ChainSearch(others: others, anchors: (none, none), date: date, stored: { _ in [] })
+        var search = ChainSearch(
+            others: others, anchors: (none, none), date: date, work: TrustWork(), stored: { _ in [] })
         search.chains(of: leaf) { chain in
             let isWhole = chain.end == .selfSigned
             if isWhole || chain.certificates.count > longest.count { longest = chain.certificates }

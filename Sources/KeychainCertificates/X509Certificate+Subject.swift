@@ -12,7 +12,7 @@ extension X509Certificate {
                 ? name : "\(name) (\(Self.joined(subject.texts(of: .description))))"
         }
         if let address = emailAddresses.first { return address }
-        if let host = extensions.alternativeNames?.hosts.first { return host }
+        if let host = alternatives(\.hosts).first { return host }
         for type in [ASN1ObjectIdentifier.organizationalUnit, .organization] where !subject.texts(of: type).isEmpty {
             return Self.joined(subject.texts(of: type))
         }
@@ -24,7 +24,11 @@ extension X509Certificate {
 
     /// Those of the alternative names come before those of the subject.
     package var emailAddresses: [String] {
-        (extensions.alternativeNames?.emailAddresses ?? []) + subject.texts(of: .emailAddress)
+        alternatives(\.emailAddresses) + subject.texts(of: .emailAddress)
+    }
+
+    private func alternatives(_ kind: (AlternativeNames) -> [String]) -> [String] {
+        extensions.alternativeNames.reading(absent: [], unreadable: [], kind)
     }
 
     /// The label of the certificate's key, which joins the two to an identity.

@@ -15,9 +15,11 @@ package final class X509Certificate: Sendable {
     package let issuer: DistinguishedName
     package let validity: CertificateValidity
     package let subject: DistinguishedName
-    /// The names in the form in which they are compared: their content, without the header.
+    /// The names in the form in which Apple's keychain stores them: their content, without the header.
     package let subjectName: Data
     package let issuerName: Data
+    /// Whether issuer and subject are one and the same.
+    let isSelfIssued: Bool
     let publicKey: PublicKeyInfo
     let extensions: CertificateExtensions
 
@@ -42,6 +44,7 @@ package final class X509Certificate: Sendable {
         (version, serialNumber, validity) = (signed.version, Data(signed.serialNumber), signed.validity)
         (issuer, subject) = (signed.issuer, signed.subject)
         (issuerName, subjectName) = (try issuer.normalizedContent, try subject.normalizedContent)
+        isSelfIssued = issuer.comparable == subject.comparable
         (publicKey, extensions) = (signed.publicKey, signed.extensions)
     }
 }
@@ -87,10 +90,10 @@ private struct SignedPart {
 
     private static func serialNumber(_ nodes: inout ASN1NodeCollection.Iterator) throws -> ArraySlice<UInt8> {
         guard let node = nodes.next(), node.identifier == .integer, case .primitive(let content) = node.content,
-            serialNumberSizes ~= content.count
+            serialNumberSizes ~= content.count, content.isMinimalInteger
         else {
             throw ASN1Error.invalidASN1Object(
-                reason: "the serial number of a certificate is an integer of up to 37 bytes")
+                reason: "the serial number of a certificate is an integer of up to 37 bytes, and none to spare")
         }
         return content
     }
@@ -103,9 +106,24 @@ private struct SignedPart {
     }
 }
 
+extension ArraySlice<UInt8> {
+    /// Whether the first byte of an integer is needed, as DER demands.
+    fileprivate var isMinimalInteger: Bool {
+        guard count > 1, let first, let second = dropFirst().first else { return true }
+        return !(first == 0 && second < 0x80) && !(first == 0xFF && second >= 0x80)
+    }
+}
+
 struct AlgorithmIdentifier: DERParseable, Equatable {
     let algorithm: ASN1ObjectIdentifier
-    let parameters: ASN1Any?
+    private(set) var parameters: ASN1Any?
+
+    /// The identifier without parameters if they are NULL.
+    var withoutNull: AlgorithmIdentifier {
+        var identifier = self
+        if parameters.flatMap({ try? ASN1Null(asn1Any: $0) }) != nil { identifier.parameters = nil }
+        return identifier
+    }
 
     init(derEncoded root: ASN1Node) throws {
         (algorithm, parameters) = try DER.sequence(root, identifier: .sequence) { nodes in

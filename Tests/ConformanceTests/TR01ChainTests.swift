@@ -92,28 +92,58 @@ struct TR01ChainTests {
         #expect(trust.map(CFGetTypeID) == SecTrustGetTypeID() && CFGetTypeID(SecPolicy.basic) == SecPolicyGetTypeID())
     }
 
-    @Test("TR.9 An anchor may have expired, and be signed in any way")
+    @Test("TR.9 An anchor is valid for its time alone, and signed in any way")
     func expiredAnchor() throws {
-        let chain = TestChain {
-            $0.root.notAfter = TestChain.date - 1
-            $0.root.digest = .md5
+        let md5 = TestChain { $0.root.digest = .md5 }
+        #expect(try md5.verdict(.basic) == .trusted(3) && md5.verdict(.server) == .trusted(3))
+        for change: @Sendable (inout TestChain) -> Void in [
+            { $0.root.notAfter = TestChain.date - 1 }, { $0.root.notBefore = TestChain.date + 1 },
+        ] {
+            let (root, authority, leaf) = try TestChain(change).certificates
+            for policy in [SecPolicy.basic, .server] {
+                let trust = try SecTrust.made([leaf, authority], policy, anchors: [root])
+                #expect(TrustVerdict(of: trust) == .failed(errSecCertificateExpired))
+                // A person may excuse it.
+                let exceptions = try #require(SecTrustCopyExceptions(trust))
+                #expect(SecTrustSetExceptions(trust, exceptions) && SecTrustEvaluateWithError(trust, nil))
+            }
         }
-        #expect(try chain.verdict(.basic) == .trusted(3))
-        #expect(try chain.verdict(.server) == .trusted(3))
     }
 
-    @Test("TR.10 A leaf that is an anchor is a chain by itself")
+    @Test("TR.9 A leaf that is its own anchor is valid for its time alone")
+    func expiredPin() throws {
+        for date in [chain.leaf.notBefore - 1, chain.leaf.notAfter + 1] {
+            let verdict = try TrustVerdict(of: [leaf], .server, anchors: [leaf], at: date)
+            #expect(verdict == .failed(errSecCertificateExpired, 1))
+        }
+    }
+
+    @Test("TR.10 A leaf that is an anchor is a chain by itself, and judged like every leaf")
     func leafAsAnchor() throws {
-        var recipe = chain.leaf
-        (recipe.issuer, recipe.signer) = (recipe.subject, recipe.key)
-        // Neither a purpose nor a short validity is asked of it.
-        recipe.extensions = [.names([.host("leaf.example")])]
-        recipe.notAfter = recipe.notBefore + 3650 * 86_400
-        let selfSigned = try SecCertificate.read(recipe.der())
-        #expect(try TrustVerdict(of: [selfSigned], .server, anchors: [selfSigned]) == .trusted(1))
-        let otherHost = try TrustVerdict(of: [selfSigned], .server("other.example"), anchors: [selfSigned])
-        #expect(otherHost == .failed(errSecHostNameMismatch, 1))
+        func verdict(
+            _ policy: SecPolicy = .server, _ change: (inout CertificateRecipe) -> Void
+        ) throws -> TrustVerdict {
+            var recipe = chain.leaf
+            (recipe.issuer, recipe.signer) = (recipe.subject, recipe.key)
+            change(&recipe)
+            let certificate = try SecCertificate.read(recipe.der())
+            return try TrustVerdict(of: [certificate], policy, anchors: [certificate])
+        }
+        #expect(try verdict { _ in } == .trusted(1))
         #expect(try TrustVerdict(of: [leaf], .server, anchors: [leaf]) == .trusted(1))
+        #expect(try verdict { $0.digest = .sha1 } == .trusted(1))
+        #expect(try verdict(.server("other.example")) { _ in } == .failed(errSecHostNameMismatch, 1))
+        let names = CertificateExtensionRecipe.names([.host("leaf.example")])
+        #expect(try verdict { $0.extensions = [names] } == .failed(errSecInvalidExtendedKeyUsage, 1))
+        #expect(try verdict(.basic) { $0.extensions = [names] } == .trusted(1))
+        let tooLong = try verdict { $0.notAfter = $0.notBefore + 826 * 86_400 }
+        #expect(tooLong == .failed(errSecCertificateValidityPeriodTooLong, 1))
+        #expect(try verdict { $0.extensions.append(.server) } == .failed(errSecCertificateDuplicateExtension, 1))
+        let unreadable = CertificateExtensionRecipe("2.5.29.19", Data([0x31, 0x00]))
+        #expect(try verdict { $0.extensions.append(unreadable) } == .failed(errSecUnknownCertExtension, 1))
+        let unknown = CertificateExtensionRecipe("1.2.3.4", critical: true, Data([0x05, 0x00]))
+        #expect(try verdict { $0.extensions.append(unknown) } == .failed(errSecUnknownCriticalExtensionFlag, 1))
+        #expect(try verdict { ($0.subject, $0.issuer) = (nil, nil) } == .failed(errSecInvalidSubjectName, 1))
     }
 
     @Test("TR.20 A setting makes the object judge anew")

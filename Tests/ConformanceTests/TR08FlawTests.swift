@@ -88,7 +88,7 @@ struct TR08FlawTests {
         for (start, isTrusted) in [(rule - 1, true), (rule, false)] {
             var old = chain(nil, from: start)
             old.leaf.notAfter = Date(timeIntervalSince1970: start + 100 * day)
-            old.authority.notBefore = Date(timeIntervalSince1970: start)
+            (old.root.notBefore, old.authority.notBefore) = (old.leaf.notBefore, old.leaf.notBefore)
             let date = Date(timeIntervalSince1970: start + day)
             #expect(try old.verdict(.server, at: date).status == (isTrusted ? 0 : Int(errSecInvalidExtendedKeyUsage)))
         }
@@ -100,11 +100,14 @@ struct TR08FlawTests {
     @Test("TR.17 A server's certificate is valid for at most 825 days since July 2019")
     func validity() throws {
         let rule: TimeInterval = 1_561_939_200
-        for (start, days, isTrusted) in [(rule + day, 826.0, false), (rule + day, 825, true), (rule - day, 4000, true)]
-        {
+        let hour = 1.0 / 24
+        for (start, days, isTrusted) in [
+            (rule + day, 826.0, false), (rule + day, 825, true), (rule - day, 4000, true),
+            (rule + day, 825 + hour, true), (rule + day, 825 + hour + 1 / day, false),
+        ] {
             let chain = TestChain {
-                $0.authority.notBefore = Date(timeIntervalSince1970: start)
                 $0.leaf.notBefore = Date(timeIntervalSince1970: start)
+                ($0.root.notBefore, $0.authority.notBefore) = ($0.leaf.notBefore, $0.leaf.notBefore)
                 $0.leaf.notAfter = Date(timeIntervalSince1970: start + days * day)
             }
             let verdict = try chain.verdict(.server, at: Date(timeIntervalSince1970: start + day))
@@ -216,6 +219,109 @@ struct TR08FlawTests {
         #expect(try verdict(.basicConstraints()) == .failed(errSecCertificateDuplicateExtension))
     }
 
+    @Test("TR.19 A name that cannot be compared is within no permission, and within every exclusion of its kind")
+    func incomparableNames() throws {
+        // A host beyond ASCII, a directory name with an empty part, a mail address beyond ASCII, and an address of five bytes.
+        let names: [(CertificateExtensionRecipe.Name, CertificateExtensionRecipe.Name)] = [
+            (.encoded(OpenSSL.node(0x82, Data("\u{E9}.example".utf8))), .host("example")),
+            (.encoded(OpenSSL.node(0xA4, OpenSSL.node(0x30, OpenSSL.node(0x31, Data())))), .directory("example")),
+            (.encoded(OpenSSL.node(0x81, Data("\u{E9}@example".utf8))), .emailAddress("example")),
+            (.address([10, 0, 0, 0, 0]), .address([10, 0, 0, 0, 255, 0, 0, 0])),
+        ]
+        for (name, constraint) in names {
+            func verdict(_ constraints: [CertificateExtensionRecipe]) throws -> TrustVerdict {
+                try TestChain {
+                    $0.leaf.subject = nil
+                    $0.leaf.extensions = [.names([name, .host("leaf.test")], critical: true), .server]
+                    $0.authority.extensions += constraints
+                }.verdict(.server("leaf.test"))
+            }
+            #expect(try verdict([]) == .trusted(3))
+            #expect(try verdict([.nameConstraints(permitted: [constraint])]).status == Int(errSecInvalidName))
+            #expect(try verdict([.nameConstraints(excluded: [constraint])]).status == Int(errSecInvalidName))
+            #expect(try verdict([.nameConstraints(excluded: [.uri("example")])]) == .trusted(3))
+        }
+    }
+
+    @Test("TR.19 Excluded names of a directory are compared by their meaning")
+    func composedLetters() throws {
+        let chain = TestChain {
+            $0.leaf.subject = "E\u{301}a"
+            $0.authority.extensions.append(.nameConstraints(excluded: [.directory("\u{C9}A")]))
+        }
+        #expect(try chain.verdict(.basic) == .failed(errSecInvalidName))
+    }
+
+    @Test("TR.19 Constraints that constrain nothing are unreadable")
+    func emptyConstraints() throws {
+        for content: [UInt8] in [[0x30, 0x00], [0x30, 0x02, 0xA0, 0x00], [0x30, 0x04, 0xA0, 0x00, 0xA1, 0x00]] {
+            let chain = TestChain { $0.authority.extensions.append(.init("2.5.29.30", Data(content))) }
+            #expect(try chain.verdict(.basic) == .failed(errSecUnknownCertExtension))
+        }
+    }
+
+    @Test("TR.19 A critical policy with a qualifier that is not known is refused")
+    func unknownQualifier() throws {
+        for (qualifier, isCritical, isTrusted) in [
+            ("1.2.3.4", true, false), ("1.2.3.4", false, true), ("1.3.6.1.5.5.7.2.1", true, true),
+        ] {
+            let chain = TestChain {
+                $0.leaf.extensions.append(.policies("1.2.3", qualifier: qualifier, critical: isCritical))
+            }
+            #expect(try chain.verdict() == (isTrusted ? .trusted(3) : .failed(errSecUnknownCriticalExtensionFlag)))
+        }
+    }
+
+    @Test("TR.38 Names in other kinds of text, case and spacing chain")
+    func kindsOfText() throws {
+        let (utf8, printable, teletex): (UInt8, UInt8, UInt8) = (0x0C, 0x13, 0x14)
+        for (text, tag, isSame) in [
+            ("Authority  one", printable, true), ("AUTHORITY ONE", utf8, true), ("authority one", teletex, true),
+            ("authority two", printable, false),
+        ] {
+            let chain = TestChain {
+                $0.authority.encoded.subject = CertificateRecipe.name("authority one")
+                $0.leaf.encoded.issuer = CertificateRecipe.name(text, tag: tag)
+            }
+            #expect(try chain.verdict() == (isSame ? .trusted(3) : .failed(errSecCreateChainFailed, 1)))
+        }
+    }
+
+    @Test("TR.39 Certificates with oddities are read, and judged")
+    func oddities() throws {
+        // Bits of a key usage beyond the last one.
+        let usage = CertificateExtensionRecipe("2.5.29.15", critical: true, OpenSSL.node(0x03, Data([0x05, 0xAF])))
+        #expect(try TestChain { $0.leaf.extensions.append(usage) }.verdict() == .trusted(3))
+        #expect(try TestChain { $0.authority.extensions = [.basicConstraints(), usage] }.verdict().status != 0)
+        // A name with an empty part, and one with a part that has no value, are no names.
+        let parts = [Data(), OpenSSL.node(0x30, OpenSSL.identifier("2.5.4.3"))]
+        for part in parts {
+            let name = OpenSSL.node(0x30, OpenSSL.node(0x31, part))
+            #expect(try TestChain { $0.leaf.encoded.subject = name }.verdict() == .failed(errSecInvalidSubjectName))
+            let chain = TestChain { ($0.authority.encoded.subject, $0.leaf.encoded.issuer) = (name, name) }
+            #expect(try chain.verdict().status == Int(errSecInvalidSubjectName))
+        }
+        // A serial number with a byte too many is none.
+        for (serial, isRead) in [
+            ([0x00, 0x7F], false), ([0xFF, 0x80], false), ([0x00, 0x80], true), ([0x00], true), ([0x7F, 0x00], true),
+        ] as [([UInt8], Bool)] {
+            let recipe = TestChain { $0.leaf.encoded.serial = Data(serial) }.leaf
+            #expect(try (SecCertificateCreateWithData(nil, recipe.der() as NSData) != nil) == isRead)
+        }
+    }
+
+    @Test("TR.39 A key of a kind that is not known is told apart from a small one")
+    func unknownKind() throws {
+        // DSA.
+        let algorithm = OpenSSL.node(0x30, OpenSSL.identifier("1.2.840.10040.4.1"))
+        let key = OpenSSL.node(0x30, algorithm + OpenSSL.node(0x03, Data([0, 2, 1, 5])))
+        let (root, authority, leaf) = try TestChain { $0.leaf.encoded.key = key }.certificates
+        var error: CFError?
+        #expect(!SecTrustEvaluateWithError(try .made([leaf, authority], anchors: [root]), &error))
+        #expect(error?.code == Int(errSecUnsupportedKeySize))
+        #expect(error?.localizedDescription.contains("not known") == true)
+    }
+
     @Test("TR.19 Extensions that are unknown, unreadable or there twice")
     func extensions() throws {
         func verdict(_ extra: [CertificateExtensionRecipe]) throws -> TrustVerdict {
@@ -254,6 +360,18 @@ struct TR08FlawTests {
     func twoAlgorithms() throws {
         let chain = TestChain { $0.leaf.innerDigest = .sha1 }
         #expect(try chain.verdict(.basic) == .failed(errSecCreateChainFailed, 1))
+    }
+
+    @Test("TR.33 Parameters that are NULL and parameters that are absent name one algorithm of RSA")
+    func absentParameters() throws {
+        let chain = TestChain {
+            ($0.authority.key, $0.leaf.signer, $0.leaf.innerLacksNull) = (TrustKeys.rsa2048, TrustKeys.rsa2048, true)
+        }
+        #expect(try chain.verdict(.server) == .trusted(3))
+        #expect(
+            try TestChain {
+                $0.leaf.digest = .md5; $0.leaf.innerLacksNull = true
+            }.verdict(.basic).count == 3)
     }
 
     @Test("TR.34 A policy that an authority demands is in every certificate, in its own terms")

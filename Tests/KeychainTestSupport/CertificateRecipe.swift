@@ -17,7 +17,11 @@ package struct CertificateRecipe: Sendable {
     package var digest = Digest.sha256
     /// Another algorithm in the signed part than beside the signature.
     package var innerDigest: Digest?
+    /// Whether the signed part names RSA's algorithm without NULL.
+    package var innerLacksNull = false
     package var extensions: [CertificateExtensionRecipe] = []
+    /// Fields as encoded, in place of those above.
+    package var encoded: (serial: Data?, subject: Data?, issuer: Data?, key: Data?)
 
     package enum Digest: Sendable { case md5, sha1, sha256 }
 
@@ -37,8 +41,10 @@ package struct CertificateRecipe: Sendable {
             let validity = OpenSSL.node(0x30, Self.time(notBefore) + Self.time(notAfter))
             let list = extensions.map(\.der).reduce(Data(), +)
             let rest = list.isEmpty ? Data() : OpenSSL.node(0xA3, OpenSSL.node(0x30, list))
-            return number + OpenSSL.node(0x02, Data([serial])) + algorithm(innerDigest ?? digest) + Self.name(issuer)
-                + validity + Self.name(subject) + (try KeyFileFormat.spki.bytes(of: key)) + rest
+            let inner = algorithm(innerDigest ?? digest, withNull: !innerLacksNull)
+            return number + OpenSSL.node(0x02, encoded.serial ?? Data([serial])) + inner
+                + (encoded.issuer ?? Self.name(issuer)) + validity + (encoded.subject ?? Self.name(subject))
+                + (try encoded.key ?? KeyFileFormat.spki.bytes(of: key)) + rest
         }
     }
 
@@ -52,7 +58,7 @@ package struct CertificateRecipe: Sendable {
         }
     }
 
-    private func algorithm(_ digest: Digest) -> Data {
+    private func algorithm(_ digest: Digest, withNull: Bool = true) -> Data {
         let name =
             switch (signer.kind, digest) {
             case (_, .md5): "1.2.840.113549.1.1.4"
@@ -61,14 +67,16 @@ package struct CertificateRecipe: Sendable {
             case (.ec, .sha1): "1.2.840.10045.4.1"
             case (.ec, .sha256): "1.2.840.10045.4.3.2"
             }
-        let parameters = signer.kind == .rsa || digest == .md5 ? OpenSSL.node(0x05, Data()) : Data()
+        let parameters = withNull && (signer.kind == .rsa || digest == .md5) ? OpenSSL.node(0x05, Data()) : Data()
         return OpenSSL.node(0x30, OpenSSL.identifier(name) + parameters)
     }
 
-    /// One common name, in UTF-8.
-    package static func name(_ text: String?) -> Data {
+    /// One common name.
+    ///
+    /// - Parameter tag: The kind of text, UTF-8 if nothing else is said.
+    package static func name(_ text: String?, tag: UInt8 = 0x0C) -> Data {
         guard let text else { return OpenSSL.node(0x30, Data()) }
-        let attribute = OpenSSL.node(0x30, OpenSSL.identifier("2.5.4.3") + OpenSSL.node(0x0C, Data(text.utf8)))
+        let attribute = OpenSSL.node(0x30, OpenSSL.identifier("2.5.4.3") + OpenSSL.node(tag, Data(text.utf8)))
         return OpenSSL.node(0x30, OpenSSL.node(0x31, attribute))
     }
 
@@ -111,8 +119,8 @@ package struct CertificateExtensionRecipe: Sendable {
         Self("2.5.29.15", critical: true, OpenSSL.node(0x03, Data([UInt8(bits.trailingZeroBitCount), bits])))
     }
 
-    package static func purposes(_ identifiers: String...) -> Self {
-        Self("2.5.29.37", OpenSSL.node(0x30, identifiers.map(OpenSSL.identifier).reduce(Data(), +)))
+    package static func purposes(_ identifiers: String..., critical: Bool = false) -> Self {
+        Self("2.5.29.37", critical: critical, OpenSSL.node(0x30, identifiers.map(OpenSSL.identifier).reduce(Data(), +)))
     }
 
     package static let server = purposes("1.3.6.1.5.5.7.3.1")
@@ -124,9 +132,12 @@ package struct CertificateExtensionRecipe: Sendable {
         case address([UInt8])
         case directory(String)
         case uri(String)
+        /// A name as encoded.
+        case encoded(Data)
 
         fileprivate var der: Data {
             switch self {
+            case .encoded(let bytes): bytes
             case .emailAddress(let text): OpenSSL.node(0x81, Data(text.utf8))
             case .host(let text): OpenSSL.node(0x82, Data(text.utf8))
             case .directory(let text): OpenSSL.node(0xA4, CertificateRecipe.name(text))
@@ -137,21 +148,25 @@ package struct CertificateExtensionRecipe: Sendable {
     }
 
     package static func names(_ names: [Name], critical: Bool = false) -> Self {
-        Self("2.5.29.17", critical: critical, OpenSSL.node(0x30, names.map(\.der).reduce(Data(), +)))
+        Self("2.5.29.17", critical: critical, OpenSSL.node(0x30, names.map(\.der).reduce(into: Data(), +=)))
     }
 
     package static func nameConstraints(permitted: [Name] = [], excluded: [Name] = []) -> Self {
         func list(_ tag: UInt8, _ names: [Name]) -> Data {
-            names.isEmpty ? Data() : OpenSSL.node(tag, names.map { OpenSSL.node(0x30, $0.der) }.reduce(Data(), +))
+            names.isEmpty
+                ? Data() : OpenSSL.node(tag, names.map { OpenSSL.node(0x30, $0.der) }.reduce(into: Data(), +=))
         }
         return Self(
             "2.5.29.30", critical: true, OpenSSL.node(0x30, list(0xA0, permitted) + list(0xA1, excluded)))
     }
 
-    package static func policies(_ identifiers: String...) -> Self {
-        Self(
-            "2.5.29.32",
-            OpenSSL.node(0x30, identifiers.map { OpenSSL.node(0x30, OpenSSL.identifier($0)) }.reduce(Data(), +)))
+    /// - Parameter qualifier: The kind of a qualifier that each has.
+    package static func policies(_ identifiers: String..., qualifier: String? = nil, critical: Bool = false) -> Self {
+        let rest = qualifier.map { kind in
+            OpenSSL.node(0x30, OpenSSL.node(0x30, OpenSSL.identifier(kind) + OpenSSL.node(0x16, Data("text".utf8))))
+        }
+        let all = identifiers.map { OpenSSL.node(0x30, OpenSSL.identifier($0) + (rest ?? Data())) }
+        return Self("2.5.29.32", critical: critical, OpenSSL.node(0x30, all.reduce(Data(), +)))
     }
 
     package static func requireExplicitPolicy(_ count: UInt8) -> Self {

@@ -129,12 +129,10 @@ package enum OpenSSL {
 
     private static func bitString(_ bytes: Data) -> Data { node(0x03, Data([0]) + bytes) }
 
-    /// DER with a length of up to two bytes.
+    /// DER.
     package static func node(_ tag: UInt8, _ content: Data) -> Data {
-        let count = content.count
-        let length: [UInt8] =
-            count < 0x80
-            ? [UInt8(count)] : count < 0x100 ? [0x81, UInt8(count)] : [0x82, UInt8(count >> 8), UInt8(count & 0xff)]
+        let bytes = withUnsafeBytes(of: content.count.bigEndian) { $0.drop { $0 == 0 } }
+        let length = content.count < 0x80 ? [UInt8(content.count)] : [0x80 | UInt8(bytes.count)] + bytes
         return Data([tag] + length) + content
     }
 }

@@ -13,8 +13,13 @@ struct CertificationPolicies {
     private var inhibitAny: Int
     private var mapping: Int
 
-    /// - Parameter certificates: The leaf first, without the anchor.
-    init(_ certificates: ArraySlice<X509Certificate>) {
+    private let work: TrustWork
+
+    /// - Parameters:
+    ///   - certificates: The leaf first, without the anchor.
+    ///   - work: Counts the policies that are looked at.
+    init(_ certificates: ArraySlice<X509Certificate>, _ work: TrustWork) {
+        self.work = work
         (explicit, inhibitAny, mapping) = (certificates.count + 1, certificates.count + 1, certificates.count + 1)
         for position in certificates.indices.reversed() {
             let certificate = certificates[position]
@@ -26,7 +31,9 @@ struct CertificationPolicies {
     }
 
     private mutating func narrow(_ certificate: X509Certificate, isLeaf: Bool) {
-        guard let policies = certificate.extensions.policies?.identifiers else { return valid = [] }
+        let policies: Set<ASN1ObjectIdentifier> = certificate.extensions.policies.reading(
+            absent: [], unreadable: [], \.identifiers)
+        work.spend(policies.count + valid.count)
         let isAny = policies.contains(.anyPolicy) && (inhibitAny > 0 || (certificate.isSelfIssued && !isLeaf))
         let named = policies.subtracting([.anyPolicy])
         let kept = valid.contains(.anyPolicy) ? named : named.intersection(valid)
@@ -34,17 +41,28 @@ struct CertificationPolicies {
     }
 
     private mutating func prepare(for certificate: X509Certificate) {
+        map(certificate)
+        if !certificate.isSelfIssued { countDown() }
+        let (explicitBelow, mappingBelow) = certificate.extensions.policyConstraints.reading(
+            absent: (nil, nil), unreadable: (0, 0)
+        ) { ($0.requireExplicit, $0.inhibitMapping) }
+        explicit = min(explicit, explicitBelow ?? explicit)
+        mapping = min(mapping, mappingBelow ?? mapping)
+        inhibitAny = certificate.extensions.inhibitAnyPolicy.reading(absent: inhibitAny, unreadable: 0) {
+            min(inhibitAny, $0)
+        }
+    }
+
+    private mutating func map(_ certificate: X509Certificate) {
+        guard let pairs = certificate.extensions.policyMappings.reading(absent: [], unreadable: nil, { $0.pairs })
+        else { return valid = [] }
+        work.spend(pairs.count)
         var (mapped, removed): (Set<ASN1ObjectIdentifier>, Set<ASN1ObjectIdentifier>) = ([], [])
-        for (issuer, subject) in certificate.extensions.policyMappings?.pairs ?? [] {
+        for (issuer, subject) in pairs {
             if mapping > 0, valid.contains(issuer) || valid.contains(.anyPolicy) { mapped.insert(subject) }
             removed.insert(issuer)
         }
         valid = valid.subtracting(removed).union(mapped)
-        if !certificate.isSelfIssued { countDown() }
-        let constraints = certificate.extensions.policyConstraints
-        explicit = min(explicit, constraints?.requireExplicit ?? explicit)
-        mapping = min(mapping, constraints?.inhibitMapping ?? mapping)
-        inhibitAny = min(inhibitAny, certificate.extensions.inhibitAnyPolicy ?? inhibitAny)
     }
 
     private mutating func countDown() {
@@ -53,7 +71,10 @@ struct CertificationPolicies {
 
     private mutating func finish(_ leaf: X509Certificate) {
         if !leaf.isSelfIssued { explicit = max(0, explicit - 1) }
-        if leaf.extensions.policyConstraints?.requireExplicit == 0 { explicit = 0 }
+        let demandsPolicy = leaf.extensions.policyConstraints.reading(absent: false, unreadable: true) {
+            $0.requireExplicit == 0
+        }
+        if demandsPolicy { explicit = 0 }
         if explicit == 0 && valid.isEmpty { flaw = TrustFlaw(.policyConstraints, at: 0) }
     }
 }

@@ -5,6 +5,7 @@ internal import SwiftASN1
 struct ChainJudgement {
     let chain: CertificateChain
     let date: Date
+    let work: TrustWork
 
     func flaws(_ policies: [TrustPolicy]) -> Set<TrustFlaw> {
         var flaws: Set<TrustFlaw> = []
@@ -12,8 +13,9 @@ struct ChainJudgement {
         for position in chain.certificates.indices {
             let reasons = ownFlaws(position) + (position > 0 ? authorityFlaws(position) : [])
             flaws.formUnion(reasons.map { TrustFlaw($0, at: position) })
+            flaws.formUnion(constraintFlaws(position))
         }
-        flaws.formUnion(CertificationPolicies(judged).flaw.map { [$0] } ?? [])
+        flaws.formUnion(CertificationPolicies(judged, work).flaw.map { [$0] } ?? [])
         for policy in Set(policies) { flaws.formUnion(self.flaws(policy)) }
         return flaws
     }
@@ -34,39 +36,40 @@ struct ChainJudgement {
 
     // MARK: Each certificate
 
+    /// An anchor is judged as well, and a leaf that is one like any other. Its signature alone does not matter.
     private func ownFlaws(_ position: Int) -> [TrustFlaw.Reason] {
         let certificate = chain.certificates[position]
+        let extensions = certificate.extensions
         var reasons: [TrustFlaw.Reason] = []
+        if certificate.publicKey.bitCount == nil { reasons.append(.unknownKey) }
         if certificate.publicKey.isWeak { reasons.append(.weakKey) }
-        let (extensions, isJudged) = (certificate.extensions, judged.indices.contains(position))
-        // Extensions of an anchor hold for those below it, so that they have to be understood.
-        if isJudged || position > 0 {
-            if extensions.hasUnknownCritical { reasons.append(.unknownCriticalExtension) }
-            if extensions.isUnreadable { reasons.append(.unreadableExtension) }
-            if extensions.hasDuplicate { reasons.append(.duplicateExtension) }
-        }
-        // An anchor is trusted in all else.
-        guard isJudged else { return reasons }
+        if extensions.hasUnknownCritical { reasons.append(.unknownCriticalExtension) }
+        if extensions.isUnreadable { reasons.append(.unreadableExtension) }
+        if extensions.hasDuplicate { reasons.append(.duplicateExtension) }
         if !certificate.validity.contains(date) { reasons.append(.date) }
-        if certificate.signature.scheme == .brokenDigest { reasons.append(.brokenDigest) }
-        if certificate.subject.attributes.isEmpty
-            && !(position == 0 && extensions.has(.subjectAlternativeName, critical: true))
-        {
+        if certificate.subject.isEmpty && !(position == 0 && extensions.hasCriticalAlternativeNames) {
             reasons.append(.emptySubject)
+        }
+        if judged.indices.contains(position), certificate.signature.scheme == .brokenDigest {
+            reasons.append(.brokenDigest)
         }
         if position < top, !certificate.names(keyOf: chain.certificates[position + 1]) {
             reasons.append(.otherKeyIdentifier)
         }
-        if !constraintsPermit(position) { reasons.append(.nameConstraints) }
         return reasons
     }
 
     /// Name constraints hold for all certificates below, besides those that an authority issued to itself, like a new one for a new key.
-    private func constraintsPermit(_ position: Int) -> Bool {
+    private func constraintFlaws(_ position: Int) -> [TrustFlaw] {
         let certificate = chain.certificates[position]
-        if position > 0 && certificate.isSelfIssued { return true }
-        return chain.certificates[(position + 1)...].allSatisfy {
-            $0.extensions.nameConstraints?.permits(certificate) ?? true
+        if position > 0 && certificate.isSelfIssued { return [] }
+        return chain.certificates.indices.dropFirst(position + 1).flatMap { authority in
+            chain.certificates[authority].extensions.nameConstraints.reading(
+                absent: [], unreadable: [TrustFlaw(.unreadableExtension, at: authority)]
+            ) { constraints in
+                let permits = work.permits(constraints, of: chain.certificates[authority], certificate)
+                return permits ? [] : [TrustFlaw(.nameConstraints, at: position)]
+            }
         }
     }
 
@@ -74,34 +77,43 @@ struct ChainJudgement {
     /// authority's: a leaf that a program trusts is none.
     private func authorityFlaws(_ position: Int) -> [TrustFlaw.Reason] {
         let certificate = chain.certificates[position]
-        let extensions = certificate.extensions
-        var reasons: [TrustFlaw.Reason] = []
-        if let constraints = extensions.basicConstraints {
-            if !constraints.isAuthority { reasons.append(.noAuthority) }
+        let mustSay = judged.indices.contains(position) || certificate.version == 3
+        let reasons: [TrustFlaw.Reason] = certificate.extensions.basicConstraints.reading(
+            absent: mustSay ? [.noBasicConstraints] : [], unreadable: [.unreadableExtension]
+        ) { constraints in
             // Between it and the leaf.
             let below = chain.certificates[1..<position].count { !$0.isSelfIssued }
-            if let most = constraints.mostIntermediates, below > most { reasons.append(.tooManyIntermediates) }
-        } else if judged.indices.contains(position) || certificate.version == 3 {
-            reasons.append(.noBasicConstraints)
+            let isTooFarUp = constraints.mostIntermediates.map { below > $0 } ?? false
+            return (constraints.isAuthority ? [] : [.noAuthority]) + (isTooFarUp ? [.tooManyIntermediates] : [])
         }
-        if let usage = extensions.keyUsage, !usage.signsCertificates { reasons.append(.noSigningOfCertificates) }
-        return reasons
+        let usage: [TrustFlaw.Reason] = certificate.extensions.keyUsage.reading(
+            absent: [], unreadable: [.unreadableExtension]
+        ) { $0.signsCertificates ? [] : [.noSigningOfCertificates] }
+        return reasons + usage
     }
 
     // MARK: Policies
 
     private func flaws(_ policy: TrustPolicy) -> [TrustFlaw] {
         var flaws: [TrustFlaw] = []
-        if let host = policy.host, !HostName.matches(host, chain.leaf) { flaws.append(TrustFlaw(.otherHost, at: 0)) }
+        if let host = policy.host, !work.isLeaf(chain.leaf, for: host) { flaws.append(TrustFlaw(.otherHost, at: 0)) }
         switch policy {
         case .basic: break
-        case .client:
-            if !chain.leaf.isMeant(for: [.clientAuthentication]) { flaws.append(TrustFlaw(.otherPurpose, at: 0)) }
+        case .client: flaws += otherPurposes([.clientAuthentication], mustSay: false)
         case .server: flaws += serverFlaws
         case .revocation(let flags):
             if flags.contains(.requirePositiveResponse) { flaws.append(TrustFlaw(.revocationUnknown, at: 0)) }
         }
         return flaws
+    }
+
+    /// The leaf, and every authority between it and the top, is meant for one of the purposes if it says what it is meant for.
+    ///
+    /// - Parameter mustSay: Whether the leaf has to.
+    private func otherPurposes(_ purposes: Set<ASN1ObjectIdentifier>, mustSay: Bool) -> [TrustFlaw] {
+        (0..<max(1, top)).filter {
+            !chain.certificates[$0].isMeant(for: purposes, mustSay: $0 == 0 && mustSay)
+        }.map { TrustFlaw(.otherPurpose, at: $0) }
     }
 
     private var serverFlaws: [TrustFlaw] {
@@ -112,25 +124,18 @@ struct ChainJudgement {
                 flaws.append(TrustFlaw(.formerDigest, at: position))
             }
         }
-        // A leaf that is an anchor was chosen for itself.
-        let isNew = judged.contains { $0 === chain.leaf } && chain.leaf.validity.notBefore >= Self.newRules
-        if !chain.leaf.isMeant(for: Self.serverPurposes, mustSay: isNew) {
-            flaws.append(TrustFlaw(.otherPurpose, at: 0))
-        }
+        let isNew = chain.leaf.validity.notBefore >= Self.newRules
+        flaws += otherPurposes(Self.serverPurposes, mustSay: isNew)
         if isNew, chain.leaf.validity.notAfter > chain.leaf.validity.notBefore + Self.longestValidity {
             flaws.append(TrustFlaw(.longValidity, at: 0))
-        }
-        if chain.end == .anchor(.system) {
-            for position in 1..<max(1, top) where !chain.certificates[position].isMeant(for: Self.serverPurposes) {
-                flaws.append(TrustFlaw(.otherPurpose, at: position))
-            }
         }
         return flaws
     }
 
     /// Since 2019-07-01 Apple's systems want a purpose and a limited validity of every server's certificate.
     private static let newRules = Date(timeIntervalSince1970: 1_561_939_200)
-    private static let longestValidity: TimeInterval = 825 * 86_400
+    /// 825 days, and an hour of grace.
+    private static let longestValidity: TimeInterval = 825 * 86_400 + 3_600
 
     /// Servers, and the two purposes of the same meaning that Microsoft and Netscape once defined.
     private static let serverPurposes: Set<ASN1ObjectIdentifier> = [
@@ -143,25 +148,24 @@ extension X509Certificate {
     package func flawsOfLeaf(_ policy: TrustPolicy, _ date: Date) -> [TrustFlaw] {
         let chain = CertificateChain(certificates: [self], end: .missingIssuer)
         let ofIssuers = TrustFlaw(.missingIssuer, at: 0)
-        return ChainJudgement(chain: chain, date: date).flaws([policy]).subtracting([ofIssuers]).sorted()
+        return ChainJudgement(chain: chain, date: date, work: TrustWork()).flaws([policy]).subtracting([ofIssuers])
+            .sorted()
     }
-
-    var isSelfIssued: Bool { issuerName == subjectName }
 
     /// - Parameter mustSay: Whether a certificate without a purpose has the wrong one.
     fileprivate func isMeant(for purposes: Set<ASN1ObjectIdentifier>, mustSay: Bool = false) -> Bool {
-        guard let usage = extensions.extendedKeyUsage else { return !mustSay }
-        return usage.purposes.contains { purposes.contains($0) || ($0 == .anyPurpose && !mustSay) }
+        extensions.extendedKeyUsage.reading(absent: !mustSay, unreadable: false) { usage in
+            usage.purposes.contains { purposes.contains($0) || ($0 == .anyPurpose && !mustSay) }
+        }
     }
 }
 
 extension PublicKeyInfo {
-    /// Also of a kind whose strength is not known here.
     fileprivate var isWeak: Bool { isBelow(rsa: 1024, curve: 160) }
     fileprivate var isTooSmallForServers: Bool { isBelow(rsa: 2048, curve: 255) }
 
     private func isBelow(rsa: Int, curve: Int) -> Bool {
-        guard let bitCount else { return true }
+        guard let bitCount else { return false }
         return switch kind {
         case .rsa, .rsaPSS: bitCount < rsa
         case .curve, .ed25519, .other: bitCount < curve

@@ -2,12 +2,14 @@ internal import Foundation
 
 /// The rules by which a certificate is for a host (RFC 6125, as Apple's systems apply them). The common name of the subject never counts.
 enum HostName {
-    static func matches(_ host: String, _ certificate: X509Certificate) -> Bool {
-        let names = certificate.extensions.alternativeNames
-        if let address = address(host) { return names?.addresses.contains(address) ?? false }
-        let host = host.hasSuffix(".") ? String(host.dropLast()) : host
-        guard let labels = labels(host) else { return false }
-        return names?.hosts.contains { matches(labels, pattern: $0) } ?? false
+    /// - Parameter work: Counts the names that are looked at.
+    static func matches(_ host: String, _ certificate: X509Certificate, _ work: TrustWork) -> Bool {
+        certificate.extensions.alternativeNames.reading(absent: false, unreadable: false) { names in
+            work.spend(names.names.count)
+            if let address = address(host) { return names.addresses.contains(address) }
+            guard let labels = labels(host.hasSuffix(".") ? String(host.dropLast()) : host) else { return false }
+            return names.hosts.contains { matches(labels, pattern: $0) }
+        }
     }
 
     private static func matches(_ host: [String], pattern: String) -> Bool {

@@ -10,6 +10,12 @@ package struct TrustEvaluation {
     /// Finds further certificates by the normalized content of their subject. It is asked only if there is no trusted chain without them.
     package var stored: (Data) -> [X509Certificate]
 
+    /// The work that is done for the certificates.
+    package var mostSteps = usualSteps
+
+    /// Enough for 100 signatures. No chain in use comes near it.
+    package static let usualSteps = 500_000
+
     package init(
         _ certificates: [X509Certificate], policies: [TrustPolicy], anchors: TrustAnchors, date: Date,
         stored: @escaping (Data) -> [X509Certificate] = { _ in [] }
@@ -25,24 +31,32 @@ package struct TrustEvaluation {
         package let flaws: [TrustFlaw]
     }
 
-    package func verdict() -> Verdict {
-        let anchors = anchors.index()
-        let best = best(anchors) { _ in [] }
+    package func verdict() -> Verdict { measuredVerdict().verdict }
+
+    /// - Returns: also the steps of work that it took.
+    package func measuredVerdict() -> (verdict: Verdict, steps: Int) {
+        let (anchors, work) = (anchors.index(), TrustWork(mostSteps: mostSteps))
+        var best = best(anchors, work) { _ in [] }
         // Also of a chain that was found: a stored certificate may be the one that is still valid.
-        guard !best.flaws.isEmpty else { return best.verdict }
-        let withStored = self.best(anchors, stored)
-        return withStored.isBetter(than: best) ? withStored.verdict : best.verdict
+        if !best.flaws.isEmpty {
+            let withStored = self.best(anchors, work, stored)
+            if withStored.isBetter(than: best) { best = withStored }
+        }
+        // Whatever was found is uncertain.
+        let limit = work.isUsedUp ? [TrustFlaw(.tooMuchWork, at: 0)] : []
+        return (Verdict(chain: best.chain.certificates, flaws: limit + best.flaws), work.steps)
     }
 
     private func best(
-        _ anchors: (own: CertificateIndex, system: CertificateIndex), _ stored: @escaping (Data) -> [X509Certificate]
+        _ anchors: (own: CertificateIndex, system: CertificateIndex), _ work: TrustWork,
+        _ stored: @escaping (Data) -> [X509Certificate]
     ) -> JudgedChain {
         var search = ChainSearch(
-            others: Array(certificates.dropFirst()), anchors: anchors, date: date, stored: stored)
+            others: Array(certificates.dropFirst()), anchors: anchors, date: date, work: work, stored: stored)
         var best: JudgedChain?
         search.chains(of: certificates[0]) { chain in
-            let judged = JudgedChain(
-                chain: chain, flaws: ChainJudgement(chain: chain, date: date).flaws(policies).sorted())
+            let judgement = ChainJudgement(chain: chain, date: date, work: work)
+            let judged = JudgedChain(chain: chain, flaws: judgement.flaws(policies).sorted())
             if best.map(judged.isBetter) ?? true { best = judged }
             return judged.flaws.isEmpty
         }
@@ -54,8 +68,6 @@ package struct TrustEvaluation {
 private struct JudgedChain {
     let chain: CertificateChain
     let flaws: [TrustFlaw]
-
-    var verdict: TrustEvaluation.Verdict { TrustEvaluation.Verdict(chain: chain.certificates, flaws: flaws) }
 
     /// A chain to an anchor is better than one that ends elsewhere, then one with fewer flaws, then a longer one.
     func isBetter(than other: JudgedChain) -> Bool {

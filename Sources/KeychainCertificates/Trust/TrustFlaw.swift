@@ -6,9 +6,11 @@ package struct TrustFlaw: Sendable, Hashable {
 
     package init(_ reason: Reason, at position: Int) { (self.reason, self.position) = (reason, position) }
 
-    /// The reasons in the order of their weight, under Apple's names of the checks.
+    /// The reasons in the order of their weight, under Apple's names of the checks, if Apple has the check.
     package enum Reason: String, Sendable, Hashable, CaseIterable {
+        case tooMuchWork = "EvaluationLimit"
         case revoked = "Revocation"
+        case unknownKey = "KeyKind"
         case weakKey = "WeakKeySize"
         case smallKey = "KeySize"
         case brokenDigest = "WeakSignature"
@@ -37,13 +39,20 @@ package struct TrustFlaw: Sendable, Hashable {
 
 extension TrustFlaw.Reason {
     /// No exception excuses it.
-    package var isFatal: Bool { self == .revoked || self == .weakKey || self == .brokenDigest }
+    package var isFatal: Bool {
+        switch self {
+        case .tooMuchWork, .revoked, .unknownKey, .weakKey, .brokenDigest: true
+        default: false
+        }
+    }
 
     /// Apple's status of the reason.
     package var status: Int32 {
         switch self {
+        // Apple has no such limit: the status is the one of its keychain for any quota.
+        case .tooMuchWork: -67596
         case .revoked: -67820
-        case .weakKey, .smallKey: -67735
+        case .unknownKey, .weakKey, .smallKey: -67735
         case .brokenDigest, .formerDigest: -67815
         case .noBasicConstraints: -67604
         case .noAuthority, .noSigningOfCertificates: -67605
@@ -68,8 +77,8 @@ extension TrustFlaw.Reason {
     /// The rank of the reason's class. Among flaws of one class the one that is nearest to the leaf comes first.
     fileprivate var weight: Int {
         switch self {
-        case .revoked: 0
-        case .weakKey, .smallKey: 1
+        case .tooMuchWork, .revoked: 0
+        case .unknownKey, .weakKey, .smallKey: 1
         case .brokenDigest, .formerDigest: 2
         case .noBasicConstraints, .noAuthority, .noSigningOfCertificates, .tooManyIntermediates, .emptySubject,
             .otherKeyIdentifier, .unknownCriticalExtension, .nameConstraints, .policyConstraints,
@@ -86,7 +95,9 @@ extension TrustFlaw.Reason {
     /// What is said of the certificate.
     package var explanation: String {
         switch self {
+        case .tooMuchWork: "comes with more names and authorities than are judged"
         case .revoked: "was revoked"
+        case .unknownKey: "has a key of a kind that is not known here"
         case .weakKey: "has a key so small that it protects nothing"
         case .smallKey: "has a key that is too small for a server"
         case .brokenDigest: "is signed with a hash function that is broken"
