@@ -23,7 +23,11 @@ let settings: [SwiftSetting] =
 
 let package = Package(
     name: "Outside",
-    dependencies: [.package(path: Context.environment["KEYCHAIN_PACKAGE"] ?? "../..")],
+    dependencies: [
+        .package(path: Context.environment["KEYCHAIN_PACKAGE"] ?? "../.."),
+        // For the points of private numbers in test vectors.
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    ],
     targets: [
         // What the programs below print, and how they fail.
         .target(name: "Report", swiftSettings: settings),
@@ -43,6 +47,11 @@ let package = Package(
 
         // Code for keys as programs for Apple's platforms have it.
         .executableTarget(name: "KeyListings", dependencies: [security, "Report"], swiftSettings: settings),
+
+        // Test vectors that others made (Scripts/check-vectors).
+        .executableTarget(
+            name: "PublicVectors", dependencies: [security, .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings),
 
         // Stores for a day, and looks a day later.
         .executableTarget(name: "TokenForADay", dependencies: [keychain, security], swiftSettings: settings),
