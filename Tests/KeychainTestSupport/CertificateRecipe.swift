@@ -93,9 +93,9 @@ package struct CertificateRecipe: Sendable {
 }
 
 package struct CertificateExtensionRecipe: Sendable {
-    let identifier: String
+    package let identifier: String
     var isCritical: Bool
-    let content: Data
+    package let content: Data
 
     package init(_ identifier: String, critical: Bool = false, _ content: Data) {
         (self.identifier, isCritical, self.content) = (identifier, critical, content)

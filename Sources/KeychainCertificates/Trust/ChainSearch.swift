@@ -5,8 +5,8 @@ struct CertificateChain {
     let certificates: [X509Certificate]
     let end: End
 
-    enum End: Equatable {
-        case anchor(TrustAnchors.Origin)
+    enum End {
+        case anchor
         /// A certificate that signed itself, and is no anchor.
         case selfSigned
         case missingIssuer
@@ -15,9 +15,7 @@ struct CertificateChain {
 
     var leaf: X509Certificate { certificates[0] }
 
-    var isAnchored: Bool {
-        if case .anchor = end { true } else { false }
-    }
+    var isAnchored: Bool { end == .anchor }
 }
 
 /// Finds the chains of a leaf, the most promising ones first.
@@ -63,8 +61,7 @@ struct ChainSearch {
             work.spend(TrustWork.stepsOfChain)
             return isGoodEnough(CertificateChain(certificates: path, end: end)) || work.isUsedUp
         }
-        if own.contains(top) { return end(.anchor(.own)) }
-        if system.contains(top) { return end(.anchor(.system)) }
+        if isAnchor(top) { return end(.anchor) }
         guard path.count < Self.mostCertificates else { return end(.tooLong) }
         if top.isSelfIssued && work.isIssued(top, by: top) { return end(.selfSigned) }
         var isAtEnd = true
@@ -75,6 +72,10 @@ struct ChainSearch {
             if extend(path + [issuer], isGoodEnough) { return true }
         }
         return isAtEnd && end(.missingIssuer)
+    }
+
+    private func isAnchor(_ certificate: X509Certificate) -> Bool {
+        own.contains(certificate) || system.contains(certificate)
     }
 
     /// Issuers with the key identifier that the certificate names come first, then anchors, then those that are valid.
@@ -101,7 +102,7 @@ struct ChainSearch {
             seen.insert($0.der).inserted
         }
         let issuers = all.prefix(Self.mostIssuers).map {
-            Issuer(certificate: $0, isAnchor: own.contains($0) || system.contains($0))
+            Issuer(certificate: $0, isAnchor: isAnchor($0))
         }
         issuersByName[name.comparable] = issuers
         return issuers
