@@ -4,7 +4,7 @@ import KeychainCertificates
 import KeychainCrypto
 import KeychainModel
 
-/// Files of certificates and keys, the inside of PKCS#12 files behind a right code, and subjects of requests. Reading may refuse; it may
+/// Files of certificates and keys, the judgement of the certificates, the inside of PKCS#12 files behind a right code, and subjects of requests. Reading may refuse; it may
 /// not trap, and what it accepts is the same when it is written and read anew.
 @main
 struct FuzzCertificateFile {
@@ -35,9 +35,23 @@ private func fuzzFile(_ input: Data) {
         for certificate in certificates {
             precondition(try! X509Certificate(certificate.der).der == certificate.der, "a certificate was changed")
         }
+        judge(certificates)
     case .pkcs12(let file): open(file)
     case nil: break
     }
+}
+
+/// The last certificate is the anchor. A verdict comes within the budget, and one that trusts is the same each time.
+private func judge(_ certificates: [X509Certificate]) {
+    guard let anchor = certificates.last else { return }
+    let evaluation = TrustEvaluation(
+        certificates, policies: [.server(host: "www.example.org"), .client(host: nil)],
+        anchors: TrustAnchors(own: [anchor], includesSystem: false) { CertificateIndex([]) },
+        date: certificates[0].validity.notBefore)
+    let (verdict, steps) = evaluation.measuredVerdict()
+    // What is begun within the budget is ended: one certificate's names with one authority's constraints.
+    precondition(steps < 2 * TrustEvaluation.usualSteps, "a judgement took \(steps) steps")
+    precondition(evaluation.verdict().flaws == verdict.flaws, "two verdicts about one chain")
 }
 
 /// What is wrong inside shows only behind a right code.

@@ -25,14 +25,15 @@ struct RandomChain {
         case commonName = "a common name is no host"
         case constraintsOfRoot =
             "a root of version 3 says that it is an authority's; OpenSSL takes its key's usage for that"
-        case duplicateInRoot = "OpenSSL does not read all extensions of a root, so that one may stand there twice"
+        case unreadDuplicate = "an extension stands once in a certificate, also one that OpenSSL does not read"
+        case identifierOfRoot = "OpenSSL takes no root that names another key than its own"
         case signatureOfRoot = "OpenSSL takes no root whose signature is of another kind than its key"
         case onePath = "OpenSSL does not go back where it chose one of several certificates of an authority"
 
         /// Whether ours is the side that refuses.
         var isRefusedHere: Bool {
             switch self {
-            case .anyPurpose, .purposeOfRoot, .usageOfLeaf, .signatureOfRoot, .onePath: false
+            case .anyPurpose, .purposeOfRoot, .usageOfLeaf, .signatureOfRoot, .identifierOfRoot, .onePath: false
             default: true
             }
         }
@@ -81,10 +82,15 @@ struct RandomChain {
             if level == root { differences.insert(.signatureOfRoot) }
         case 8: changeDigest(level)
         case 9: certificates[level].innerDigest = .sha1
-        case 10: certificates[level].extensions.append(.init("1.2.3.4", critical: lot.below(2) == 0, Data([5, 0])))
+        case 10:
+            if certificates[level].extensions.contains(where: { $0.identifier == "1.2.3.4" }) {
+                differences.insert(.unreadDuplicate)
+            }
+            certificates[level].extensions.append(.init("1.2.3.4", critical: lot.below(2) == 0, Data([5, 0])))
         case 11:
-            certificates[level].extensions += certificates[level].extensions.suffix(1)
-            if level == root { differences.insert(.duplicateInRoot) }
+            let last = certificates[level].extensions.suffix(1)
+            certificates[level].extensions += last
+            if level == root || last.first?.identifier == "1.2.3.4" { differences.insert(.unreadDuplicate) }
         case 12: changeIdentifiers(level, &lot)
         case 13: changePolicies(level, &lot)
         case 14: selfIssue(authority)
@@ -159,6 +165,7 @@ struct RandomChain {
     private mutating func changeIdentifiers(_ level: Int, _ lot: inout SeededGenerator) {
         let issuer = min(level + 1, root)
         certificates[level].extensions.append(.authorityKeyIdentifier(Data([UInt8(lot.below(2))])))
+        if level == root { differences.insert(.identifierOfRoot) }
         if issuer != level { certificates[issuer].extensions.append(.subjectKeyIdentifier(Data([0]))) }
     }
 
