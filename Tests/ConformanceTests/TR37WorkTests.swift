@@ -1,7 +1,8 @@
 import Foundation
-import KeychainCertificates
 import KeychainTestSupport
 import Testing
+
+@testable import KeychainCertificates
 
 /// TR: trust, as far as it is about the work that a stranger's certificates make.
 struct TR37WorkTests {
@@ -67,5 +68,19 @@ struct TR37WorkTests {
         evaluation.mostSteps = steps
         #expect(evaluation.verdict().flaws.isEmpty)
         #expect(TrustFlaw.Reason.tooMuchWork.isFatal && TrustFlaw.Reason.tooMuchWork.status == -67596)
+    }
+
+    @Test("TR.27 A signature is remembered for the bytes of two certificates, not for their objects")
+    func rememberedSignatures() throws {
+        let chain = TestChain()
+        var stranger = chain.authority
+        (stranger.key, stranger.signer) = (TrustKeys.other, TrustKeys.other)
+        let (leaf, work) = (try X509Certificate(chain.leaf.der()), TrustWork())
+        let issuers = [try chain.authority.der(), try stranger.der()]
+        for turn in 0..<100 {
+            // The memory of the object before is free again.
+            let issuer = try X509Certificate(issuers[turn % 2])
+            #expect(work.isIssued(leaf, by: issuer) == turn.isMultiple(of: 2))
+        }
     }
 }
