@@ -9,7 +9,8 @@ enum AlternativeName: Sendable {
     case uri(String)
     /// Four or sixteen bytes; in a constraint twice as many, since a mask follows.
     case address([UInt8])
-    /// The number of the kind. Names that have to be ASCII and are not are among them, and names of a directory without the parts of one.
+    /// The number of the kind. A name of a known kind that cannot be compared is among them: beyond ASCII, too long for its kind, a mail
+    /// address without an at sign, a name of a directory that is not whole.
     case other(UInt)
 
     /// - Throws: for a directory name that is none.
@@ -19,7 +20,7 @@ enum AlternativeName: Sendable {
         }
         switch (node.identifier.tagNumber, node.content) {
         case (1, .primitive(let bytes)): self = Self.text(bytes).map(Self.emailAddress) ?? .other(1)
-        case (2, .primitive(let bytes)): self = Self.text(bytes).map(Self.host) ?? .other(2)
+        case (2, .primitive(let bytes)): self = Self.text(bytes, most: 255).map(Self.host) ?? .other(2)
         case (4, .constructed(let nodes)):
             var iterator = nodes.makeIterator()
             let name = try DistinguishedName(derEncoded: &iterator)
@@ -30,9 +31,15 @@ enum AlternativeName: Sendable {
         }
     }
 
-    /// nil for bytes beyond ASCII.
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
-        bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
+    /// A mail address of a subject's distinguished name.
+    init(address text: String?) {
+        let bytes = text.map { ArraySlice($0.utf8) } ?? [0x80]
+        self = Self.text(bytes).map(Self.emailAddress) ?? .other(1)
+    }
+
+    /// nil for bytes beyond ASCII, and for more than there may be.
+    private static func text(_ bytes: ArraySlice<UInt8>, most: Int = 4096) -> String? {
+        bytes.count <= most && bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
     }
 
     /// Kinds whose names are compared with constraints.

@@ -27,7 +27,7 @@ struct CertificateExtensions: Sendable {
     private(set) var policyMappings = CertificateExtension<PolicyMappings>.absent
     private(set) var policyConstraints = CertificateExtension<PolicyConstraints>.absent
     /// The number of certificates below in which the policy "any" still counts.
-    private(set) var inhibitAnyPolicy = CertificateExtension<Int>.absent
+    private(set) var inhibitAnyPolicy = CertificateExtension<CertificateCount>.absent
     private(set) var subjectKeyIdentifier = CertificateExtension<SubjectKeyIdentifier>.absent
     /// The issuer's key, as the certificate names it.
     private(set) var authorityKeyIdentifier = CertificateExtension<AuthorityKeyIdentifier>.absent
@@ -73,7 +73,7 @@ extension CertificateExtensions: DERParseable {
         case .subjectKeyIdentifier: try keep(one, \.subjectKeyIdentifier)
         case .authorityKeyIdentifier: try keep(one, \.authorityKeyIdentifier)
         // No list of revoked certificates is fetched here.
-        case .revocationLists: _ = try read(one, ASN1Any.self)
+        case .revocationLists: _ = try read(one, RevocationLists.self)
         default: hasUnknownCritical = hasUnknownCritical || one.isCritical
         }
     }
@@ -144,10 +144,19 @@ struct KeyUsage: DERParseable, Sendable {
 }
 
 struct ExtendedKeyUsage: DERParseable, Sendable {
-    let purposes: [ASN1ObjectIdentifier]
+    let purposes: Set<ASN1ObjectIdentifier>
 
     init(derEncoded root: ASN1Node) throws {
-        purposes = try DER.sequence(of: ASN1ObjectIdentifier.self, identifier: .sequence, rootNode: root)
+        purposes = Set(try DER.sequence(of: ASN1ObjectIdentifier.self, identifier: .sequence, rootNode: root))
+    }
+}
+
+/// Where lists of revoked certificates are.
+struct RevocationLists: DERParseable, Sendable {
+    init(derEncoded root: ASN1Node) throws {
+        guard root.identifier == .sequence, case .constructed(let places) = root.content,
+            places.allSatisfy({ $0.identifier == .sequence })
+        else { throw ASN1Error.unexpectedFieldType(root.identifier) }
     }
 }
 

@@ -53,11 +53,11 @@ package enum CertificateFile: Sendable {
 
     /// One after the other.
     private static func certificates(_ bytes: Data) throws(KeychainError) -> [X509Certificate] {
-        var (certificates, rest) = ([X509Certificate](), bytes)
+        var (certificates, rest) = ([X509Certificate](), bytes[...])
         while !rest.isEmpty {
             let next = try certificate(rest)
             certificates.append(next)
-            rest = Data(rest.dropFirst(next.der.count))
+            rest = rest.dropFirst(next.der.count)
         }
         return certificates
     }

@@ -82,12 +82,30 @@ struct PolicyConstraints: DERParseable, Sendable {
     init(derEncoded root: ASN1Node) throws {
         (requireExplicit, inhibitMapping) = try DER.sequence(root, identifier: .sequence) { nodes in
             func number(_ tag: UInt) throws -> Int? {
-                try DER.optionalImplicitlyTagged(
+                let number: Int? = try DER.optionalImplicitlyTagged(
                     &nodes, tag: ASN1Identifier(tagWithNumber: tag, tagClass: .contextSpecific))
+                return try number.map { try CertificateCount($0).value }
             }
             return (try number(0), try number(1))
         }
+        guard requireExplicit != nil || inhibitMapping != nil else {
+            throw ASN1Error.invalidASN1Object(reason: "constraints have at least one number")
+        }
     }
+}
+
+/// A number of certificates, which is not negative.
+struct CertificateCount: DERParseable, Sendable {
+    let value: Int
+
+    init(_ value: Int) throws {
+        guard value >= 0 else {
+            throw ASN1Error.invalidASN1Object(reason: "there is no negative number of certificates")
+        }
+        self.value = value
+    }
+
+    init(derEncoded root: ASN1Node) throws { try self.init(Int(derEncoded: root)) }
 }
 
 extension ASN1ObjectIdentifier {

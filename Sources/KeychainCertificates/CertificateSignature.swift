@@ -11,9 +11,16 @@ struct CertificateSignature: Sendable {
     /// The algorithm as it stands beside the signature.
     let algorithm: AlgorithmIdentifier
     let bits: ASN1BitString
-
     /// nil for one that is not known here.
-    var scheme: Scheme? { Scheme(algorithm) }
+    let scheme: Scheme?
+
+    init(
+        content: ArraySlice<UInt8>, innerAlgorithm: AlgorithmIdentifier, algorithm: AlgorithmIdentifier,
+        bits: ASN1BitString
+    ) {
+        (self.content, self.innerAlgorithm, self.algorithm, self.bits) = (content, innerAlgorithm, algorithm, bits)
+        scheme = Scheme(algorithm)
+    }
 
     enum Scheme: Equatable {
         case rsa(DigestAlgorithm)

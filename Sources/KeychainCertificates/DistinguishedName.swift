@@ -66,7 +66,8 @@ extension DistinguishedName: DERParseable {
         isWhole = read.allSatisfy { !$0.attributes.isEmpty && $0.attributes.allSatisfy(\.hasValue) }
         parts = isWhole ? read : []
         content = root.contentBytes
-        comparable = ComparableName(isWhole ? parts.map { Set($0.attributes.map(\.comparable)) } : [[.other(content)]])
+        comparable = ComparableName(
+            isWhole ? parts.map { ComparableName.Part($0.attributes.map(\.comparable)) } : [.init([.unread(content)])])
     }
 }
 
@@ -74,16 +75,42 @@ extension DistinguishedName: DERParseable {
 ///
 /// Swift compares texts by their meaning, so that a letter with an accent may be one character or two.
 struct ComparableName: Hashable, Sendable {
-    let parts: [Set<Attribute>]
+    let parts: [Part]
     /// A name is looked up often, and a stranger's may be long.
     private let hash: Int
 
-    enum Attribute: Hashable {
-        case text(ASN1ObjectIdentifier, String)
-        case other(ArraySlice<UInt8>)
+    struct Part: Hashable, Sendable {
+        private let attributes: Set<Attribute>
+        private let hash: Int
+        let byteCount: Int
+
+        init(_ attributes: [Attribute]) {
+            self.attributes = Set(attributes)
+            (hash, byteCount) = (self.attributes.hashValue, attributes.reduce(0) { $0 + $1.byteCount })
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+
+        static func == (one: Part, other: Part) -> Bool {
+            one.hash == other.hash && one.attributes == other.attributes
+        }
     }
 
-    init(_ parts: [Set<Attribute>]) { (self.parts, hash) = (parts, parts.hashValue) }
+    enum Attribute: Hashable {
+        case text(ASN1ObjectIdentifier, String)
+        case other(ASN1ObjectIdentifier, ArraySlice<UInt8>)
+        /// The content of a whole name that is not whole.
+        case unread(ArraySlice<UInt8>)
+
+        fileprivate var byteCount: Int {
+            switch self {
+            case .text(_, let text): text.utf8.count
+            case .other(_, let bytes), .unread(let bytes): bytes.count
+            }
+        }
+    }
+
+    init(_ parts: [Part]) { (self.parts, hash) = (parts, parts.hashValue) }
 
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
@@ -139,8 +166,20 @@ struct DistinguishedNameAttribute: DERParseable, DERSerializable {
     }
 
     var comparable: ComparableName.Attribute {
-        guard let text else { return .other(value) }
+        guard let text, Self.isQuicklyCompared(text) else { return .other(type, value) }
         return .text(type, text.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " "))
+    }
+
+    /// Texts in use are shorter, and have no more marks at a letter (30 in Unicode's format for streams). To compare others by their meaning
+    /// takes a time that grows with the square of the marks.
+    private static func isQuicklyCompared(_ text: String) -> Bool {
+        guard text.utf8.count <= 4096 else { return false }
+        var marks = 0
+        return text.unicodeScalars.allSatisfy { scalar in
+            let isMark = !scalar.isASCII && scalar.properties.canonicalCombiningClass != .notReordered
+            marks = isMark ? marks + 1 : 0
+            return marks <= 30
+        }
     }
 
     private static func normalized(_ bytes: ArraySlice<UInt8>) -> [UInt8] {

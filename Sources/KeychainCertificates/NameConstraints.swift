@@ -27,8 +27,14 @@ struct NameConstraints: DERParseable, Sendable {
         guard case .constructed(let subtrees) = list.content else { throw ASN1Error.unexpectedFieldType(tag) }
         let names = try subtrees.map { subtree in
             try DER.sequence(subtree, identifier: .sequence) { nodes in
-                guard let base = nodes.next(), nodes.next() == nil else {
-                    throw ASN1Error.invalidASN1Object(reason: "a constraint has a name and no distances")
+                guard let base = nodes.next() else {
+                    throw ASN1Error.invalidASN1Object(reason: "a constraint has a name")
+                }
+                // DER leaves out the default, a distance of zero; certificates in the wild spell it out all the same.
+                let distance = ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific)
+                let least: Int = try DER.optionalImplicitlyTagged(&nodes, tag: distance) ?? 0
+                guard least == 0, nodes.next() == nil else {
+                    throw ASN1Error.invalidASN1Object(reason: "a constraint has no distances")
                 }
                 return try AlternativeName(base)
             }
@@ -39,8 +45,7 @@ struct NameConstraints: DERParseable, Sendable {
         return names
     }
 
-    /// Pairs of a name and a constraint. More of them would be no more work here, but OpenSSL and BoringSSL refuse more than these, and Go
-    /// a quarter of them: nobody certifies so.
+    /// Pairs of a name and a constraint. OpenSSL and BoringSSL refuse more than these, and Go a quarter of them: nobody certifies so.
     private static let mostPairs = 1 << 20
 
     /// - Parameter work: Counts what is looked at.
@@ -60,10 +65,11 @@ struct NameConstraints: DERParseable, Sendable {
 extension X509Certificate {
     /// The alternative names and the subject's own, which may have mail addresses of old.
     fileprivate var constrainedNames: CertificateExtension<[AlternativeName]> {
-        let addresses = subject.texts(of: .emailAddress).map(AlternativeName.emailAddress)
-        let own = (subject.isWhole ? subject.isEmpty ? [] : [.directory(subject)] : [.other(4)]) + addresses
-        return extensions.alternativeNames.reading(absent: .read(own), unreadable: .unreadable) {
-            .read(own + $0.names)
+        let own: [AlternativeName] =
+            if !subject.isWhole { [.other(4), .other(1)] } else { subject.isEmpty ? [] : [.directory(subject)] }
+        let addresses = subject.attributes.filter { $0.type == .emailAddress }.map { AlternativeName(address: $0.text) }
+        return extensions.alternativeNames.reading(absent: .read(own + addresses), unreadable: .unreadable) {
+            .read(own + addresses + $0.names)
         }
     }
 }

@@ -18,7 +18,7 @@ struct PrefixTree<Element: Hashable & Sendable>: Sendable {
             steps[step] = node
         }
         marks[node].formUnion(new)
-        if let parent { marks[parent].insert(.child) }
+        if let parent, new.contains(.itself) { marks[parent].insert(.child) }
     }
 
     /// Whether an inserted path stands for this one.
@@ -32,7 +32,7 @@ struct PrefixTree<Element: Hashable & Sendable>: Sendable {
         return marks[node].contains(.itself)
     }
 
-    /// Whether a path was inserted that is longer than this one by one element.
+    /// Whether a path that is longer than this one by one element stands for itself.
     func hasChild(of path: some Sequence<Element>, _ work: TrustWork) -> Bool {
         var node = 0
         for element in path {
@@ -54,6 +54,6 @@ struct PrefixMarks: OptionSet {
 
     static let itself = PrefixMarks(rawValue: 1)
     static let below = PrefixMarks(rawValue: 2)
-    /// A path that is longer by one element was inserted.
+    /// A path that is longer by one element stands for itself.
     fileprivate static let child = PrefixMarks(rawValue: 4)
 }

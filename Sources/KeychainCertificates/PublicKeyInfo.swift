@@ -8,10 +8,16 @@ struct PublicKeyInfo: DERParseable, Sendable {
     /// PKCS#1's `RSAPublicKey`, or a point of a curve.
     let key: ASN1BitString
 
+    let kind: Kind
+    /// The bits of an RSA modulus, or of a curve's field; nil of keys of other kinds, and of bytes that are no such key.
+    let bitCount: Int?
+
     init(derEncoded root: ASN1Node) throws {
-        (algorithm, key) = try DER.sequence(root, identifier: .sequence) { nodes in
+        let (algorithm, key) = try DER.sequence(root, identifier: .sequence) { nodes in
             (try AlgorithmIdentifier(derEncoded: &nodes), try ASN1BitString(derEncoded: &nodes))
         }
+        (self.algorithm, self.key, kind) = (algorithm, key, Kind(algorithm))
+        bitCount = kind.bitCount(of: key)
     }
 
     var bytes: Data { Data(key.bytes) }
@@ -25,35 +31,45 @@ struct PublicKeyInfo: DERParseable, Sendable {
         case ed25519
         case other
     }
+}
 
-    var kind: Kind {
-        switch algorithm.algorithm {
-        case .rsaEncryption: .rsa
-        case .rsaPSS: .rsaPSS
-        case .ecPublicKey: .curve(algorithm.parameters.flatMap { try? ASN1ObjectIdentifier(asn1Any: $0) })
-        case .ed25519: .ed25519
-        default: .other
-        }
+extension PublicKeyInfo.Kind {
+    fileprivate init(_ algorithm: AlgorithmIdentifier) {
+        self =
+            switch algorithm.algorithm {
+            case .rsaEncryption: .rsa
+            case .rsaPSS: .rsaPSS
+            case .ecPublicKey: .curve(algorithm.parameters.flatMap { try? ASN1ObjectIdentifier(asn1Any: $0) })
+            case .ed25519: .ed25519
+            default: .other
+            }
     }
 
-    /// The bits of an RSA modulus, or of a curve's field; nil of keys of other kinds.
-    var bitCount: Int? {
-        switch kind {
-        case .rsa, .rsaPSS: modulusBitCount
-        case .curve(let name?): Self.curves[name]
+    fileprivate func bitCount(of key: ASN1BitString) -> Int? {
+        switch self {
+        case .rsa, .rsaPSS: Self.modulusBitCount(key)
+        case .curve(let name?): Self.fieldBitCount(name, key)
         case .ed25519: 255
         case .curve(nil), .other: nil
         }
     }
 
     /// Also of keys that are too small or too large for any use.
-    private var modulusBitCount: Int? {
+    private static func modulusBitCount(_ key: ASN1BitString) -> Int? {
         let modulus = try? DER.sequence(DER.parse(key.bytes), identifier: .sequence) { nodes in
             let modulus = try ArraySlice<UInt8>(derEncoded: &nodes)
-            while nodes.next() != nil {}
+            _ = try ArraySlice<UInt8>(derEncoded: &nodes)
             return modulus.drop { $0 == 0 }
         }
         return modulus.map { $0.count * 8 - ($0.first?.leadingZeroBitCount ?? 0) }
+    }
+
+    /// A point of a curve that keys can be of has to be on it.
+    private static func fieldBitCount(_ name: ASN1ObjectIdentifier, _ key: ASN1BitString) -> Int? {
+        if let curve = Curve(objectIdentifier: name), (try? ECKey(curve, anyPoint: Data(key.bytes))) == nil {
+            return nil
+        }
+        return curves[name]
     }
 
     /// Named curves and the bits of their fields (RFC 5480, RFC 5639, SEC 2).

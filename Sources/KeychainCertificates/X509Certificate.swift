@@ -1,4 +1,5 @@
 package import Foundation
+internal import KeychainCrypto
 internal import SwiftASN1
 
 /// An X.509 certificate (RFC 5280, section 4.1) that was read from its bytes and not checked for trust.
@@ -7,6 +8,8 @@ internal import SwiftASN1
 package final class X509Certificate: Sendable {
     /// The encoding, without what followed it.
     package let der: Data
+    /// SHA-256 of the encoding: what is looked up is looked up by it, since strangers choose the bytes.
+    package let fingerprint: Data
     let signature: CertificateSignature
     /// 1 to 3.
     package let version: Int
@@ -32,6 +35,7 @@ package final class X509Certificate: Sendable {
         guard der.count <= Self.mostBytes else {
             throw ASN1Error.invalidASN1Object(reason: "no certificate is so large")
         }
+        fingerprint = DigestAlgorithm.sha256.digest(of: der)
         let parts = try DER.sequence(DER.parse(Array(der)), identifier: .sequence) { nodes in
             guard let signed = nodes.next() else {
                 throw ASN1Error.invalidASN1Object(reason: "a certificate has a signed part")
@@ -76,12 +80,12 @@ private struct SignedPart {
             ?? CertificateExtensions()
     }
 
-    /// Accepts no version, which means 1, or the number of version 2 or 3. DER leaves out the number of version 1.
+    /// No version means 1. DER leaves out the number of version 1; certificates in the wild spell it out all the same.
     private static func version(_ nodes: inout ASN1NodeCollection.Iterator) throws -> Int {
         let number = try DER.optionalExplicitlyTagged(
             &nodes, tagNumber: 0, tagClass: .contextSpecific, Int.init(derEncoded:))
         guard let number else { return 1 }
-        guard 1...2 ~= number else { throw ASN1Error.invalidASN1Object(reason: "there is no such version of X.509") }
+        guard 0...2 ~= number else { throw ASN1Error.invalidASN1Object(reason: "there is no such version of X.509") }
         return number + 1
     }
 

@@ -175,7 +175,8 @@ struct TR08FlawTests {
             (.emailAddress("a@host.example"), .emailAddress("host.example"), true),
             (.emailAddress("a@sub.host.example"), .emailAddress("host.example"), false),
             (.emailAddress("a@sub.host.example"), .emailAddress(".host.example"), true),
-            (.emailAddress("A@host.example"), .emailAddress("a@host.example"), true),
+            (.emailAddress("A@host.example"), .emailAddress("a@host.example"), false),
+            (.emailAddress("a@HOST.example"), .emailAddress("a@host.example"), true),
             (.emailAddress("b@host.example"), .emailAddress("a@host.example"), false),
             (.uri("https://host.example/path"), .uri("host.example"), true),
             (.uri("https://sub.host.example/"), .uri("host.example"), false),
@@ -193,9 +194,10 @@ struct TR08FlawTests {
             }.verdict(.basic).status
         }
         #expect(try status(.nameConstraints(permitted: [constraint])) == (isWithin ? 0 : Int(errSecInvalidName)))
-        // A URI without a host is excluded by every constraint.
+        // A URI without a host is excluded by every constraint, and a mail address in other letters by its own.
         var isExcluded = isWithin
         if case .uri(let text) = name, text.hasPrefix("urn:") { isExcluded = true }
+        if case .emailAddress("A@host.example") = name { isExcluded = true }
         #expect(try status(.nameConstraints(excluded: [constraint])) == (isExcluded ? Int(errSecInvalidName) : 0))
     }
 
@@ -227,6 +229,8 @@ struct TR08FlawTests {
             (.encoded(OpenSSL.node(0xA4, OpenSSL.node(0x30, OpenSSL.node(0x31, Data())))), .directory("example")),
             (.encoded(OpenSSL.node(0x81, Data("\u{E9}@example".utf8))), .emailAddress("example")),
             (.address([10, 0, 0, 0, 0]), .address([10, 0, 0, 0, 255, 0, 0, 0])),
+            (.emailAddress("nobody"), .emailAddress("example")),
+            (.host(String(repeating: "a.", count: 130) + "example"), .host("example")),
         ]
         for (name, constraint) in names {
             func verdict(_ constraints: [CertificateExtensionRecipe]) throws -> TrustVerdict {
@@ -240,6 +244,53 @@ struct TR08FlawTests {
             #expect(try verdict([.nameConstraints(permitted: [constraint])]).status == Int(errSecInvalidName))
             #expect(try verdict([.nameConstraints(excluded: [constraint])]).status == Int(errSecInvalidName))
             #expect(try verdict([.nameConstraints(excluded: [.uri("example")])]) == .trusted(3))
+        }
+    }
+
+    @Test("TR.19 A mail address of the subject that cannot be read is within no permission")
+    func mailOfSubject() throws {
+        for (text, tag, isWhole) in [("a\u{E9}@evil.example", 0x16, true), ("a@good.example", 0x0C, false)] {
+            let mail = OpenSSL.node(
+                0x30, OpenSSL.identifier("1.2.840.113549.1.9.1") + OpenSSL.node(UInt8(tag), Data(text.utf8)))
+            let parts = OpenSSL.node(0x31, mail) + (isWhole ? Data() : OpenSSL.node(0x31, Data()))
+            let chain = TestChain {
+                $0.leaf.encoded.subject = OpenSSL.node(0x30, parts)
+                $0.leaf.extensions = [.names([.host("leaf.example")], critical: true), .server]
+                $0.authority.extensions.append(.nameConstraints(permitted: [.emailAddress("good.example")]))
+            }
+            #expect(try chain.verdict().status == Int(errSecInvalidName))
+        }
+    }
+
+    @Test("TR.19 Constraints in odd forms: zero distances are none, a host below an excluded one is no wildcard's")
+    func oddConstraints() throws {
+        func chain(_ host: String, _ subtree: Data, excluded: Bool = false) -> TestChain {
+            let list = OpenSSL.node(excluded ? 0xA1 : 0xA0, OpenSSL.node(0x30, subtree))
+            return TestChain {
+                $0.leaf.extensions = [.names([.host(host)])]
+                $0.authority.extensions.append(.init("2.5.29.30", critical: true, OpenSSL.node(0x30, list)))
+            }
+        }
+        func isRead(_ chain: TestChain) throws -> Bool {
+            SecCertificateCreateWithData(nil, try chain.authority.der() as NSData) != nil
+        }
+        func host(_ text: String) -> Data { OpenSSL.node(0x82, Data(text.utf8)) }
+        func distance(_ number: UInt8) -> Data { OpenSSL.node(0x80, Data([number])) }
+        #expect(try chain("leaf.example", host("example") + distance(0)).verdict(.basic) == .trusted(3))
+        #expect(try !isRead(chain("leaf.example", host("example") + distance(1))))
+        #expect(try chain("*.example", host(".h.example"), excluded: true).verdict(.basic) == .trusted(3))
+        let wildcard = try chain("*.example", host("h.example"), excluded: true).verdict(.basic)
+        #expect(wildcard == .failed(errSecInvalidName))
+        // A mail address has both of its parts.
+        for text in ["@evil.example", "a@"] {
+            #expect(try !isRead(chain("leaf.example", OpenSSL.node(0x81, Data(text.utf8)), excluded: true)))
+        }
+        for uri in ["http://@/", "http://:80/"] {
+            let chain = TestChain {
+                $0.leaf.extensions = [.names([.uri(uri)])]
+                $0.authority.extensions.append(.nameConstraints(excluded: [.uri("evil.example")]))
+            }
+            #expect(try chain.verdict(.basic) == .failed(errSecInvalidName))
         }
     }
 
@@ -287,6 +338,43 @@ struct TR08FlawTests {
         }
     }
 
+    @Test("TR.38 Values that are not text are those of one attribute, and texts of many marks are compared as bytes")
+    func otherValues() throws {
+        func name(_ type: String, _ value: Data) -> Data {
+            let attribute = OpenSSL.node(0x30, OpenSSL.identifier(type) + OpenSSL.node(0x13, value))
+            return OpenSSL.node(0x30, OpenSSL.node(0x31, attribute))
+        }
+        let value = Data([0x49, 0xFC])
+        for (type, isSame) in [("2.5.4.3", true), ("2.5.4.10", false)] {
+            let chain = TestChain {
+                ($0.authority.encoded.subject, $0.leaf.encoded.issuer) = (name("2.5.4.3", value), name(type, value))
+            }
+            #expect(try chain.verdict() == (isSame ? .trusted(3) : .failed(errSecCreateChainFailed, 1)))
+        }
+        // The same letter with its marks in two orders, and with more marks than anybody writes.
+        for (count, isSame) in [(1, true), (15, true), (16, false)] {
+            let (one, other) = (
+                "a" + String(repeating: "\u{301}\u{323}", count: count),
+                "a" + String(repeating: "\u{323}", count: count) + String(repeating: "\u{301}", count: count)
+            )
+            let chain = TestChain { ($0.authority.subject, $0.leaf.issuer) = (one, other) }
+            #expect(try chain.verdict() == (isSame ? .trusted(3) : .failed(errSecCreateChainFailed, 1)))
+        }
+    }
+
+    @Test("TR.39 A key on a curve has a point of it, and an RSA key two numbers")
+    func brokenKeys() throws {
+        let curve = OpenSSL.identifier("1.2.840.10045.2.1") + OpenSSL.identifier("1.2.840.10045.3.1.7")
+        let rsa = OpenSSL.identifier("1.2.840.113549.1.1.1") + OpenSSL.node(0x05, Data())
+        let modulus = OpenSSL.node(0x02, Data([0]) + Data(repeating: 0xF1, count: 256))
+        let three = OpenSSL.node(0x30, modulus + OpenSSL.node(0x02, Data([3])) + OpenSSL.node(0x05, Data()))
+        for (algorithm, key) in [(curve, Data([4]) + Data(count: 64)), (curve, Data()), (rsa, three)] {
+            let info = OpenSSL.node(0x30, OpenSSL.node(0x30, algorithm) + OpenSSL.node(0x03, Data([0]) + key))
+            let chain = TestChain { $0.leaf.encoded.key = info }
+            #expect(try chain.verdict(.basic) == .failed(errSecUnsupportedKeySize, 3, .fatalTrustFailure))
+        }
+    }
+
     @Test("TR.39 Certificates with oddities are read, and judged")
     func oddities() throws {
         // Bits of a key usage beyond the last one.
@@ -300,6 +388,18 @@ struct TR08FlawTests {
             #expect(try TestChain { $0.leaf.encoded.subject = name }.verdict() == .failed(errSecInvalidSubjectName))
             let chain = TestChain { ($0.authority.encoded.subject, $0.leaf.encoded.issuer) = (name, name) }
             #expect(try chain.verdict().status == Int(errSecInvalidSubjectName))
+        }
+        // A root may spell out that it is of version 1.
+        let old = TestChain { ($0.root.version, $0.root.writesFirstVersion, $0.root.extensions) = (1, true, []) }
+        #expect(try old.verdict() == .trusted(3))
+        // Places of lists are a list, and policy constraints have a number that is not negative.
+        for (identifier, content) in [
+            ("2.5.29.31", [0x05, 0x00]), ("2.5.29.36", [0x30, 0x00]), ("2.5.29.36", [0x30, 0x03, 0x80, 0x01, 0xFF]),
+            ("2.5.29.54", [0x02, 0x01, 0xFF]),
+        ] as [(String, [UInt8])] {
+            let chain = TestChain { $0.authority.extensions.append(.init(identifier, Data(content))) }
+            let expected = identifier == "2.5.29.36" ? errSecInvalidPolicyIdentifiers : errSecUnknownCertExtension
+            #expect(try chain.verdict(.basic).status == Int(expected))
         }
         // A serial number with a byte too many is none.
         for (serial, isRead) in [

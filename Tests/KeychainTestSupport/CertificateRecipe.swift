@@ -5,6 +5,8 @@ internal import KeychainModel
 /// A certificate that is made field by field, so that each of them can be wrong.
 package struct CertificateRecipe: Sendable {
     package var version = 3
+    /// Whether version 1 is written, which DER leaves out.
+    package var writesFirstVersion = false
     package var serial: UInt8 = 1
     /// Common names.
     package var subject: String?
@@ -37,7 +39,9 @@ package struct CertificateRecipe: Sendable {
 
     private var content: Data {
         get throws {
-            let number = version == 1 ? Data() : OpenSSL.node(0xA0, OpenSSL.node(0x02, Data([UInt8(version - 1)])))
+            let number =
+                version == 1 && !writesFirstVersion
+                ? Data() : OpenSSL.node(0xA0, OpenSSL.node(0x02, Data([UInt8(version - 1)])))
             let validity = OpenSSL.node(0x30, Self.time(notBefore) + Self.time(notAfter))
             let list = extensions.map(\.der).reduce(Data(), +)
             let rest = list.isEmpty ? Data() : OpenSSL.node(0xA3, OpenSSL.node(0x30, list))

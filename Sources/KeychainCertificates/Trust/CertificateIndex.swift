@@ -12,7 +12,7 @@ package struct CertificateIndex: Sendable {
     package var count: Int { bySubject.values.reduce(0) { $0 + $1.count } }
 
     func contains(_ certificate: X509Certificate) -> Bool {
-        bySubject[certificate.subject.comparable]?.contains { $0.der == certificate.der } ?? false
+        bySubject[certificate.subject.comparable]?.contains { $0.fingerprint == certificate.fingerprint } ?? false
     }
 
     func certificates(named name: DistinguishedName) -> [X509Certificate] { bySubject[name.comparable] ?? [] }

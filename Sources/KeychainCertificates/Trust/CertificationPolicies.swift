@@ -49,7 +49,7 @@ struct CertificationPolicies {
         explicit = min(explicit, explicitBelow ?? explicit)
         mapping = min(mapping, mappingBelow ?? mapping)
         inhibitAny = certificate.extensions.inhibitAnyPolicy.reading(absent: inhibitAny, unreadable: 0) {
-            min(inhibitAny, $0)
+            min(inhibitAny, $0.value)
         }
     }
 
@@ -70,7 +70,7 @@ struct CertificationPolicies {
     }
 
     private mutating func finish(_ leaf: X509Certificate) {
-        if !leaf.isSelfIssued { explicit = max(0, explicit - 1) }
+        explicit = max(0, explicit - 1)
         let demandsPolicy = leaf.extensions.policyConstraints.reading(absent: false, unreadable: true) {
             $0.requireExplicit == 0
         }

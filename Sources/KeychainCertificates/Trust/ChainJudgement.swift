@@ -36,7 +36,7 @@ struct ChainJudgement {
 
     // MARK: Each certificate
 
-    /// An anchor is judged as well, and a leaf that is one like any other. Its signature alone does not matter.
+    /// An anchor is judged as well, but for its signature. A leaf that is an anchor is judged like any other leaf.
     private func ownFlaws(_ position: Int) -> [TrustFlaw.Reason] {
         let certificate = chain.certificates[position]
         let extensions = certificate.extensions
@@ -74,7 +74,7 @@ struct ChainJudgement {
     }
 
     /// The flaws of a certificate that issued another one. Only an anchor from before version 3 need not say that it is an
-    /// authority's: a leaf that a program trusts is none.
+    /// authority's, since it cannot.
     private func authorityFlaws(_ position: Int) -> [TrustFlaw.Reason] {
         let certificate = chain.certificates[position]
         let mustSay = judged.indices.contains(position) || certificate.version == 3
@@ -155,7 +155,7 @@ extension X509Certificate {
     /// - Parameter mustSay: Whether a certificate without a purpose has the wrong one.
     fileprivate func isMeant(for purposes: Set<ASN1ObjectIdentifier>, mustSay: Bool = false) -> Bool {
         extensions.extendedKeyUsage.reading(absent: !mustSay, unreadable: false) { usage in
-            usage.purposes.contains { purposes.contains($0) || ($0 == .anyPurpose && !mustSay) }
+            !usage.purposes.isDisjoint(with: mustSay ? purposes : purposes.union([.anyPurpose]))
         }
     }
 }

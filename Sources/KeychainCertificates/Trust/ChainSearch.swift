@@ -99,7 +99,7 @@ struct ChainSearch {
         let anchors = own.certificates(named: name) + system.certificates(named: name)
         var seen: Set<Data> = []
         let all = (anchors + others.certificates(named: name) + stored(storedName)).filter {
-            seen.insert($0.der).inserted
+            seen.insert($0.fingerprint).inserted
         }
         let issuers = all.prefix(Self.mostIssuers).map {
             Issuer(certificate: $0, isAnchor: isAnchor($0))

@@ -13,8 +13,8 @@ package struct TrustEvaluation {
     /// The work that is done for the certificates.
     package var mostSteps = usualSteps
 
-    /// Enough for 100 signatures. No chain in use comes near it.
-    package static let usualSteps = 500_000
+    /// Enough for 90 signatures of as many issuers. No chain in use comes near it.
+    package static let usualSteps = 1_000_000
 
     package init(
         _ certificates: [X509Certificate], policies: [TrustPolicy], anchors: TrustAnchors, date: Date,

@@ -9,7 +9,6 @@ package struct TrustFlaw: Sendable, Hashable {
     /// The reasons in the order of their weight, under Apple's names of the checks, if Apple has the check.
     package enum Reason: String, Sendable, Hashable, CaseIterable {
         case tooMuchWork = "EvaluationLimit"
-        case revoked = "Revocation"
         case unknownKey = "KeyKind"
         case weakKey = "WeakKeySize"
         case smallKey = "KeySize"
@@ -41,7 +40,7 @@ extension TrustFlaw.Reason {
     /// No exception excuses it.
     package var isFatal: Bool {
         switch self {
-        case .tooMuchWork, .revoked, .unknownKey, .weakKey, .brokenDigest: true
+        case .tooMuchWork, .unknownKey, .weakKey, .brokenDigest: true
         default: false
         }
     }
@@ -51,7 +50,6 @@ extension TrustFlaw.Reason {
         switch self {
         // Apple has no such limit: the status is the one of its keychain for any quota.
         case .tooMuchWork: -67596
-        case .revoked: -67820
         case .unknownKey, .weakKey, .smallKey: -67735
         case .brokenDigest, .formerDigest: -67815
         case .noBasicConstraints: -67604
@@ -77,7 +75,7 @@ extension TrustFlaw.Reason {
     /// The rank of the reason's class. Among flaws of one class the one that is nearest to the leaf comes first.
     fileprivate var weight: Int {
         switch self {
-        case .tooMuchWork, .revoked: 0
+        case .tooMuchWork: 0
         case .unknownKey, .weakKey, .smallKey: 1
         case .brokenDigest, .formerDigest: 2
         case .noBasicConstraints, .noAuthority, .noSigningOfCertificates, .tooManyIntermediates, .emptySubject,
@@ -96,7 +94,6 @@ extension TrustFlaw.Reason {
     package var explanation: String {
         switch self {
         case .tooMuchWork: "comes with more names and authorities than are judged"
-        case .revoked: "was revoked"
         case .unknownKey: "has a key of a kind that is not known here"
         case .weakKey: "has a key so small that it protects nothing"
         case .smallKey: "has a key that is too small for a server"

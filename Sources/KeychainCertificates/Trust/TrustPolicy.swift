@@ -26,10 +26,6 @@ package enum TrustPolicy: Sendable, Hashable {
         }
     }
 
-    package var isServer: Bool {
-        if case .server = self { true } else { false }
-    }
-
     package var isClient: Bool {
         if case .client = self { true } else { false }
     }

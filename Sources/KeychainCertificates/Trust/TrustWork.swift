@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The work of one evaluation. It has a limit, since strangers make the certificates, and nothing is done twice.
+/// The work of one evaluation. It has a limit, since strangers make the certificates, and what is costly is not done twice.
 final class TrustWork {
-    /// What was spent, in steps. A step is about as much as to look up one label of a name.
+    /// What was spent, in steps. A step is about as much as to look up one label of a name, or to take apart sixteen bytes.
     private(set) var steps = 0
     private var signatures: [Link: Bool] = [:]
     private var permissions: [Link: Bool] = [:]
@@ -12,19 +12,19 @@ final class TrustWork {
 
     init(mostSteps: Int = TrustEvaluation.usualSteps) { self.mostSteps = mostSteps }
 
-    static let stepsOfSignature = 5_000
+    static let stepsOfSignature = 10_000
     /// A chain that is judged, besides the names in it.
-    static let stepsOfChain = 5_000
+    static let stepsOfChain = 10_000
     /// A certificate that is tried as an issuer.
-    static let stepsOfIssuer = 500
+    static let stepsOfIssuer = 1_000
 
-    /// By their bytes: the address of an object that is gone may be another certificate's.
+    /// By what they are: the address of an object that is gone may be another certificate's.
     private struct Link: Hashable {
         let certificate: Data
         let issuer: Data
 
         init(_ certificate: X509Certificate, _ issuer: X509Certificate) {
-            (self.certificate, self.issuer) = (certificate.der, issuer.der)
+            (self.certificate, self.issuer) = (certificate.fingerprint, issuer.fingerprint)
         }
     }
 

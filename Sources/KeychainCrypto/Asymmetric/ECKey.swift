@@ -83,7 +83,7 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
     }
 
     /// - Parameter point: 04 ‖ X ‖ Y, or 02 or 03 ‖ X, as files may have it.
-    convenience init(_ curve: Curve, anyPoint point: Data) throws(KeychainError) {
+    package convenience init(_ curve: Curve, anyPoint point: Data) throws(KeychainError) {
         try self.init(curve, isPrivate: false) { key in
             point.withUnsafeBytes { CCryptoBoringSSL_EC_KEY_oct2key(key, $0.octets, $0.count, nil) == 1 }
         }

@@ -52,7 +52,7 @@ struct CertificateMatch {
         guard isTrustedOnly || policy?.needsChain ?? false else { return true }
         return try withoutActuallyEscaping(stored) { stored throws(KeychainError) in
             var failure: KeychainError?
-            let policies = policy.map { $0.needsChain ? [$0] : [] } ?? []
+            let policies = policy.map { [$0] } ?? []
             let evaluation = TrustEvaluation(
                 [certificate], policies: policies,
                 anchors: TrustAnchors { SystemAnchors.shared.index }, date: date

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import KeychainCertificates
-internal import KeychainCrypto
 
 /// The flaws of one chain that are excused: a property list, with a dictionary for each certificate.
 struct TrustExceptions: Sendable {
@@ -46,6 +45,6 @@ struct TrustExceptions: Sendable {
     }
 
     private static func digest(of certificate: SecCertificate) -> Data {
-        DigestAlgorithm.sha256.digest(of: certificate.der)
+        certificate.contents.fingerprint
     }
 }
