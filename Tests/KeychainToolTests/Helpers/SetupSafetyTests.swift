@@ -147,8 +147,12 @@ import Testing
                 f = { a = 1, "b c" = [true, -1.5e3, 0xff, inf] , d = 1979-05-27 07:32:00Z }
                 [[a."b.c"]]
                 x = 1
+                [a."b.c".d]
+                y = 1
                 [[a."b.c"]]
                 x = 1
+                [a."b.c".d]
+                y = 1
 
                 """
             ),

@@ -38,8 +38,13 @@ struct TOMLText {
     private mutating func takeHeader() -> Bool {
         let isList = rest.starts(with: "[[".utf8)
         guard take(isList ? "[[" : "["), let name = takeKey(), take(isList ? "]]" : "]") else { return false }
-        table = isList ? "[\(names.count)]\(name)" : name
-        return isList || names.insert("[" + name).inserted
+        table = name
+        guard isList else { return names.insert("[" + name).inserted }
+        // Another element, in which everything may be named once more.
+        names = names.filter { entry in
+            !["\0", "\u{1}"].contains { entry.hasPrefix(name + $0) || entry.hasPrefix("[" + name + $0) }
+        }
+        return true
     }
 
     /// Blanks and a comment, to the end of the line.

@@ -21,7 +21,7 @@ struct GitHelpers {
         ])
         // 1: there is none.
         guard status == 0 || status == 1 else {
-            throw ToolFailure(message: "git does not understand its configuration")
+            throw ToolFailure(message: "git does not understand its configuration, or is older than 2.26")
         }
         return GitHelpers(output)
     }
