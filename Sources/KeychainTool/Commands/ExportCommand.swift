@@ -65,7 +65,7 @@ struct ExportCommand: ParsableCommand {
         } else {
             try Console.write((json ? report.json.text : TerminalText.escape(report.text)) + "\n")
         }
-        if summary.items == 0 { Console.note("note: there is no item in this export") }
+        if summary.items == 0 && summary.leftOut.count > 0 { Console.note("note: there is no item in this export") }
         if summary.leftOut.unreadable > 0 {
             Console.complain(
                 "\(counted(summary.leftOut.unreadable, "item")) could not be exported: damaged, or with a date or "
