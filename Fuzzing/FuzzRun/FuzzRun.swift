@@ -63,7 +63,7 @@ private func check(_ file: ProjectFile) {
 /// The first bytes say how long the patterns and the chunks are; then come the patterns, and then the output.
 private func fuzzMask(_ input: [UInt8]) {
     guard input.count > 4 else { return }
-    var rest = input.dropFirst(4).map { $0 == 0 ? 1 : $0 }[...]
+    var rest = input.dropFirst(4)
     let patterns = input.prefix(3).map { length in
         let pattern = Array(rest.prefix(Int(length % 8)))
         rest = rest.dropFirst(pattern.count)

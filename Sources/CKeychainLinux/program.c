@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,14 +64,34 @@ int ckeychain_next_signal(int *number, int *is_sent) {
 
 char **ckeychain_environment(void) { return environ; }
 
+/// The limit of core files that this program was started with.
+static struct rlimit cores = {RLIM_INFINITY, RLIM_INFINITY};
+
+void ckeychain_limit_cores(void) {
+    if (getrlimit(RLIMIT_CORE, &cores) == 0) {
+        struct rlimit ours = {.rlim_cur = cores.rlim_max < 1 ? cores.rlim_max : 1, .rlim_max = cores.rlim_max};
+        (void)setrlimit(RLIMIT_CORE, &ours);
+    }
+}
+
+static void limit_cores_of_program(int leaves_cores) {
+    struct rlimit ours = cores;
+    if (!leaves_cores && cores.rlim_max >= 1) {
+        ours.rlim_cur = ours.rlim_max = 1;
+    }
+    (void)setrlimit(RLIMIT_CORE, &ours);
+}
+
 static void set_all(const int *numbers, size_t count, void (*disposition)(int)) {
     for (size_t index = 0; index < count; index++) {
         (void)signal(numbers[index], disposition);
     }
 }
 
-int ckeychain_become(char *const *arguments, char *const *environment, const int *defaults, size_t count) {
+int ckeychain_become(char *const *arguments, char *const *environment, const int *defaults, size_t count,
+                     int leaves_cores) {
     set_all(defaults, count, SIG_DFL);
+    limit_cores_of_program(leaves_cores);
     // So that the program is searched in the PATH that it gets.
     char **before = environ;
     environ = (char **)environment;
@@ -84,7 +105,7 @@ int ckeychain_become(char *const *arguments, char *const *environment, const int
 /// In the child, with every signal held back: only calls that take no lock and no memory. execvp(3) is not among those of
 /// signal-safety(7), but glibc's searches the PATH on the stack.
 static int become_child(char *const *arguments, char *const *environment, const int *defaults, size_t count,
-                        int output, int error) {
+                        int leaves_cores, int output, int error) {
     for (int index = 0; index < passed_count; index++) {
         struct sigaction present;
         if (sigaction(passed[index], NULL, &present) == 0 && present.sa_sigaction == note_signal) {
@@ -95,11 +116,11 @@ static int become_child(char *const *arguments, char *const *environment, const 
         sigprocmask(SIG_SETMASK, &held, NULL) != 0) {
         return errno;
     }
-    return ckeychain_become(arguments, environment, defaults, count);
+    return ckeychain_become(arguments, environment, defaults, count, leaves_cores);
 }
 
 int ckeychain_start_program(char *const *arguments, char *const *environment, const int *defaults, size_t count,
-                            int output, int error, int *process) {
+                            int leaves_cores, int output, int error, int *process) {
     // Closed when the program begins, or has an errno value in it.
     int report[2];
     if (pipe2(report, O_CLOEXEC) != 0) {
@@ -111,7 +132,7 @@ int ckeychain_start_program(char *const *arguments, char *const *environment, co
     int failure = 0;
     pid_t child = fork();
     if (child == 0) {
-        failure = become_child(arguments, environment, defaults, count, output, error);
+        failure = become_child(arguments, environment, defaults, count, leaves_cores, output, error);
         (void)!write(report[1], &failure, sizeof failure);
         _exit(127);
     }

@@ -8,26 +8,27 @@ package import KeychainSystem
 package struct AtomicFile: Sendable {
     private let url: URL
     private let temporary: String
-    private let mode: mode_t
+    /// A file that is replaced, open, whose properties the new one gets. nil: it is ours, and its owner's alone.
+    private let model: Int32?
     private let files: any FileSystem
 
     /// A file whose writers take turns under a lock. What a writer left that was killed is removed by the next one.
     ///
     /// - Parameters:
     ///   - temporaryName: Of the unfinished file beside it. nil: one that nobody else has in a directory of ours.
-    ///   - mode: For a file that is not ours, and that others may read.
-    package init(locked url: URL, temporaryName: String? = nil, mode: mode_t = 0o600, _ files: any FileSystem) {
+    ///   - model: For a file that is not ours: that file, open. The new one gets its group, mode, access list and attributes.
+    package init(locked url: URL, temporaryName: String? = nil, model: Int32? = nil, _ files: any FileSystem) {
         self.url = url
         self.files = files
         temporary =
             temporaryName.map { url.deletingLastPathComponent().path + "/" + $0 } ?? url.path + ".new"
-        self.mode = mode
+        self.model = model
     }
 
     /// A file that several processes may write at once, each by a name of its own, which begins with
     /// ``unlockedPrefix(_:)``.
     package init(unlocked url: URL, _ files: any FileSystem) {
-        mode = 0o600
+        model = nil
         self.url = url
         self.files = files
         temporary = url.deletingLastPathComponent().path + "/" + Self.unlockedPrefix(url) + UUID().uuidString
@@ -72,8 +73,7 @@ package struct AtomicFile: Sendable {
         try check(file, "create")
         do throws(KeychainError) {
             do throws(KeychainError) {
-                // umask(2) has a say in what open(2) makes.
-                if mode != 0o600 { try check(fchmod(file, mode), "create") }
+                if let model { try FileProperties(of: model, url).give(to: file, url) }
                 try writeAll(bytes, to: file)
                 try check(files.sync(file), "write")
             } catch {

@@ -26,6 +26,7 @@ package enum OwnFile {
             if failure == ENOENT && flags & O_CREAT == 0 { return nil }
             // What open(2) says of a link is that there are too many, and of a pipe or a socket that there is no device.
             try requireRegular(url)
+            if failure == EACCES { try requireOwnDirectory(of: url) }
             throw KeychainError(file: "open", url, failure)
         }
         var information = stat()
@@ -52,6 +53,18 @@ package enum OwnFile {
         var information = stat()
         guard lstat(url.path, &information) == 0, let flaw = flaw(of: information, .anybody) else { return }
         throw refused(url, flaw)
+    }
+
+    /// A first command under sudo makes a store that its own person cannot open.
+    private static func requireOwnDirectory(of url: URL) throws(KeychainError) {
+        let directory = url.deletingLastPathComponent().path
+        var information = stat()
+        guard stat(directory, &information) == 0, information.st_uid != geteuid() else { return }
+        throw KeychainError(
+            .notAvailable,
+            message: "the directory \(directory) belongs to user \(information.st_uid), and this program runs as "
+                + "\(geteuid()). If a command under sudo has made it, this gives it back: "
+                + "sudo chown -R \(geteuid()) '\(directory)'")
     }
 
     private static func flaw(of information: stat, _ owner: Owner) -> String? {

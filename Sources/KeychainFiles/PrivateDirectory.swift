@@ -13,7 +13,13 @@ package enum PrivateDirectory {
 
     private static func make(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
         if files.makeDirectory(url.path) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT, url.path != "/" else { throw KeychainError(file: "create", url, errno) }
+        guard errno == ENOENT, url.path != "/" else {
+            let failure = errno
+            var status = stat()
+            // Whether it is there nobody can tell who may not look.
+            let isHidden = lstat(url.path, &status) != 0 && errno == EACCES
+            throw KeychainError(file: isHidden ? "open" : "create", url, failure)
+        }
         try make(url.deletingLastPathComponent(), files)
         guard files.makeDirectory(url.path) == 0 || errno == EEXIST else {
             throw KeychainError(file: "create", url, errno)

@@ -1,3 +1,5 @@
+internal import KeychainSystem
+
 /// A program that another tool starts to find, store and erase its credentials here (docs/helpers.md).
 protocol Helper: Sendable {
     /// The name that the tool calls it by.
@@ -18,6 +20,7 @@ package enum HelperProgram {
 
     /// - Parameter words: The command line. The name of a helper may also be its first argument.
     package static func run(_ words: [String]) -> Int32 {
+        ckeychain_limit_cores()
         let console = HelperConsole(program: words.first.map(lastName) ?? "keychain-helper")
         if let helper = helper(console.program) { return run(helper, Array(words.dropFirst()), console) }
         guard words.count > 1, let helper = helper(words[1]) else {

@@ -1,5 +1,5 @@
-internal import CKeychainLinux
 internal import Foundation
+internal import KeychainSystem
 
 /// What prompters find around them, and how long they wait.
 package struct PromptConfiguration: Sendable {
@@ -38,8 +38,7 @@ package struct PromptConfiguration: Sendable {
             for name in ["KEYCHAIN_PINENTRY", "KEYCHAIN_PROMPT", "PATH", "GPG_TTY"] { variables[name] = nil }
         }
         self.variables = variables
-        directories = (variables["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map(String.init)
-            .filter { $0.hasPrefix("/") }
+        directories = SearchPath(variables["PATH"]).directories
     }
 
     /// Of this process.

@@ -26,8 +26,13 @@ package struct EnvironmentFile: Equatable, Sendable {
 
 extension TextReader {
     fileprivate mutating func takeValue() throws(SyntaxFlaw) -> String {
+        let start = column
         skipBlanks()
         switch next {
+        // Right behind the = it is the value's first character.
+        case "#" where column > start:
+            try endLine(after: "the value")
+            return ""
         case "'", "\"":
             let value = try next == "'" ? takeLiteral() : takeQuoted()
             try endLine(after: "the closing quote")
@@ -40,7 +45,7 @@ extension TextReader {
     private mutating func takeBare() throws(SyntaxFlaw) -> String {
         var text = String.UnicodeScalarView()
         while !isAtLineEnd {
-            if next == "#", text.last.map({ $0 == " " || $0 == "\t" }) ?? true { break }
+            if next == "#", text.last == " " || text.last == "\t" { break }
             if let scalar = take() { text.append(scalar) }
         }
         try endLine(after: "the value")
@@ -48,12 +53,19 @@ extension TextReader {
         return String(text)
     }
 
+    /// The next character, a line feed for each end of a line.
+    private mutating func takeText() -> Unicode.Scalar? {
+        if isAtLineEnd { _ = take("\r") }
+        return take()
+    }
+
     private mutating func takeLiteral() throws(SyntaxFlaw) -> String {
         let start = self
         _ = take()
-        let value = take { $0 != "'" }
+        var value = String.UnicodeScalarView()
+        while next != "'", let scalar = takeText() { value.append(scalar) }
         guard take("'") else { throw start.flaw("the quote ' is never closed") }
-        return value
+        return String(value)
     }
 
     private mutating func takeQuoted() throws(SyntaxFlaw) -> String {
@@ -62,7 +74,7 @@ extension TextReader {
         var text = String.UnicodeScalarView()
         while next != "\"" {
             let place = self
-            guard let scalar = take() else { throw start.flaw("the quote \" is never closed") }
+            guard let scalar = takeText() else { throw start.flaw("the quote \" is never closed") }
             guard scalar == "\\" else {
                 text.append(scalar)
                 continue

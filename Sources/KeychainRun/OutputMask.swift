@@ -3,6 +3,7 @@ internal import KeychainSystem
 /// Puts a mark in the place of secrets in a stream of output. It is a courtesy, and stops nobody who wants to print one.
 ///
 /// Bytes that cannot be part of a secret are passed on at once. The possible beginning of one is held until that is certain.
+/// A zero byte is one like all others.
 package final class OutputMask {
     package static let mark = "<masked>"
 
@@ -19,7 +20,11 @@ package final class OutputMask {
     private var count = 0
     /// In the window, in their order, none overlapping another.
     private var matches: [Match] = []
-    private var isBinary = false
+    private var hasZero = false
+    private var hasMarks = false
+
+    /// Whether a mark stands in output that is not text, which may have another meaning then.
+    package var hasChangedBinary: Bool { hasZero && hasMarks }
 
     package init(_ table: PatternTable) {
         self.table = table
@@ -35,12 +40,7 @@ package final class OutputMask {
 
     /// - Parameter pass: Gets the output, piece by piece.
     package func add(_ bytes: UnsafeRawBufferPointer, pass: (UnsafeRawBufferPointer) -> Void) {
-        if !isBinary && bytes.contains(0) {
-            // Text has no such byte. From here on it is all the same to us.
-            end(pass: pass)
-            isBinary = true
-        }
-        if isBinary { return pass(bytes) }
+        hasZero = hasZero || bytes.contains(0)
         var rest = bytes[...]
         while !rest.isEmpty {
             search(UnsafeRawBufferPointer(rebasing: rest.prefix(Self.chunk)))
@@ -100,6 +100,7 @@ package final class OutputMask {
             }
             give(place..<match.range.lowerBound, pass)
             if !match.isMarked { Array(Self.mark.utf8).withUnsafeBytes(pass) }
+            hasMarks = true
             place = min(match.range.upperBound, end)
             if match.range.upperBound > end {
                 left.append(Match(range: 0..<match.range.upperBound - end, isMarked: true))

@@ -2,22 +2,34 @@
 struct TextReader {
     private var rest: Substring.UnicodeScalarView
     private(set) var line = 1
-    private var column = 1
+    private(set) var column = 1
 
     /// - Throws: if it is no UTF-8, or has a byte of zero, which no variable can have.
     init(_ bytes: UnsafeRawBufferPointer) throws(SyntaxFlaw) {
         rest = Substring().unicodeScalars
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
-            guard String(validating: line, as: UTF8.self) != nil else {
-                throw SyntaxFlaw(line: index + 1, column: 1, message: "the line is not UTF-8 text")
-            }
-            guard !line.contains(0) else {
-                throw SyntaxFlaw(line: index + 1, column: 1, message: "the line has a zero byte")
+            if let column = Self.column(ofFlawIn: line, hasMark: index == 0) {
+                throw SyntaxFlaw(
+                    line: index + 1, column: column, message: "a zero byte, or one that is not UTF-8 text, stands here")
             }
         }
         rest = Substring(String(decoding: bytes, as: UTF8.self)).unicodeScalars
         // A mark of the byte order is no part of the text.
         if rest.first == "\u{feff}" { rest.removeFirst() }
+    }
+
+    /// Where the first byte stands that is no text.
+    private static func column(ofFlawIn line: Slice<UnsafeRawBufferPointer>, hasMark: Bool) -> Int? {
+        var decoder = UTF8()
+        var bytes = line.makeIterator()
+        var column = hasMark && line.starts(with: "\u{feff}".utf8) ? 0 : 1
+        while true {
+            switch decoder.decode(&bytes) {
+            case .scalarValue("\0"), .error: return column
+            case .scalarValue: column += 1
+            case .emptyInput: return nil
+            }
+        }
     }
 
     var next: Unicode.Scalar? { rest.first }

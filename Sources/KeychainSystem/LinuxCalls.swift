@@ -10,6 +10,8 @@
 
 @_extern(c) package func ckeychain_cipher_stack() -> Int
 
+@_extern(c) package func ckeychain_limit_cores()
+
 @_extern(c) package func ckeychain_map_pages(
     _ count: Int, _ pages: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ isLocked: UnsafeMutablePointer<CInt>
 ) -> CInt

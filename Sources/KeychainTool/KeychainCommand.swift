@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainSystem
 internal import Logging
 
 /// The command `keychainctl`.
@@ -34,6 +35,7 @@ struct KeychainCommand: ParsableCommand {
 
     /// The one way out: every failure of every command becomes an exit status here.
     static func main() {
+        ckeychain_limit_cores()
         StandardStreams.makeSafe()
         LoggingSystem.bootstrap { _ in WarningsToStandardError() }
         do {

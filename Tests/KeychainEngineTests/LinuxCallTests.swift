@@ -24,6 +24,10 @@ import Testing
             type(of: KeychainSystem.ckeychain_cipher_stack)
         ),
         (
+            "ckeychain_limit_cores", type(of: CKeychainLinux.ckeychain_limit_cores),
+            type(of: KeychainSystem.ckeychain_limit_cores)
+        ),
+        (
             "ckeychain_map_pages", type(of: CKeychainLinux.ckeychain_map_pages),
             type(of: KeychainSystem.ckeychain_map_pages)
         ),

@@ -28,6 +28,33 @@ struct LAErrorTests {
         #expect(!isCaughtAsCancelled(NSError(domain: NSCocoaErrorDomain, code: -2)))
     }
 
+    @Test("Code that compares numbers has them under the names that C has")
+    func numbers() {
+        let numbers: [(Int32, LAError.Code)] = [
+            (kLAErrorAuthenticationFailed, .authenticationFailed),
+            (kLAErrorUserCancel, .userCancel),
+            (kLAErrorUserFallback, .userFallback),
+            (kLAErrorSystemCancel, .systemCancel),
+            (kLAErrorPasscodeNotSet, .passcodeNotSet),
+            (kLAErrorBiometryNotAvailable, .biometryNotAvailable),
+            (kLAErrorBiometryNotEnrolled, .biometryNotEnrolled),
+            (kLAErrorBiometryLockout, .biometryLockout),
+            (kLAErrorAppCancel, .appCancel),
+            (kLAErrorInvalidContext, .invalidContext),
+            (kLAErrorCompanionNotAvailable, .companionNotAvailable),
+            (kLAErrorBiometryNotPaired, .biometryNotPaired),
+            (kLAErrorBiometryDisconnected, .biometryDisconnected),
+            (kLAErrorInvalidDimensions, .invalidDimensions),
+            (kLAErrorNotInteractive, .notInteractive),
+            (kLAErrorTouchIDNotAvailable, .touchIDNotAvailable),
+            (kLAErrorTouchIDNotEnrolled, .touchIDNotEnrolled),
+            (kLAErrorTouchIDLockout, .touchIDLockout),
+            (kLAErrorWatchNotAvailable, .watchNotAvailable),
+        ]
+        for (number, code) in numbers { #expect(Int(number) == code.rawValue) }
+        #expect(cancelled.code == Int(kLAErrorUserCancel))
+    }
+
     @Test("It keeps its domain, code and details on the way to an NSError and back")
     func roundTrip() throws {
         let error = LAError(.notInteractive, userInfo: [NSLocalizedDescriptionKey: "why"])

@@ -147,6 +147,127 @@ import Testing
         }
     }
 
+    // MARK: Env files
+
+    /// An env file in a clone, with a reference, and how it comes to be somebody else's.
+    private static let foreign = [
+        ("git init -q .", "is in a repository"), ("mkdir .hg", "is in a repository"),
+        ("mkdir ../.jj", "is in a repository"),
+        ("chmod 664 .env", "may be written to by other users"), ("chmod 646 .env", "may be written to by other users"),
+        ("echo 'gitdir: elsewhere' >.git", "is in a repository"),
+    ]
+
+    private func withEnvironmentFile(
+        _ content: String = "API=keychain://generic/api/ada\nTOKEN=plain-secret\n", _ body: (Tool, URL) throws -> Void
+    ) throws {
+        try withSecrets(["api": "secret-value"]) { (tool) throws in
+            let file = tool.home.appendingPathComponent("clone/below/.env")
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(content.utf8).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+            try body(tool, file)
+        }
+    }
+
+    private static let show = "-- sh -c 'echo $API'"
+
+    @Test("An env file that others may have written gives no secret until it is allowed", arguments: foreign)
+    func foreignEnvironmentFile(change: String, reason: String) throws {
+        try withEnvironmentFile { (tool, file) throws in
+            func run(_ line: String) throws -> Tool.Outcome { try tool.shell("cd $HOME/clone/below && \(line)") }
+            let line = "$K run --no-masking --env-file .env"
+            #expect(try run("\(line) \(Self.show)").text == "secret-value\n")
+            #expect(try run(change).status == 0)
+            let refused = try run("\(line) \(Self.show)")
+            #expect(refused.status == 1 && refused.output.isEmpty)
+            #expect(refused.errors.contains("\(file.path) \(reason): "))
+            #expect(refused.errors.contains("--allow"))
+            // For a script; nothing is remembered.
+            #expect(try run("\(line) --allow \(Self.show)").text == "secret-value\n")
+            #expect(try run("\(line) \(Self.show)").status == 1)
+            let allowed = try run("$K allow --yes .env")
+            #expect(allowed.text.contains("API  the secret of the generic password service api, account ada"))
+            #expect(allowed.text.contains("TOKEN  = …") && !allowed.text.contains("plain-secret"))
+            #expect(try run("\(line) \(Self.show)").text == "secret-value\n")
+            #expect(
+                try run("echo B=keychain://generic/bank/ada >>.env; \(line) \(Self.show)").errors.contains("changed"))
+            #expect(try run("$K deny .env").status == 0)
+            #expect(try run("\(line) \(Self.show)").status == 1)
+        }
+    }
+
+    @Test("An env file without references needs no permission, wherever it is; nor do a pipe and standard input")
+    func needsNoPermission() throws {
+        try withEnvironmentFile("LEVEL=debug\n") { (tool, _) throws in
+            let outcome = try tool.shell(
+                "cd $HOME/clone && git init -q . && $K run --env-file below/.env -- printenv LEVEL")
+            #expect(outcome.text == "debug\n")
+            let reference = "echo API=keychain://generic/api/ada"
+            let piped = "cd $HOME/clone && \(reference) | $K run --no-masking --env-file"
+            #expect(try tool.shell("\(piped) /dev/stdin -- printenv API").text == "secret-value\n")
+            #expect(try tool.shell("\(piped) - -- printenv API").text == "secret-value\n")
+        }
+    }
+
+    @Test("A link out of a repository and a link into one lead to a file of the repository")
+    func linkedEnvironmentFile() throws {
+        try withEnvironmentFile { (tool, _) throws in
+            let line = "cd && git init -q clone && mv clone/below/.env own && ln -s ../../own clone/below/.env"
+            #expect(try tool.shell(line).status == 0)
+            #expect(try tool.shell("cd && $K run --env-file clone/below/.env -- true").status == 1)
+            #expect(try tool.shell("cd && $K run --env-file own -- true").status == 0)
+            #expect(try tool.shell("cd && mv own clone/env && ln -s clone/env own").status == 0)
+            #expect(try tool.shell("cd && $K run --env-file own -- true").status == 1)
+        }
+    }
+
+    @Test("An env file of another user needs permission", .enabled(if: geteuid() == 0))
+    func environmentFileOfAnother() throws {
+        try withEnvironmentFile { (tool, file) throws in
+            #expect(chown(file.path, 65534, 65534) == 0)
+            let refused = try tool.run("run", "--env-file", file.path, "--", "echo", "started")
+            #expect(refused.status == 1 && refused.errors.contains("belongs to another user"))
+            #expect(try tool.run("allow", "--yes", file.path).status == 0)
+            #expect(try tool.run("run", "--env-file", file.path, "--", "echo", "started").text == "started\n")
+        }
+    }
+
+    @Test("A person at a terminal is asked once, with what is asked for", arguments: ["keychain.toml", ".env"])
+    func askedOnce(name: String) throws {
+        try withEnvironmentFile { (tool, file) throws in
+            let project = file.deletingLastPathComponent().appendingPathComponent("keychain.toml")
+            if name == "keychain.toml" {
+                try Data("[environment]\nAPI = \"keychain://generic/api/ada\"\n".utf8).write(to: project)
+            }
+            #expect(try tool.shell("git init -q $HOME/clone").status == 0)
+            let words = ["run"] + (name == ".env" ? ["--env-file", file.path] : []) + ["--", "printenv", "API"]
+            let asking = ["-c", "cd $HOME/clone/below && exec $K \(words.joined(separator: " "))"]
+            let declined = try TerminalSession(tool, program: "/bin/sh", words: asking, showsOutput: true)
+            try declined.answer("Type yes to go on: ", "no")
+            #expect(try declined.end() == 128)
+            #expect(!declined.transcript.contains("secret-value"))
+            let agreed = try TerminalSession(tool, program: "/bin/sh", words: asking, showsOutput: true)
+            try agreed.answer("Type yes to go on: ", "yes")
+            #expect(try agreed.end() == 0)
+            #expect(agreed.transcript.contains("the secret of the generic password service api, account ada"))
+            #expect(agreed.transcript.contains("secret-value"))
+            let again = try TerminalSession(tool, program: "/bin/sh", words: asking, showsOutput: true)
+            #expect(try again.end() == 0)
+            #expect(again.transcript == "secret-value\r\n")
+        }
+    }
+
+    @Test("Nobody is asked with --no-interaction")
+    func noInteraction() throws {
+        try withEnvironmentFile { (tool, file) throws in
+            #expect(try tool.shell("git init -q $HOME/clone").status == 0)
+            let session = try TerminalSession(
+                tool, words: ["run", "--no-interaction", "--env-file", file.path, "--", "true"])
+            #expect(try session.end() == 1)
+        }
+    }
+
     @Test("The record of what was allowed is its owner's alone; others' hands on it make it worthless")
     func record() throws {
         try withProject { (tool, file) throws in

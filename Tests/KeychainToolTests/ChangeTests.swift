@@ -122,9 +122,13 @@ import Testing
     func deletionAsks(answer: String) throws {
         try withTool { (tool) throws in
             try tool.run("add", "generic", "--service", "s", "--account", "a", input: Data("1".utf8))
+            try tool.run("add", "generic", "--service", "s", "--account", "b", input: Data("1".utf8))
+            let several = try tool.run("rm", "generic", "--yes")
+            #expect(several.status == 206 && several.errors.contains("--all"))
             let session = try TerminalSession(tool, "delete", "generic", "--all")
             try session.answer("Type yes to go on: ", answer)
             #expect(try session.end() == (answer == "yes" ? 0 : 128))
+            #expect(session.transcript.contains("all 2 generic passwords in \(tool.store.path) will be deleted"))
             #expect(try tool.run("find").status == (answer == "yes" ? 44 : 0))
         }
     }

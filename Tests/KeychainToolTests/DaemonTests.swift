@@ -123,8 +123,15 @@ import Testing
             let doctor = try tool.run("doctor", "--json")
             #expect(doctor.status == 0, "\(doctor.text)")
             #expect(doctor.object["checkedItems"] as? Int == 1)
+        }
+    }
+
+    @Test("To watch over a keychain whose daemon does not run is an error, as every command is")
+    func watchWithoutDaemon() throws {
+        try withHome { tool, daemon throws in
+            try tool.run("migrate", "--to", "user")
             let watch = try tool.run("watch")
-            #expect(watch.status == 0 && watch.errors.contains("nothing to watch"))
+            #expect(watch.status == 53 && !watch.errors.contains("nothing to watch"))
         }
     }
 

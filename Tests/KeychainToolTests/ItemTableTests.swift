@@ -31,6 +31,25 @@ import Testing
         }
     }
 
+    @Test("At 80 columns names are whole as long as a column that tells nothing could go")
+    func namesFirst() throws {
+        try withTool { (tool) throws in
+            var tool = tool
+            tool.variables["NO_COLOR"] = "1"
+            try tool.run("add", "registry.example.com", "--account", "ada.lovelace@example.com")
+            try tool.run("add", "otpauth:mail.example", "--account", "ada.lovelace@example.com")
+            let lines = try shown(80, tool, "ls")
+            for name in ["registry.example.com", "otpauth:mail.example"] {
+                #expect(lines.contains { $0.contains(name + "  ada.lovelace@example.com") }, "\(lines)")
+            }
+            #expect(lines.first?.contains("MODIFIED") == true)
+            // A label tells something, and is cut before a name is.
+            try tool.run("add", "labelled.example", "--label", String(repeating: "l", count: 40))
+            let labelled = try shown(80, tool, "ls")
+            #expect(labelled.contains { $0.contains("registry.example.com  ada.lovelace@example.com") }, "\(labelled)")
+        }
+    }
+
     @Test("Columns that say the usual go first, and one line is still one item")
     func usual() throws {
         try withTool { (tool) throws in

@@ -206,6 +206,19 @@ import Testing
         }
     }
 
+    @Test("While no passcode is looked at nobody is asked for one")
+    func delayed() throws {
+        try withLocked("--now") { (tool) throws in
+            for number in 0..<5 { #expect(try tool.unlock("wrong \(number)").status == 51) }
+            for words in [["unlock"], ["passcode", "change"]] {
+                let session = try TerminalSession(tool, words: words)
+                #expect(try session.end() == 51)
+                #expect(!session.transcript.contains("asscode: "))
+                #expect(session.transcript.contains("none is looked at for another"))
+            }
+        }
+    }
+
     @Test("Lines other than one are no passcode to unlock with", arguments: [Data(), Tool.lines("a", "b")])
     func lines(input: Data) throws {
         try withLocked { (tool) throws in

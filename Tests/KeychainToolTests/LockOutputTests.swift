@@ -92,7 +92,11 @@ import Testing
         let otherText = self.text(other)
         #expect(otherText.contains("not unlocked since the system started"))
         #expect(otherText.contains("every program of this user"))
-        #expect(otherText.contains("Warning: nothing locks"))
+        #expect(otherText.contains("Warning: nothing locks") && otherText.contains("'keychainctl watch'"))
+        other.keyPlace = .daemon
+        let daemonText = self.text(other)
+        #expect(daemonText.contains("not unlocked since keychaind started"))
+        #expect(daemonText.contains("no systemd-logind") && !daemonText.contains("keychainctl watch"))
     }
 
     @Test("Without a passcode nothing is told but that, and what it means")

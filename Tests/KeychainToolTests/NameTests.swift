@@ -124,6 +124,20 @@ import Testing
         }
     }
 
+    @Test("A name that begins with - is a mistake of the command line unless it stands behind --")
+    func dash() throws {
+        try withTool { (tool) throws in
+            for words in [["add", "-dash"], ["add", "-th", "--account", "me"], ["rm", "-yeah"], ["add", "-oops"]] {
+                let outcome = try tool.run(words: words, input: Data("pw".utf8))
+                #expect(outcome.status == 64 && outcome.errors.contains(words[1]) && outcome.output.isEmpty)
+            }
+            #expect(try tool.run(words: ["add", "--", "-dash"], input: Data("pw".utf8)).status == 0)
+            #expect(try tool.run("get", "--", "-dash").text == "pw")
+            #expect(try tool.run("add", "-h").text.contains("USAGE"))
+            #expect(try tool.run("status", "-v").status == 0)
+        }
+    }
+
     @Test("show tells every attribute and never the secret")
     func show() throws {
         try withMail { (tool) throws in

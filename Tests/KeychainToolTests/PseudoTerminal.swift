@@ -48,15 +48,17 @@ final class TerminalSession {
     private(set) var transcript = ""
 
     /// - Parameters:
+    ///   - program: nil: the command.
     ///   - input: What comes from a pipe; nil: the person types.
     ///   - showsOutput: Otherwise only errors are on the screen.
     init(
-        _ tool: Tool, words arguments: [String], input: Data? = nil, showsOutput: Bool = false, columns: UInt16 = 0
+        _ tool: Tool, program: String? = nil, words arguments: [String], input: Data? = nil, showsOutput: Bool = false,
+        columns: UInt16 = 0
     ) throws {
         terminal = try PseudoTerminal(columns: columns)
-        process.executableURL = Tool.executable
+        process.executableURL = program.map { URL(fileURLWithPath: $0) } ?? Tool.executable
         process.arguments = arguments
-        process.environment = tool.environment
+        process.environment = tool.environment.merging(["K": Tool.executable.path]) { $1 }
         process.standardInput = terminal.program
         process.standardOutput = showsOutput ? terminal.program : FileHandle.nullDevice
         process.standardError = terminal.program

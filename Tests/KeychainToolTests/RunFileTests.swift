@@ -27,6 +27,39 @@ import Testing
         }
     }
 
+    @Test(
+        "A # begins a comment behind a blank alone, as bash and python-dotenv have it",
+        arguments: [
+            ("A=#s3cret!", "#s3cret!"), ("A=#ff00aa # colour", "#ff00aa"), ("A=a#b", "a#b"), ("A=##", "##"),
+            ("A= #c", ""), ("A=\t# c", ""), ("A= a #c", "a"), ("A=a\t#c", "a"), ("A=", ""), ("A=# c # d", "# c"),
+        ])
+    func comments(line: String, value: String) throws {
+        try withTool { (tool) throws in
+            let file = try tool.file("vars", Data((line + "\nB=next\n").utf8))
+            let outcome = try tool.run("run", "--env-file", file, "--", "sh", "-c", "printf '[%s]' \"$A\" \"$B\"")
+            #expect(outcome.text == "[\(value)][next]", "\(outcome.errors)")
+        }
+    }
+
+    @Test("An end of a line within quotes is a line feed, whichever program wrote the file", arguments: ["'", "\""])
+    func lineEndsInQuotes(quote: String) throws {
+        try withTool { (tool) throws in
+            let file = try tool.file("vars", Data("A=\(quote)one\r\ntwo\rthree\(quote)\r\nB=next\r\n".utf8))
+            let outcome = try tool.run("run", "--env-file", file, "--", "sh", "-c", "printf '[%s]' \"$A\" \"$B\"")
+            #expect(outcome.text == "[one\ntwo\rthree][next]")
+        }
+    }
+
+    @Test("A reference that is none is told with its file, line and column")
+    func invalidReference() throws {
+        try withSecrets(["api": "secret-value"]) { (tool) throws in
+            let file = try tool.file("vars", Data("# c\n  export BAD=keychain://generic/only\n".utf8))
+            let outcome = try tool.run("run", "--env-file", file, "--", "echo", "started")
+            #expect(outcome.status == 206 && outcome.output.isEmpty)
+            #expect(outcome.errors.contains("\(file):2:10: BAD: "))
+        }
+    }
+
     @Test("An env file comes before the environment, and a later one before an earlier one")
     func order() throws {
         try withTool { (tool) throws in
@@ -44,7 +77,7 @@ import Testing
         arguments: [
             ("A=1\nB 2-hidden", "2:2"), ("1A=hidden", "1:1"), ("A='hidden", "1:3"), ("A=\"hidden\\q\"", "1:10"),
             ("A=\"hidden\" x", "1:12"), ("A=1\n\nA=hidden", "3:1"), ("\n =hidden", "2:2"),
-            ("A=1\nB=\u{0}hidden", "2:1"),
+            ("A=1\nB=\u{0}hidden", "2:3"), ("\u{feff}Ä\u{0}", "1:2"),
             ("export=1\nexport B hidden", "2:9"),
         ])
     func mistakes(text: String, place: String) throws {
@@ -68,7 +101,7 @@ import Testing
             let line = "printf 'A=1\\nB=\\377' > $HOME/latin; $K run --env-file $HOME/latin -- echo started"
             let latin = try tool.shell(line)
             #expect(latin.status == 206)
-            #expect(latin.errors.contains("latin:2:1: the line is not UTF-8 text"))
+            #expect(latin.errors.contains("latin:2:3: a zero byte, or one that is not UTF-8 text"))
             #expect(latin.output.isEmpty)
         }
     }
@@ -106,6 +139,27 @@ import Testing
             let mail = try tool.run("run", "--netrc", "--machine", "mail.example", "--", "echo", "started")
             #expect(mail.status == 206)
             #expect(mail.output.isEmpty)
+        }
+    }
+
+    @Test("A password for a port, a path or one of two protocols is in no netrc, which has a place for a server alone")
+    func netrcOfOnePlace() throws {
+        try withTool { (tool) throws in
+            for (server, options) in [
+                ("port.example", ["--protocol", "https", "--port", "8443"]), ("path.example", ["--path", "/p"]),
+                ("usual.example", ["--protocol", "https", "--port", "443"]), ("any.example", ["--port", "8080"]),
+                ("two.example", ["--protocol", "https"]), ("two.example", ["--protocol", "ftp"]),
+            ] {
+                let words = ["add", "internet", "--server", server, "--account", "ada"] + options
+                #expect(try tool.run(words: words, input: Data("pw".utf8)).status == 0)
+            }
+            let all = try tool.run("run", "--no-masking", "--netrc", "--", "sh", "-c", "cat $NETRC")
+            #expect(all.text == "machine usual.example login ada password pw\n")
+            #expect(all.errors.contains("5 passwords left out"))
+            for server in ["port.example", "path.example", "any.example", "two.example"] {
+                let one = try tool.run("run", "--netrc", "--machine", server, "--", "echo", "started")
+                #expect(one.status == 206 && one.output.isEmpty, "\(server)")
+            }
         }
     }
 

@@ -94,16 +94,39 @@ import Testing
         }
     }
 
-    @Test("Binary output is passed on byte for byte, also with the secret in it")
+    @Test(
+        "A zero byte ends no masking, whatever stands before it",
+        arguments: [
+            ("printf '\\0'; printenv S", "\0<masked>\n"), ("printenv S; printf '\\0'", "<masked>\n\0"),
+            ("printf 'a\\0%s\\0b' \"$S\"", "a\0<masked>\0b"),
+            ("find . -prune -print0; printf %s \"$S\"", ".\0<masked>"),
+        ])
+    func zeroBytes(script: String, output: String) throws {
+        try withSecrets(["a": Self.secret]) { (tool) throws in
+            var tool = tool
+            tool.variables["S"] = "keychain://generic/a/ada"
+            let outcome = try tool.run("run", "--", "sh", "-c", script)
+            #expect(outcome.text == output)
+            #expect(outcome.errors.contains("masked in output that is not text"))
+        }
+    }
+
+    @Test("Binary output arrives byte for byte, and a secret in it is masked, which is told")
     func binary() throws {
         try withSecrets(["a": Self.secret]) { (tool) throws in
             var tool = tool
             tool.variables["S"] = "keychain://generic/a/ada"
             let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7919 >> 3) })
             let file = tool.home.appendingPathComponent("binary")
+            try (bytes + bytes).write(to: file)
+            let plain = try tool.run("run", "--", "cat", file.path)
+            #expect(plain.output == bytes + bytes && plain.errors.isEmpty)
             try (bytes + Data(Self.secret.utf8) + bytes).write(to: file)
-            let outcome = try tool.run("run", "--", "cat", file.path)
-            #expect(outcome.output == bytes + Data(Self.secret.utf8) + bytes)
+            let masked = try tool.run("run", "--", "cat", file.path)
+            #expect(masked.output == bytes + Data("<masked>".utf8) + bytes)
+            #expect(masked.errors.contains("masked in output that is not text"))
+            let whole = try tool.run("run", "--no-masking", "--", "cat", file.path)
+            #expect(whole.output == bytes + Data(Self.secret.utf8) + bytes)
         }
     }
 

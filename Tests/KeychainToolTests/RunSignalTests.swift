@@ -118,6 +118,61 @@ import Testing
     }
 
     @Test(
+        "keychainctl leaves no core file, which would have the secrets in it, whichever signal ends it",
+        arguments: ["kill -ABRT $PPID", "kill -SEGV $$", "kill -QUIT $$"])
+    func noCore(script: String) throws {
+        try withSecrets(["a": "secret-value"]) { (tool) throws in
+            var tool = tool
+            tool.variables["S"] = "keychain://generic/a/ada"
+            tool.variables["SCRIPT"] = script
+            let program = """
+                import os, resource, subprocess
+                hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+                resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+                command = [os.environ["K"], "run", "--", "sh", "-c", os.environ["SCRIPT"]]
+                process = subprocess.Popen(command, stdout=subprocess.PIPE)
+                status = os.waitpid(process.pid, 0)[1]
+                print(os.WIFSIGNALED(status), os.WCOREDUMP(status))
+                """
+            try Data(program.utf8).write(to: tool.home.appendingPathComponent("program.py"))
+            #expect(try tool.shell("cd && python3 program.py && ls | grep core").text == "True False\n")
+        }
+    }
+
+    @Test("No command leaves a core file, also while it asks for a secret")
+    func noCoreAtPrompt() throws {
+        try withTool { (tool) throws in
+            let program = """
+                import os, pty, resource, signal
+                signal.alarm(120)
+                hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+                resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+                child, terminal = pty.fork()
+                if child == 0: os.execv(os.environ["K"], ["keychainctl", "add", "mail.example"])
+                screen = b""
+                while b"Secret for" not in screen: screen += os.read(terminal, 4096)
+                os.kill(child, signal.SIGABRT)
+                status = os.waitpid(child, 0)[1]
+                print(os.WIFSIGNALED(status), os.WCOREDUMP(status))
+                """
+            try Data(program.utf8).write(to: tool.home.appendingPathComponent("program.py"))
+            #expect(try tool.shell("cd && python3 program.py").text == "True False\n")
+        }
+    }
+
+    @Test("The command leaves no core file either, unless it is allowed to", arguments: ["", "--no-masking"])
+    func coresOfCommand(option: String) throws {
+        try withSecrets(["a": "secret-value"]) { (tool) throws in
+            var tool = tool
+            tool.variables["S"] = "keychain://generic/a/ada"
+            let show = "awk '/core file/ { print $5, $6 }' /proc/self/limits"
+            let limit = "ulimit -S -c 8 && "
+            #expect(try tool.shell("\(limit)$K run \(option) -- \(show)").text == "1 1\n")
+            #expect(try tool.shell("\(limit)$K run \(option) --cores -- \(show)").text == tool.shell(limit + show).text)
+        }
+    }
+
+    @Test(
         "Signals that were ignored stay ignored, and those that keychainctl ignores are not",
         arguments: ["", "--no-masking"])
     func dispositions(option: String) throws {

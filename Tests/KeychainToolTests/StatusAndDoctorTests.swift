@@ -121,6 +121,20 @@ import Testing
         }
     }
 
+    @Test(
+        "A keychain that sudo has made in a person's home is explained, with the way back",
+        .enabled(if: geteuid() == 0, "only root can be two users at once"))
+    func madeUnderSudo() throws {
+        try withTool { (tool) throws in
+            try tool.run("add", "generic", "--service", "s", "--account", "a")
+            for directory in [tool.home, tool.store.deletingLastPathComponent()] { try mode(0o755, directory) }
+            let outcome = try tool.shell("setpriv --reuid 65534 --regid 65534 --clear-groups $K find")
+            #expect(outcome.status == 53)
+            #expect(outcome.errors.contains("belongs to user 0, and this program runs as 65534"))
+            #expect(outcome.errors.contains("sudo chown -R 65534 '\(tool.store.path)'"))
+        }
+    }
+
     @Test("What keeps a store shut is explained", arguments: ["keybag", "keychain.db", "device-key"])
     func missing(file: String) throws {
         try withTool { (tool) throws in

@@ -60,6 +60,18 @@ import Testing
         }
     }
 
+    @Test("A person who renames a password hears that the key for its one-time codes keeps its name")
+    func renamed() throws {
+        try withTool { (tool) throws in
+            try tool.run("add", "site", input: Data("hunter2".utf8))
+            try tool.run("add", "site", "--totp", input: Data("MFRGG".utf8))
+            let session = try TerminalSession(tool, "update", "site", "--set-service", "other")
+            #expect(try session.end() == 0)
+            let words = session.transcript.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(words.contains("update otpauth:site --set-service otpauth:other"))
+        }
+    }
+
     @Test("A line of a longer secret makes codes, too; a password alone is no key, whatever it looks like")
     func line() throws {
         try withTool { (tool) throws in

@@ -18,6 +18,16 @@ import Testing
         }
     }
 
+    @Test("A mistake on the command line is shown broken between words")
+    func mistake() throws {
+        try withTool { (tool) throws in
+            let session = try TerminalSession(tool, words: ["add", "x", "--accessible", "wrong"], columns: 80)
+            #expect(try session.end() == 64)
+            #expect(session.lines.allSatisfy { $0.count <= 80 }, "\(session.lines)")
+            #expect(session.transcript.contains("when-passcode-set"))
+        }
+    }
+
     @Test(
         "A person who stores a line with its end is told so; nobody else is, and no text of several lines is meant",
         arguments: [("hunter2\n", true), ("hunter2", false), ("two\nlines\n", false), ("\n\n", false)])

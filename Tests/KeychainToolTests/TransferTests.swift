@@ -100,6 +100,19 @@ import Testing
         }
     }
 
+    @Test("A group that has nothing is not found, and an export without an item in it is told")
+    func emptyGroup() throws {
+        try withTool { (tool) throws in
+            try tool.asApp(["keychain"], .add())
+            try tool.asApp(["asking"], .add(account: .text("asks"), flags: .userPresence))
+            let mistyped = try tool.run("export", path(tool), "--group", "kechain", input: Self.twice)
+            #expect(mistyped.status == 44 && mistyped.errors.contains("kechain"))
+            #expect(!FileManager.default.fileExists(atPath: path(tool)))
+            let empty = try export(tool, "--group", "asking")
+            #expect(empty.status == 0 && empty.errors.contains("there is no item in this export"))
+        }
+    }
+
     @Test("An export goes to standard output as it would to a file, and nothing else does")
     func standardOutput() throws {
         try withTool { (tool) throws in

@@ -47,6 +47,8 @@ import Testing
     @Test("The session's lock locks the daemon's keychain, and the passcode opens it again")
     func session() throws {
         try withWatchedDaemon { tool, logind throws in
+            let watch = try tool.run("watch")
+            #expect(watch.status == 0 && watch.errors.contains("nothing to watch"))
             for _ in 1...2 {
                 try logind.order("lock c1")
                 try awaitLocked(tool)
@@ -85,7 +87,17 @@ import Testing
             logind.stop()
             try awaitLocked(tool)
             try awaitWatched(tool, false)
-            #expect(try tool.run("unlock", input: Tool.lines(Tool.passcode)).status == 0)
+            let unlock = try TerminalSession(tool, "unlock")
+            try unlock.answer("Passcode: ", Tool.passcode)
+            #expect(try unlock.end() == 0)
+            // Nobody is told that the daemon locks with the session, nor sent to 'watch' for it.
+            let watch = try tool.run("watch")
+            #expect(watch.status == 53)
+            let status = try [tool.run("status").text, tool.run("status", "--verbose").text]
+            for text in status + [unlock.transcript, watch.errors] {
+                let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                #expect(words.contains("no systemd-logind") && !words.contains("'keychainctl watch'"), "\(words)")
+            }
             #expect(try tool.run("get", "generic").text == "secret")
         }
     }

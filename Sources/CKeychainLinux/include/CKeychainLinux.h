@@ -238,15 +238,21 @@ int ckeychain_memory_file(const char *_Nonnull name, const void *_Nullable bytes
 /// The variables of this process (environ(7)), with a final NULL.
 char *_Nullable *_Nullable ckeychain_environment(void);
 
+/// From here on neither this program nor what it starts leaves a core file, which would have secrets in it. The soft limit
+/// becomes one byte: the kernel does not start a program that receives core files then, and a limit of 0 means nothing to it
+/// (core(5)).
+void ckeychain_limit_cores(void);
+
 /// Becomes another program, which is searched in the PATH of its environment. Both lists end with NULL. `defaults` are
-/// signals that this program ignores and that one does not. Returns only if that fails, an errno value.
+/// signals that this program ignores and that one does not. If it `leaves_cores` its limit of core files is that which this
+/// program was started with, and otherwise one byte, which it cannot raise. Returns only if that fails, an errno value.
 int ckeychain_become(char *_Nullable const *_Nonnull arguments, char *_Nullable const *_Nonnull environment,
-                     const int *_Nullable defaults, size_t count);
+                     const int *_Nullable defaults, size_t count, int leaves_cores);
 
 /// Starts one as a child, after `ckeychain_note_signals`. These descriptors are its output and its errors, or this
 /// program's if they are -1.
 int ckeychain_start_program(char *_Nullable const *_Nonnull arguments, char *_Nullable const *_Nonnull environment,
-                            const int *_Nullable defaults, size_t count, int output, int error,
+                            const int *_Nullable defaults, size_t count, int leaves_cores, int output, int error,
                             int *_Nonnull process);
 
 /// Whether it has ended, and how: its exit status, or the number of a signal, negative.

@@ -28,8 +28,8 @@ enum DockerHelper: Helper {
             }
             return 0
         } catch {
-            // Clients show what comes here, and nothing of standard error.
-            console.writeLast(HelperConsole.text(of: error) + "\n")
+            // Clients show what comes here on a terminal, and nothing of standard error.
+            console.writeLast(HelperConsole.escape(HelperConsole.text(of: error)) + "\n")
             return 1
         }
     }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KeychainSystem
 
 /// The programs that may be there to ask with, in the order in which they are tried.
 struct PinentryCandidates {
@@ -22,14 +23,9 @@ struct PinentryCandidates {
 
     /// A path that is absolute, or a name in one of the directories. Never anything below the working directory.
     private static func find(_ name: String, in directories: [String]) -> String? {
-        if name.hasPrefix("/") { return isProgram(name) ? name : nil }
+        if FilePath.isAbsolute(name) { return SearchPath.isProgram(name) ? name : nil }
         if name.contains("/") { return nil }
-        return directories.map { "\($0)/\(name)" }.first(where: isProgram)
-    }
-
-    private static func isProgram(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+        return SearchPath(directories: directories).program(name)
     }
 
     private static func describe(

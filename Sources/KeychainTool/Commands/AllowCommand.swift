@@ -6,10 +6,10 @@ internal import KeychainSystem
 
 struct AllowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "allow", abstract: "Let a project's keychain.toml have secrets of the keychain.",
+        commandName: "allow", abstract: "Let a project's keychain.toml or env file have secrets of the keychain.",
         discussion: """
-            Shows which items the file names and which command it has, and asks. 'keychainctl run' takes notice of the \
-            file then, in its directory and below, until its content changes.
+            Shows which items the file names and which command it has, and asks. The file counts for 'keychainctl run' \
+            then, until its content changes: a keychain.toml in its directory and below, an env file where it is named.
             """)
 
     @OptionGroup var store: StoreOptions
@@ -26,17 +26,19 @@ struct AllowCommand: ParsableCommand {
 
     func run() throws {
         if remove { return try place.deny(store, json: json) }
-        let project = try Project(try place.existingPath())
-        let report = ProjectReport(path: project.path, content: try project.content())
-        if !json { try Console.write(report.text) }
+        let file = try place.file()
+        let report = ReferenceReport(file)
+        if !json { for line in report.lines { try Console.write(line + "\n") } }
         if !yes {
-            if json { Console.note(report.text) }
+            if json { for line in report.lines { Console.note(line) } }
             try Confirmation.require(
-                "'keychainctl run' will give these to commands in \(FilePath.directory(of: project.path)) and below",
+                "'keychainctl run' will give these to commands "
+                    + (place.isProject
+                        ? "in \(FilePath.directory(of: file.path)) and below" : "that are started with --env-file"),
                 else: "it is not allowed")
         }
-        try AllowedProjects(store).allow(project)
-        if json { try Console.write(report.json(isAllowed: true, digest: project.digest).text + "\n") }
+        try AllowedFiles(store).allow(file)
+        if json { try Console.write(report.json(isAllowed: true, digest: file.digest).text + "\n") }
     }
 }
 
@@ -51,45 +53,52 @@ struct DenyCommand: ParsableCommand {
     func run() throws { try place.deny(store, json: json) }
 }
 
-/// Which project a command is about.
+/// Which file a command is about.
 struct ProjectPlace: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "The file, or its directory; otherwise the nearest keychain.toml in the working directory or above it.",
-            valueName: "path"), completion: .file(extensions: ["toml"]))
+            "A keychain.toml, its directory, or an env file; otherwise the nearest keychain.toml in the working directory or "
+                + "above it.",
+            valueName: "path"), completion: .file())
     var path: String?
 
     func validate() throws {
         if path == "" { throw ValidationError("A file cannot have an empty name.") }
     }
 
-    /// - Throws: `.itemNotFound` if there is none.
-    func existingPath() throws -> String {
-        if path != nil { return try namedPath() }
-        let directory = try Project.workingDirectory()
-        guard let found = Project.path(in: directory) else {
-            throw KeychainError(
-                .itemNotFound, message: "there is no \(ProjectFile.name) in \(directory) or above it")
-        }
-        return found
+    /// Whether it is a keychain.toml.
+    var isProject: Bool { path.map { isDirectory($0) || FilePath.name(of: $0) == ProjectFile.name } ?? true }
+
+    /// - Throws: `.itemNotFound` if it is not there.
+    func file() throws -> ReferenceFile {
+        isProject ? try ReferenceFile(project: try resolvedPath()) : try ReferenceFile(environment: try resolvedPath())
     }
 
-    /// Its directory without links. The file itself need not be there, and may be a link, which reading it refuses.
-    private func namedPath() throws -> String {
-        let given = URL(namedByPerson: path ?? ".").path
-        var isDirectory: ObjCBool = false
-        let isThere = FileManager.default.fileExists(atPath: given, isDirectory: &isDirectory)
-        let directory = isThere && isDirectory.boolValue ? given : FilePath.directory(of: given)
-        let name = isThere && isDirectory.boolValue ? ProjectFile.name : FilePath.name(of: given)
-        guard name == ProjectFile.name else {
-            throw KeychainError(.parameter, message: "\(given) is no \(ProjectFile.name), and no directory with one")
+    /// Without links in its directory. A keychain.toml need not be there, and may be a link, which reading it refuses.
+    private func resolvedPath() throws -> String {
+        guard let path else {
+            let directory = try ReferenceFile.workingDirectory()
+            guard let found = ReferenceFile.projectPath(in: directory) else {
+                throw KeychainError(
+                    .itemNotFound, message: "there is no \(ProjectFile.name) in \(directory) or above it")
+            }
+            return found
         }
+        let given = URL(namedByPerson: path).path
+        if !isProject, let real = try? ReferenceFile.withoutLinks(given) { return real }
+        let directory = isDirectory(given) ? given : FilePath.directory(of: given)
+        let name = isDirectory(given) ? ProjectFile.name : FilePath.name(of: given)
         return FilePath.join(URL(fileURLWithPath: directory).resolvingSymlinksInPath().path, name)
     }
 
+    private func isDirectory(_ path: String) -> Bool {
+        var isDirectory: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue
+    }
+
     func deny(_ store: StoreOptions, json: Bool) throws {
-        let path = try path == nil ? existingPath() : namedPath()
-        try AllowedProjects(store).remove(path)
+        let path = try resolvedPath()
+        try AllowedFiles(store).remove(path)
         let report = JSONValue.object([("path", .string(path)), ("allowed", .boolean(false))])
         try Console.write(json ? report.text + "\n" : "\(TerminalText.escape(path)) is not allowed any more\n")
     }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainModel
+internal import SwiftKeychain
 
 struct DeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -36,25 +37,25 @@ struct DeleteCommand: ParsableCommand {
         let queries = try filter.naming { try self.queries(session) }
         if dryRun { return try filter.naming { try show(queries, session) } }
         if needsConfirmation {
-            let meant = all ? "every" : "the only"
-            try Confirmation.require(
-                "\(meant) \(queries[0].itemClass.title) will be deleted", else: "everything is still there")
+            try Confirmation.require(try consequence(queries, session), else: "everything is still there")
         }
         let count = try filter.naming { try queries.reduce(0) { try $0 + session.delete($1) } }
         let report = JSONValue.object([("deleted", .number(Int64(count)))])
         try Console.write(json ? report.text + "\n" : "\(counted(count, "item")) deleted\n")
-        if Console.errorIsTerminal { try noteOneTimeKey(session) }
+        if let name = filter.name, Console.errorIsTerminal, try OneTimeItem.isBeside(name, session) {
+            Console.note(
+                "note: its key for one-time codes is left; 'keychainctl rm \(OneTimeItem.prefix)\(name)' deletes it")
+        }
     }
 
-    /// The key for one-time codes is an item of its own, beside the one that is gone.
-    private func noteOneTimeKey(_ session: KeychainSession) throws {
-        guard let name = filter.name, !name.hasPrefix(OneTimeItem.prefix) else { return }
-        var query = ItemQuery(.genericPassword)
-        query.attributes[.service] = .text(OneTimeItem.prefix + name)
-        query.synchronizable = .any
-        guard try session.has(query) else { return }
-        Console.note(
-            "note: its key for one-time codes is left; 'keychainctl rm \(OneTimeItem.prefix)\(name)' deletes it")
+    /// "all 3 generic passwords in /home/ada/.local/share/keychain will be deleted".
+    private func consequence(_ queries: [ItemQuery], _ session: KeychainSession) throws -> String {
+        let itemClass = queries[0].itemClass
+        guard all else { return "the only \(itemClass.title) in \(session.host.place) will be deleted" }
+        let found = try session.find(queries[0])
+        let count = found.items.count == 1 ? "the \(itemClass.title)" : "all \(itemClass.counted(found.items.count))"
+        let more = found.hasConstrained ? ", and those that ask for authentication," : ""
+        return "\(count) in \(session.host.place)\(more) will be deleted"
     }
 
     /// Queries for the items that are to be deleted: at least one, and no item is meant by two of them.
@@ -82,8 +83,14 @@ struct DeleteCommand: ParsableCommand {
         try Console.write("\(counted(sorted.count, "item")) would be deleted\n")
     }
 
+    private func meaning(_ session: KeychainSession) throws -> KeychainSession.Meaning {
+        do { return try session.meaning(of: try filter.levels()) } catch let error as AmbiguousMatch {
+            throw filter.name == nil ? error.adding(", or delete all of them with --all") : error
+        }
+    }
+
     private func one(_ session: KeychainSession) throws -> ItemQuery {
-        switch try session.meaning(of: try filter.levels()) {
+        switch try meaning(session) {
         case .exactly(let query): return query
         // Nobody can say how many there are without reading them, except where only one is possible.
         case .asking(let query) where query.meansAtMostOne: return query

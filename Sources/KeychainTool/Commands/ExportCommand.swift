@@ -65,6 +65,7 @@ struct ExportCommand: ParsableCommand {
         } else {
             try Console.write((json ? report.json.text : TerminalText.escape(report.text)) + "\n")
         }
+        if summary.items == 0 && summary.leftOut.count > 0 { Console.note("note: there is no item in this export") }
         if summary.leftOut.unreadable > 0 {
             Console.complain(
                 "\(counted(summary.leftOut.unreadable, "item")) could not be exported: damaged, or with a date or "
@@ -103,6 +104,10 @@ private final class Export {
             // Nobody knows how many there are in one group.
             if group == nil { line.show(count, of: total) }
             try heedSignals()
+        }
+        // Most probably the name is mistyped, which would be seen on the day of the restore.
+        if let group, count == 0 {
+            throw KeychainError(.itemNotFound, message: "no item is in the access group \(group): nothing was exported")
         }
         try writer.finish(leftOut: summary.leftOut)
         line.end()

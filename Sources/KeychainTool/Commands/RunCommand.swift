@@ -10,8 +10,9 @@ struct RunCommand: ParsableCommand {
         usage: "keychainctl run [<options>] [-- <command> ...]",
         discussion: """
             Variables with references, such as keychain://generic/SERVICE/ACCOUNT, have the secret of that item in the \
-            command. References are looked for in the environment, in a keychain.toml that 'keychainctl allow' allowed, \
-            and in the env files; of these the later ones count. If one secret is missing, nothing is started. \
+            command. References are looked for in the environment, in a project's keychain.toml and in the env files; of \
+            these the later ones count. A file that others may have written, in a repository for example, counts when it is \
+            allowed: a person at a terminal is asked once, a script says --allow. If one secret is missing, nothing is started. \
             The exit status is the command's; 127 if there is no such command and 126 if it cannot be started.
 
             In output to files and pipes secrets are masked. That is against accidents, and keeps no secret from anybody.
@@ -51,6 +52,9 @@ struct RunCommand: ParsableCommand {
     var machines: [String] = []
     @Flag(help: "Mask nothing. The command takes the place of keychainctl.") var noMasking = false
     @Flag(help: "Leave out a keychain.toml.") var noProject = false
+    @Flag(help: "Let a keychain.toml and env files count as they are now, without 'keychainctl allow'; for scripts.")
+    var allow = false
+    @Flag(help: "Let the command leave core files, which have its secrets in them.") var cores = false
     @Argument(
         parsing: .captureForPassthrough,
         help: ArgumentHelp(

@@ -8,7 +8,7 @@ internal import SwiftKeychain
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Tell where the keychain is, what it holds and what protects it.",
-        discussion: "Six lines; with --verbose what each part does not protect, too. It never makes a store.")
+        discussion: "A few lines; with --verbose what each part does not protect, too. It never makes a store.")
 
     @OptionGroup var store: StoreOptions
     @Flag(name: .shortAndLong, help: "Tell everything, with the limits of the protection.") var verbose = false

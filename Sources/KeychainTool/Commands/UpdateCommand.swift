@@ -40,10 +40,24 @@ struct UpdateCommand: ParsableCommand {
             let query = try ready.soleMatch(of: levels)
             try ready.update(UpdateRequest(query, changes: changes))
             try source.noteIfGenerated()
+            try noteOneTimeKey(ready)
             if json, let item = try ready.items(of: query.reference, wantsSecrets: false).first {
                 try Console.write(item.json.text + "\n")
             }
         }
+    }
+}
+
+extension UpdateCommand {
+    /// The key for one-time codes is an item of its own, which is found by its own name.
+    private func noteOneTimeKey(_ session: KeychainSession) throws {
+        guard let name = filter.name, let new = changes.setService, !source.totp, Console.errorIsTerminal,
+            try OneTimeItem.isBeside(name, session)
+        else { return }
+        let prefix = OneTimeItem.prefix
+        Console.note(
+            "note: its key for one-time codes keeps its name; 'keychainctl update \(prefix)\(name) --set-service "
+                + "\(prefix)\(new)' renames it")
     }
 }
 

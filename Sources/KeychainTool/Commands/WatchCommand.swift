@@ -22,6 +22,10 @@ struct WatchCommand: ParsableCommand {
 
     func run() throws {
         if case .daemon = try ChosenHost(store.configuration) {
+            // A daemon that does not run is an error, as for every command.
+            guard try KeychainSession(store).connection.lockStatus().isWatched else {
+                throw KeychainError(.notAvailable, message: LockStatus.warningOfNoLogind)
+            }
             Console.note("keychaind has the keychain and locks it with the session: there is nothing to watch")
             return
         }

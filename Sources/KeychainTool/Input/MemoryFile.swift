@@ -1,4 +1,5 @@
 internal import CKeychainLinux
+internal import Foundation
 internal import Glibc
 internal import KeychainModel
 
@@ -25,6 +26,9 @@ struct MemoryFile {
 
     /// By which a program finds it that this one becomes or starts.
     var inheritedPath: String { "/dev/fd/\(descriptor)" }
+
+    /// By which a program reads it that this one starts, as its standard input.
+    var handle: FileHandle { FileHandle(fileDescriptor: descriptor, closeOnDealloc: false) }
 
     /// By which another program of this user finds it.
     var path: String { "/proc/\(getpid())/fd/\(descriptor)" }

@@ -3,7 +3,7 @@ internal import KeychainModel
 /// Several items match where one is wanted. The command never guesses: it shows them, without their secrets.
 struct AmbiguousMatch: Error {
     let items: [Item]
-    let error: KeychainError
+    private(set) var error: KeychainError
 
     init(_ hits: KeychainSession.Hits) {
         items = hits.items.sortedForPeople
@@ -19,6 +19,15 @@ struct AmbiguousMatch: Error {
             .parameter,
             message: "\(items.countedByClass) match in the access group\(groups.count > 1 ? "s" : "") "
                 + "\(groups.joined(separator: ", "))\(more): \(items.adviceToTellApart)")
+    }
+}
+
+extension AmbiguousMatch {
+    /// With another way to go on behind the advice.
+    func adding(_ advice: String) -> AmbiguousMatch {
+        var match = self
+        match.error = KeychainError(error.code, message: error.message + advice)
+        return match
     }
 }
 

@@ -17,7 +17,17 @@ extension KeychainSession {
     }
 
     /// Before a person is asked for a passcode that would be of no use.
-    static func requirePasscode(_ options: StoreOptions) throws(KeychainError) { _ = try withPasscode(options) }
+    ///
+    /// - Throws: as ``withPasscode(_:)`` does, and `.authenticationFailed` while no passcode is looked at.
+    static func requirePasscode(_ options: StoreOptions) throws(KeychainError) {
+        let (_, status) = try withPasscode(options)
+        guard status.secondsUntilNextAttempt == 0 else {
+            let wait = DurationText.text(seconds: Int(status.secondsUntilNextAttempt.rounded(.up)))
+            throw KeychainError(
+                .authenticationFailed,
+                message: "after \(status.failedAttempts) wrong answers none is looked at for another \(wait)")
+        }
+    }
 
     /// - Throws: `.duplicateItem` if a passcode is set.
     static func requireNoPasscode(_ options: StoreOptions) throws(KeychainError) {
@@ -37,12 +47,17 @@ extension KeychainSession {
 }
 
 extension LockStatus {
-    static let warningOfNoWatcher =
-        "nothing locks the keychain when this session is locked or the machine goes to sleep, until 'keychainctl watch' "
-        + "runs"
+    private static let withoutWatcher =
+        "nothing locks the keychain when this session is locked or the machine goes to sleep"
+
+    static let warningOfNoLogind = withoutWatcher + ": keychaind has no systemd-logind to hear it from"
+
+    var warningOfNoWatcher: String {
+        keyPlace == .daemon ? Self.warningOfNoLogind : Self.withoutWatcher + ", until 'keychainctl watch' runs"
+    }
 
     /// Tells a person who has just unlocked that it will stay so.
     func noteIfUnwatched() {
-        if Console.errorIsTerminal && !isWatched { Console.note("note: " + Self.warningOfNoWatcher) }
+        if Console.errorIsTerminal && !isWatched { Console.note("note: " + warningOfNoWatcher) }
     }
 }

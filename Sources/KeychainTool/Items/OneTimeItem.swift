@@ -6,6 +6,15 @@ enum OneTimeItem {
     /// Before the name of the item that the code is for.
     static let prefix = "otpauth:"
 
+    /// Whether there is one for the item of a name. It keeps its own name, whatever becomes of that item.
+    static func isBeside(_ name: String, _ session: KeychainSession) throws -> Bool {
+        if name.hasPrefix(prefix) { return false }
+        var query = ItemQuery(.genericPassword)
+        query.attributes[.service] = .text(prefix + name)
+        query.synchronizable = .any
+        return try session.has(query)
+    }
+
     /// - Throws: `.parameter` if it has no such key.
     static func key(of item: Item) throws -> OneTimeKey {
         let secret = try item.requireSecret()

@@ -4,6 +4,7 @@ internal import ArgumentParser
 enum CommandNames {
     /// - Throws: if one is none, with the one that was probably meant.
     static func requireKnown(_ arguments: some Collection<String>) throws(ValidationError) {
+        try requireNoLetters(arguments.prefix { $0 != "--" }.map(\.self))
         var command: any ParsableCommand.Type = KeychainCommand.self
         var path = "keychainctl"
         for name in arguments.first == "help" ? arguments.dropFirst() : arguments[...] {
@@ -25,6 +26,15 @@ enum CommandNames {
             command = commands[place]
             path += " " + name
         }
+    }
+
+    /// Options of one letter are not written together here: -dash is a name, and no wish for the help of -h.
+    private static func requireNoLetters(_ words: [String]) throws(ValidationError) {
+        guard let word = words.first(where: { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.utf8.count > 2 }) else {
+            return
+        }
+        throw ValidationError(
+            "There is no option \(word). A name that begins with - stands behind --: keychainctl … -- \(word)")
     }
 
     /// Whether `add` stores a generic password if this word follows: it says so, or is the name of an item.

@@ -83,7 +83,10 @@ enum Console {
     static func complainOfUsage(_ message: String) {
         let arguments = CommandLine.arguments.flatMap { [$0[...]] + $0.split(separator: "=", maxSplits: 1) }
         let hostile = arguments.filter { $0.unicodeScalars.contains(where: TerminalText.isHidden) }
-        writeError(hostile.reduce(message) { $0.replacing($1, with: TerminalText.escape(String($1))) } + "\n")
+        let harmless = hostile.reduce(message) { $0.replacing($1, with: TerminalText.escape(String($1))) }
+        for line in harmless.split(separator: "\n", omittingEmptySubsequences: false) {
+            writeError(TerminalText.fold(String(line), indent: 2, width: errorWidth) + "\n")
+        }
     }
 
     /// A question, whose answer goes on the same line.

@@ -38,7 +38,7 @@ struct LockReport {
         switch status.state {
         case .unlocked: "unlocked: every item can be used"
         case .locked: "locked: what is accessible \"after first unlock\" or \"always\" can be used"
-        case .neverUnlocked: "not unlocked since the system started: what is accessible \"always\" can be used"
+        case .neverUnlocked: "\(status.neverUnlocked): what is accessible \"always\" can be used"
         }
     }
 
@@ -54,7 +54,7 @@ struct LockReport {
     private var watcherInWords: String {
         status.isWatched
             ? "locks the keychain when the session is locked or the machine goes to sleep"
-            : "none. Warning: \(LockStatus.warningOfNoWatcher)"
+            : "none. Warning: \(status.warningOfNoWatcher)"
     }
 
     private var attemptsInWords: String {

@@ -10,7 +10,7 @@ final class ProgressLine {
     init(_ title: String) { self.title = title }
 
     func show(_ done: Int, of total: Int) {
-        guard Console.errorIsTerminal else { return }
+        guard Console.errorIsTerminal, total > 0 else { return }
         Console.overwriteLine(Self.text(title, done, of: total))
         isOpen = true
     }

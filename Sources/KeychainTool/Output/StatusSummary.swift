@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// What a person wants of `status` most days, in six lines.
+/// What a person wants of `status` most days, in a few lines.
 struct StatusSummary {
     /// nil: there is no store yet.
     var status: StoreStatus?
@@ -31,6 +31,11 @@ struct StatusSummary {
     }
 }
 
+extension LockStatus {
+    /// A daemon starts with no keys.
+    var neverUnlocked: String { "not unlocked since \(keyPlace == .daemon ? "keychaind" : "the system") started" }
+}
+
 /// The state of the lock in short words.
 struct LockSummary {
     var status: LockStatus
@@ -40,7 +45,7 @@ struct LockSummary {
         return switch status.state {
         case .unlocked: "unlocked"
         case .locked: "locked: what is accessible \"always\" or \"after first unlock\" opens"
-        case .neverUnlocked: "not unlocked since the system started"
+        case .neverUnlocked: status.neverUnlocked
         }
     }
 
@@ -66,8 +71,14 @@ struct LockSummary {
             status.isWatched ? "with the session and before sleep" : nil,
             status.idleLimit.map { "after \(DurationText.text(seconds: $0)) without use" },
         ].compactMap(\.self)
-        if ways.isEmpty { return "nothing locks it by itself until 'keychainctl watch' runs" }
+        let isDaemons = status.keyPlace == .daemon
+        if ways.isEmpty {
+            return "nothing locks it by itself"
+                + (isDaemons ? ": keychaind has no systemd-logind" : " until 'keychainctl watch' runs")
+        }
         return ways.joined(separator: ", ")
-            + (status.isWatched ? "" : "; not with the session: run 'keychainctl watch'")
+            + (status.isWatched
+                ? ""
+                : "; not with the session: " + (isDaemons ? "there is no systemd-logind" : "run 'keychainctl watch'"))
     }
 }

@@ -19,21 +19,28 @@ struct TableColumn {
         width = cells.map(TerminalText.columns).max() ?? 0
     }
 
-    /// The columns that a terminal has room for, cut where they have to be.
+    /// The columns that a terminal has room for. Those that tell nothing go first, then the others by their worth; what names
+    /// an item is cut last.
     static func fitted(_ columns: [TableColumn], to limit: Int) -> [TableColumn] {
         var columns = columns
-        while isTooWide(columns.map { $0.canBeCut ? min($0.width, narrowest) : $0.width }, limit),
+        while isTooWide(columns.map { $0.tellsNothing ? $0.width : $0.leastWidth }, limit),
             let least = leastWorth(columns)
         {
             columns.remove(at: least)
         }
-        while isTooWide(columns.map(\.width), limit),
-            let widest = columns.indices.filter({ columns[$0].canBeCut })
-                .max(by: { columns[$0].width < columns[$1].width }), columns[widest].width > 1
-        {
-            columns[widest].width -= 1
-        }
+        while isTooWide(columns.map(\.width), limit), let widest = widest(of: columns) { columns[widest].width -= 1 }
         return columns
+    }
+
+    /// As long as the column is not left out. A name is cut only when it is alone with others.
+    private var leastWidth: Int { canBeCut && worth != nil ? min(width, Self.narrowest) : width }
+
+    /// The column that is to be cut next; nil: there is nothing left to cut.
+    private static func widest(of columns: [TableColumn]) -> Int? {
+        func width(_ column: Int) -> Int { columns[column].width }
+        let cut = columns.indices.filter { columns[$0].canBeCut }
+        return cut.filter { columns[$0].worth != nil && width($0) > narrowest }.max { width($0) < width($1) }
+            ?? cut.filter { width($0) > 1 }.max { width($0) < width($1) }
     }
 
     private static func isTooWide(_ widths: [Int], _ limit: Int) -> Bool {
@@ -45,10 +52,9 @@ struct TableColumn {
         columns.indices.filter { columns[$0].worth != nil }.min { columns[$0].order < columns[$1].order }
     }
 
-    private var order: (Int, Int) {
-        let tellsNothing = cells.dropFirst().allSatisfy { $0 == "-" || $0 == usual }
-        return (tellsNothing ? 0 : 1, worth ?? .max)
-    }
+    private var tellsNothing: Bool { cells.dropFirst().allSatisfy { $0 == "-" || $0 == usual } }
+
+    private var order: (Int, Int) { (tellsNothing ? 0 : 1, worth ?? .max) }
 
     /// The cell of a row, cut or filled to the column's width.
     func padded(_ row: Int) -> String {

@@ -48,8 +48,11 @@ struct MaskedRun {
         guard failure == 0 else {
             throw ToolFailure(message: "cannot wait for signals: \(String(cString: strerror(failure)))")
         }
+        defer { tellOfBinary() }
         let process = try program.start(output: output?.writeEnd ?? -1, errors: errors?.writeEnd ?? -1)
         whenStarted()
+        // What is masked stays in memory. A limit of core files alone keeps no core back where the hard limit is 0.
+        _ = ckeychain_hide_process()
         for stream in streams { stream.closeWriteEnd() }
         var end: ProgramEnd?
         var interrupts = Interrupts()
@@ -69,6 +72,13 @@ struct MaskedRun {
             if polls[0].revents != 0 { try heedSignals(process, &end, &interrupts) }
             for (stream, poll) in zip(open, polls.dropFirst()) where poll.revents != 0 { stream.advance() }
         }
+    }
+
+    private func tellOfBinary() {
+        guard streams.contains(where: \.hasChangedBinary) else { return }
+        Console.note(
+            "note: a secret was masked in output that is not text, which may be of no use now: --no-masking leaves all output "
+                + "as it is")
     }
 
     /// Passes on what processes sent. What the kernel sends, for a key of the terminal, the child gets too.
@@ -126,9 +136,6 @@ struct ProgramEnd {
     /// Ends this program in the same way, so that a shell sees no difference.
     func repeatHere() throws -> Never {
         guard status < 0 else { throw ExitCode(status) }
-        // The program has left a core file, if one was wanted.
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         Glibc.signal(-status, SIG_DFL)
         kill(getpid(), -status)
         // The first process of a container is not ended by its own signal.

@@ -38,6 +38,8 @@ final class MaskedStream {
         return [S_IFREG, S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
     }
 
+    var hasChangedBinary: Bool { mask.hasChangedBinary }
+
     func closeWriteEnd() {
         if let writeEnd { close(writeEnd) }
         writeEnd = nil

@@ -10,10 +10,10 @@ struct Netrc {
 
     /// Adds a line for an item.
     ///
-    /// - Returns: false if such a file has no place for it: it is for another protocol, it names no server or no account, or
-    ///   has a line end or a zero byte in it.
+    /// - Returns: false if such a file has no place for it: it is for another protocol, for a port of its own or a path, it
+    ///   names no server or no account, or has a line end or a zero byte in it.
     mutating func add(_ item: Item) -> Bool {
-        guard let secret = item.secret, secret.count > 0, Self.isMeant(item.attributes[.internetProtocol]),
+        guard let secret = item.secret, secret.count > 0, Self.isMeant(item),
             case .text(let server)? = item.attributes[.server], case .text(let account)? = item.attributes[.account],
             !server.isEmpty, !account.isEmpty,
             [server, account].allSatisfy({ Array($0.utf8).withUnsafeBytes(Self.fits) }),
@@ -28,9 +28,21 @@ struct Netrc {
         return true
     }
 
-    private static func isMeant(_ value: AttributeValue?) -> Bool {
-        guard case .text(let code)? = value, !code.isEmpty else { return true }
-        return [.http, .https, .ftp, .ftps].contains(InternetProtocol(code: code))
+    /// The protocols that readers of such files speak, with the port that each has when none is named.
+    private static let ports: [InternetProtocol?: Int64] = [nil: 0, .http: 80, .https: 443, .ftp: 21, .ftps: 990]
+
+    /// nil: none is named.
+    private static func internetProtocol(_ item: Item) -> InternetProtocol?? {
+        guard case .text(let code)? = item.attributes[.internetProtocol], !code.isEmpty else { return .some(nil) }
+        return InternetProtocol(code: code).map(Optional.some)
+    }
+
+    /// A line holds for every port and every path of its server.
+    private static func isMeant(_ item: Item) -> Bool {
+        if case .text(let path)? = item.attributes[.path], !path.isEmpty { return false }
+        guard let name = internetProtocol(item), let usual = ports[name] else { return false }
+        if case .number(let port)? = item.attributes[.port] { return port == 0 || port == usual }
+        return true
     }
 
     private static func fits(_ bytes: UnsafeRawBufferPointer) -> Bool {

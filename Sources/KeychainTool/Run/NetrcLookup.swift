@@ -35,12 +35,13 @@ struct NetrcLookup {
             try problems.note(machine.map { "--machine \($0)" } ?? "--netrc") {
                 let filter = filter(machine)
                 let items = try filter.naming { try passwords(of: try filter.query(for: .internetPassword)) }
-                let taken = items.sortedForPeople.filter { netrc.add($0) }
+                let taken = items.sortedForPeople.filter { !items.haveOtherProtocol($0) && netrc.add($0) }
                 if taken.isEmpty || (machine != nil && taken.count < items.count) {
                     throw KeychainError(
                         .parameter,
                         message: "\(items.count - taken.count) of \(items.count) passwords do not fit a netrc: "
-                            + "it has a place for a server, an account and a secret of one line, for http, https or ftp"
+                            + "it has a place for a server, an account and a secret of one line, and none for a port, a path "
+                            + "or one of two protocols"
                     )
                 }
                 if taken.count < items.count {
@@ -64,5 +65,15 @@ struct NetrcLookup {
             query.authenticationUI = .skip
         }
         return try session.items(of: query, wantsSecrets: true)
+    }
+}
+
+extension [Item] {
+    /// Whether one of them is for the same server by another protocol: a line of a netrc holds for both.
+    fileprivate func haveOtherProtocol(_ item: Item) -> Bool {
+        contains {
+            $0.attributes[.server] == item.attributes[.server]
+                && $0.attributes[.internetProtocol] != item.attributes[.internetProtocol]
+        }
     }
 }

@@ -9,6 +9,8 @@ struct RunEnvironment {
         /// "NAME=value" as this program got it, whatever bytes it has.
         case inherited(UnsafeMutablePointer<CChar>)
         case text(String)
+        /// As a file sets it, with "FILE:LINE:COLUMN: ".
+        case read(String, place: String)
         case secret(SecretBytes)
     }
 
@@ -29,6 +31,9 @@ struct RunEnvironment {
     }
 
     mutating func set(_ name: String, _ text: String) { replace(name, .text(text)) }
+    mutating func set(_ variable: NamedValue, from path: String) {
+        replace(variable.name, .read(variable.value, place: "\(path):\(variable.line):\(variable.column): "))
+    }
     mutating func set(_ name: String, _ secret: SecretBytes) { replace(name, .secret(secret)) }
 
     mutating func remove(_ name: String) {
@@ -63,7 +68,9 @@ struct RunEnvironment {
             do throws(ItemReference.Flaw) {
                 found.append(NamedReference(name: name, reference: try ItemReference(text)))
             } catch {
-                throw KeychainError(.parameter, message: "\(name): \(error.message). Nothing was started")
+                throw KeychainError(
+                    .parameter,
+                    message: "\(Self.place(of: variable.value))\(name): \(error.message). Nothing was started")
             }
         }
         return found.sorted { $0.name < $1.name }
@@ -73,10 +80,12 @@ struct RunEnvironment {
         switch value {
         // A text that is not UTF-8 has replacement characters in it.
         case .inherited(let variable): String(cString: variable + min(strlen(variable), strcspn(variable, "=") + 1))
-        case .text(let text): text
+        case .text(let text), .read(let text, _): text
         case .secret: nil
         }
     }
+
+    private static func place(of value: Value) -> String { if case .read(_, let place) = value { place } else { "" } }
 
     // MARK: Handing over
 
@@ -88,7 +97,7 @@ struct RunEnvironment {
         variables.compactMap(\.self).filter { variable in
             switch variable.value {
             case .inherited: false
-            case .text(let text): variable.name.count + text.utf8.count + 2 > Self.mostBytes
+            case .text(let text), .read(let text, _): variable.name.count + text.utf8.count + 2 > Self.mostBytes
             case .secret(let secret): variable.name.count + secret.count + 2 > Self.mostBytes
             }
         }.map { String(decoding: $0.name, as: UTF8.self) }
@@ -101,7 +110,7 @@ struct RunEnvironment {
         for variable in variables.compactMap(\.self) {
             switch variable.value {
             case .inherited(let pointer): pointers.append(pointer)
-            case .text(let text):
+            case .text(let text), .read(let text, _):
                 copies.append(
                     Self.assignment(variable.name, Array(text.utf8).withUnsafeBytes { SecretBytes(copying: $0) }))
                 pointers.append(copies.last?.baseAddress)

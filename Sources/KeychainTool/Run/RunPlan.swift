@@ -15,15 +15,11 @@ final class RunPlan {
     init(_ options: RunCommand) throws {
         self.options = options
         var environment = RunEnvironment()
-        var line: String?
-        if !options.noProject, let path = Project.path(in: try Project.workingDirectory()) {
-            let content = try Self.content(ofProject: path, options.store)
-            for variable in content.variables { environment.set(variable.name, variable.value) }
-            line = content.command
+        let files = try Self.files(options)
+        for file in files {
+            for variable in file.content.variables { environment.set(variable, from: file.path) }
         }
-        for path in options.environmentFiles {
-            for variable in try Self.read(path).variables { environment.set(variable.name, variable.value) }
-        }
+        let line = files.lazy.compactMap(\.content.command).first
         guard line != nil || !options.command.isEmpty else {
             throw ValidationError("There is no command: write it behind --, as in 'keychainctl run -- make'.")
         }
@@ -33,24 +29,23 @@ final class RunPlan {
         try requireReferences()
     }
 
-    private static func content(ofProject path: String, _ store: StoreOptions) throws -> ProjectFile {
+    /// The project's file and the env files, which may all give secrets to the command.
+    private static func files(_ options: RunCommand) throws -> [ReferenceFile] {
         do {
-            let project = try Project(path)
-            try AllowedProjects(store).require(project)
-            return try project.content()
+            var files: [(file: ReferenceFile, otherwise: String)] = []
+            if !options.noProject,
+                let path = ReferenceFile.projectPath(in: try ReferenceFile.workingDirectory())
+            {
+                files.append((try ReferenceFile(project: path), "leave it out with --no-project"))
+            }
+            files += try options.environmentFiles.map { (try ReferenceFile(environment: $0), "leave it out") }
+            let allowed = try AllowedFiles(options.store)
+            for (file, otherwise) in files where !options.allow {
+                try allowed.require(file, otherwise: otherwise, mayAsk: !options.authentication.noInteraction)
+            }
+            return files.map(\.file)
         } catch let error as KeychainError {
-            throw KeychainError(
-                error.code, message: "\(error.message). --no-project leaves it out; nothing was started", cause: error)
-        }
-    }
-
-    private static func read(_ path: String) throws -> EnvironmentFile {
-        let limit = 4 << 20
-        let bytes = try FileInput.read(path, limit: limit, otherwise: "\(path) has more than 4 MiB")
-        do throws(SyntaxFlaw) {
-            return try bytes.withUnsafeBytes { (bytes) throws(SyntaxFlaw) in try EnvironmentFile(bytes) }
-        } catch {
-            throw KeychainError(.parameter, message: error.text(of: path) + ". Nothing was started")
+            throw KeychainError(error.code, message: "\(error.message). Nothing was started", cause: error)
         }
     }
 
@@ -73,7 +68,7 @@ final class RunPlan {
     /// - Parameter secrets: Gets what is to be masked.
     func prepare(_ secrets: inout [SecretBytes]) throws -> RunProgram {
         if !references.isEmpty || options.netrc { try lookUp(&secrets) }
-        return RunProgram(line: command, environment)
+        return RunProgram(line: command, environment, leavesCores: options.cores)
     }
 
     /// The keychain is closed when this returns, and stays so while the program runs.

@@ -8,10 +8,14 @@ struct RunProgram {
     /// Its name and arguments, with a final nil.
     private let words: UnsafePointer<UnsafeMutablePointer<CChar>?>
     private let environment: RunEnvironment
+    private let leavesCores: Int32
 
-    /// - Parameter line: For the shell; nil: the words behind "--" on the command line.
-    init(line: String?, _ environment: RunEnvironment) {
+    /// - Parameters:
+    ///   - line: For the shell; nil: the words behind "--" on the command line.
+    ///   - leavesCores: Whether it may leave core files, which have its variables in them.
+    init(line: String?, _ environment: RunEnvironment, leavesCores: Bool) {
         self.environment = environment
+        self.leavesCores = leavesCores ? 1 : 0
         if let line {
             let words = ["/bin/sh", "-c", line].map { (word: String) in strdup(word) } + [nil]
             let copy = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: words.count)
@@ -29,7 +33,7 @@ struct RunProgram {
     /// Puts it in the place of this process.
     func replaceThis() throws -> Never {
         let defaults = StandardStreams.signalsIgnoredHere
-        try refuse(environment.withPointers { ckeychain_become(words, $0, defaults, defaults.count) })
+        try refuse(environment.withPointers { ckeychain_become(words, $0, defaults, defaults.count, leavesCores) })
     }
 
     /// Starts it as a child.
@@ -42,7 +46,7 @@ struct RunProgram {
         let defaults = StandardStreams.signalsIgnoredHere
         var process: Int32 = -1
         let failure = environment.withPointers {
-            ckeychain_start_program(words, $0, defaults, defaults.count, output, errors, &process)
+            ckeychain_start_program(words, $0, defaults, defaults.count, leavesCores, output, errors, &process)
         }
         if failure != 0 { try refuse(failure) }
         return process

@@ -54,19 +54,26 @@ struct SetupChange: Codable, Equatable {
     // MARK: Making it
 
     /// - Throws: ``ToolFailure`` if the file was changed since this was planned, so that it cannot be made any more.
-    mutating func make(_ scratch: URL) throws {
-        for directory in newDirectories where mkdir(directory, 0o755) != 0 && errno != EEXIST {
+    mutating func make() throws {
+        for directory in newDirectories where mkdir(directory, 0o700) != 0 && errno != EEXIST {
             throw KeychainError(file: directory, "make", errno)
         }
         if case .link(let target) = content {
             guard symlink(target, path) == 0 else { throw KeychainError(file: path, "make", errno) }
             return
         }
-        let file = try SetupFile(path)
-        let former = file.content ?? Data()
-        let new = try naming { try content.applied(to: former, scratch) }
-        try file.replace(with: new)
-        trace = TextEdit(from: former, to: new).map { Trace(edit: $0, digest: Self.digest(new)) }
+        trace = try withLock {
+            let file = try SetupFile(path)
+            let former = file.content ?? Data()
+            let new = try naming { try content.applied(to: former) }
+            try file.replace(with: new)
+            return TextEdit(from: former, to: new).map { Trace(edit: $0, digest: Self.digest(new)) }
+        }
+    }
+
+    /// Does `body` while the tool itself does not change the file, as far as it has a lock.
+    private func withLock<R>(_ body: () throws -> R) throws -> R {
+        if case .value = content { try GitLock(of: path).withLock(body) } else { try body() }
     }
 
     private static func digest(_ bytes: Data) -> Data { DigestAlgorithm.sha256.digest(of: bytes) }
@@ -75,14 +82,18 @@ struct SetupChange: Codable, Equatable {
 
     /// - Returns: false: nothing of it is there any more.
     /// - Throws: ``ToolFailure`` if it is there in another form: then the file is left as it is.
-    func takeBack(_ scratch: URL) throws -> Bool {
+    func takeBack() throws -> Bool {
         if case .link(let target) = content {
             guard Self.target(of: path) == target else { return false }
             guard unlink(path) == 0 else { throw KeychainError(file: path, "remove", errno) }
             return true
         }
+        return access(path, F_OK) == 0 ? try withLock { try takeBackSetting() } : false
+    }
+
+    private func takeBackSetting() throws -> Bool {
         let file = try SetupFile(path)
-        guard let present = file.content, let former = try former(of: present, scratch) else { return false }
+        guard let present = file.content, let former = try former(of: present) else { return false }
         if isNew && content.isNothing(former) {
             guard try SetupFile(path).content == present else {
                 throw ToolFailure(message: "\(path) was changed by another program meanwhile: try again")
@@ -94,11 +105,11 @@ struct SetupChange: Codable, Equatable {
         return true
     }
 
-    private func former(of present: Data, _ scratch: URL) throws -> Data? {
+    private func former(of present: Data) throws -> Data? {
         if let trace, trace.digest == Self.digest(present), trace.edit.isIn(present) {
             return trace.edit.takenBack(from: present)
         }
-        return try naming { try content.takenBack(from: present, scratch) }
+        return try naming { try content.takenBack(from: present) }
     }
 
     /// Does `body`, whose failures are ends of sentences that begin with the file.
@@ -112,6 +123,7 @@ struct SetupChange: Codable, Equatable {
     /// is told of when it is to be changed.
     func removeLeftover() throws {
         if isLink { return }
+        if case .value = content { GitLock(of: path).removeLeftover() }
         do { try SetupFile(path).removeLeftover() } catch is ToolFailure {}
     }
 
@@ -131,23 +143,23 @@ enum SetupContent: Codable, Equatable {
     case link(target: String)
 
     /// - Throws: ``ToolFailure``, with the end of a sentence that begins with the file, if that is not possible any more.
-    func applied(to content: Data, _ scratch: URL) throws -> Data {
+    func applied(to content: Data) throws -> Data {
         switch self {
         case .line(let setting): try setting.applied(to: content)
         case .member(let member): try member.applied(to: content)
-        case .value(let value): try value.applied(to: content, scratch)
+        case .value(let value): try value.applied(to: content)
         case .link: content
         }
     }
 
     /// nil: nothing of it is there.
     ///
-    /// - Throws: ``ToolFailure``, as ``applied(to:_:)`` does, if it is there in another form.
-    func takenBack(from content: Data, _ scratch: URL) throws -> Data? {
+    /// - Throws: ``ToolFailure``, as ``applied(to:)`` does, if it is there in another form.
+    func takenBack(from content: Data) throws -> Data? {
         switch self {
         case .line(let setting): try setting.takenBack(from: content)
         case .member(let member): try member.takenBack(from: content)
-        case .value(let value): try value.takenBack(from: content, scratch)
+        case .value(let value): try value.takenBack(from: content)
         case .link: nil
         }
     }

@@ -73,6 +73,8 @@ struct SetupCommand: ParsableCommand {
         do {
             let plan = try tool.plan(surroundings)
             report.state = !plan.isPossible ? .impossible : plan.changes.isEmpty ? .present : .absent
+            report.isEffective = plan.isEffective
+            report.notes += plan.notes
         } catch {
             report.notes.append(Self.text(of: error))
         }
@@ -81,12 +83,11 @@ struct SetupCommand: ParsableCommand {
 
     private func perform(_ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) throws -> SetupReport {
         if dryRun { return try undo ? plannedBack(tool, surroundings) : planned(tool, surroundings) }
-        return try SetupRecord.withLock(surroundings.environment) { scratch in
-            GitValue.removeLeftovers(scratch)
+        return try SetupRecord.withLock(surroundings.environment) {
             for change in try SetupRecord.readable(tool.name, surroundings.environment)?.changes ?? [] {
                 try change.removeLeftover()
             }
-            return try undo ? takeBack(tool, surroundings, scratch) : setUp(tool, surroundings, scratch)
+            return try undo ? takeBack(tool, surroundings) : setUp(tool, surroundings)
         }
     }
 
@@ -95,12 +96,11 @@ struct SetupCommand: ParsableCommand {
     private func planned(_ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) throws -> SetupReport {
         let plan = try tool.plan(surroundings)
         let state = !plan.isPossible ? SetupReport.State.impossible : plan.changes.isEmpty ? .present : .planned
-        return SetupReport(tool: tool.name, state: state, changes: plan.changes, notes: plan.notes)
+        return SetupReport(
+            tool: tool.name, state: state, changes: plan.changes, notes: plan.notes, isEffective: plan.isEffective)
     }
 
-    private func setUp(
-        _ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings, _ scratch: URL
-    ) throws -> SetupReport {
+    private func setUp(_ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) throws -> SetupReport {
         var report = try planned(tool, surroundings)
         guard report.state == .planned else { return report }
         var record = try SetupRecord.of(tool.name, surroundings.environment) ?? SetupRecord()
@@ -115,11 +115,16 @@ struct SetupCommand: ParsableCommand {
         var made = first
         do {
             while made < record.changes.count {
-                try record.changes[made].make(scratch)
+                try record.changes[made].make()
                 made += 1
             }
         } catch {
-            if made == first { throw error }
+            if made == first {
+                try formers.isEmpty
+                    ? SetupRecord.remove(tool.name, surroundings.environment)
+                    : SetupRecord(changes: formers).write(tool.name, surroundings.environment)
+                throw error
+            }
             report.failure = error
         }
         try record.write(tool.name, surroundings.environment)
@@ -138,19 +143,19 @@ struct SetupCommand: ParsableCommand {
     }
 
     private func plannedBack(_ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) throws -> SetupReport {
-        SetupReport(tool: tool.name, state: .plannedBack, changes: try record(tool, surroundings).changes)
+        SetupReport(
+            tool: tool.name, state: .plannedBack, changes: try record(tool, surroundings).changes,
+            isEffective: state(of: tool, surroundings).isSetUp)
     }
 
-    private func takeBack(
-        _ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings, _ scratch: URL
-    ) throws -> SetupReport {
+    private func takeBack(_ tool: any ToolSetup.Type, _ surroundings: SetupSurroundings) throws -> SetupReport {
         var record = try record(tool, surroundings)
         var report = SetupReport(tool: tool.name, state: .takenBack)
         let all = record.changes
         // Files first: as long as one of them names the link's program, that stays.
         for change in all.filter({ !$0.isLink }) + all.filter(\.isLink) where report.failure == nil || !change.isLink {
             do {
-                try takeBack(change, of: tool, surroundings, scratch, &report)
+                try takeBack(change, of: tool, surroundings, &report)
                 record.changes.removeAll { $0 == change }
                 try record.write(tool.name, surroundings.environment)
             } catch {
@@ -170,12 +175,12 @@ struct SetupCommand: ParsableCommand {
     }
 
     private func takeBack(
-        _ change: SetupChange, of tool: any ToolSetup.Type, _ surroundings: SetupSurroundings, _ scratch: URL,
+        _ change: SetupChange, of tool: any ToolSetup.Type, _ surroundings: SetupSurroundings,
         _ report: inout SetupReport
     ) throws {
         if let heir = try heir(of: change, from: tool, surroundings) {
             report.notes.append("\(change.path) stays, since \(heir) uses it")
-        } else if try change.takeBack(scratch) {
+        } else if try change.takeBack() {
             report.changes.append(change)
         } else {
             report.notes.append("in \(change.path) is nothing any more of what was changed")

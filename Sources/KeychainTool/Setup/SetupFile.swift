@@ -10,7 +10,6 @@ struct SetupFile {
     let path: String
     /// nil: there is none.
     let content: Data?
-    private let mode: mode_t
 
     /// - Throws: ``ToolFailure`` if something else is in its place, or another user's file.
     init(_ path: String) throws {
@@ -18,7 +17,7 @@ struct SetupFile {
         let path = FilePath.isAbsolute(path) ? path : FilePath.join(FileManager.default.currentDirectoryPath, path)
         do { self.path = try FilePath.followingLinks(path) } catch { throw ToolFailure(message: error.message) }
         guard let descriptor = try Self.open(self.path) else {
-            (content, mode) = (nil, 0o600)
+            content = nil
             return
         }
         defer { close(descriptor) }
@@ -29,7 +28,6 @@ struct SetupFile {
         }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
         content = try handle.readToEnd() ?? Data()
-        mode = information.st_mode & 0o777
     }
 
     private static func open(_ path: String) throws(ToolFailure) -> Int32? {
@@ -51,6 +49,17 @@ struct SetupFile {
         }
     }
 
+    /// The content as TOML.
+    ///
+    /// - Throws: ``ToolFailure`` for what no tool reads as such.
+    var toml: String {
+        get throws {
+            let text = try text
+            guard let line = TOMLText.flaw(in: text) else { return text }
+            throw ToolFailure(message: "\(path) is not TOML from line \(line) on, and no tool reads it: mend it first")
+        }
+    }
+
     /// - Throws: ``ToolFailure`` with the end of a sentence that begins with the file.
     static func text(of content: Data) throws(ToolFailure) -> String {
         guard let text = String(validating: content, as: UTF8.self), !text.utf8.contains(0) else {
@@ -69,15 +78,17 @@ struct SetupFile {
         guard try SetupFile(path).content == content else {
             throw ToolFailure(message: "\(path) was changed by another program meanwhile: try again")
         }
-        try new.withUnsafeBytes { try atomicFile.replace(with: $0) }
+        let model = try Self.open(path)
+        defer { if let model { close(model) } }
+        try new.withUnsafeBytes { try atomicFile(like: model).replace(with: $0) }
     }
 
     /// Removes the unfinished file of a command that was killed: it may have passwords in it.
-    func removeLeftover() { atomicFile.removeLeftover() }
+    func removeLeftover() { atomicFile(like: nil).removeLeftover() }
 
     /// Commands take turns (``SetupRecord/withLock(_:_:)``).
-    private var atomicFile: AtomicFile {
+    private func atomicFile(like model: Int32?) -> AtomicFile {
         let name = ".\(FilePath.name(of: path)).keychain-setup"
-        return AtomicFile(locked: URL(fileURLWithPath: path), temporaryName: name, mode: mode, SystemFiles())
+        return AtomicFile(locked: URL(fileURLWithPath: path), temporaryName: name, model: model, SystemFiles())
     }
 }

@@ -10,6 +10,8 @@ struct SetupRecord: Codable {
     private var version = formatVersion
     var changes: [SetupChange] = []
 
+    init(changes: [SetupChange] = []) { self.changes = changes }
+
     private static func directory(_ environment: Environment) throws -> URL {
         try environment.directory("XDG_STATE_HOME", inHome: ".local/state").appendingPathComponent("keychain/setup")
     }
@@ -18,11 +20,11 @@ struct SetupRecord: Codable {
         try directory(environment).appendingPathComponent("\(tool).json")
     }
 
-    /// Runs `body` while no other command sets something up or takes it back. It gets a directory for its own files.
-    static func withLock<R>(_ environment: Environment, _ body: (URL) throws -> R) throws -> R {
+    /// Runs `body` while no other command sets something up or takes it back.
+    static func withLock<R>(_ environment: Environment, _ body: () throws -> R) throws -> R {
         let directory = try directory(environment)
         try PrivateDirectory.create(directory, SystemFiles())
-        return try LockFile.withLock(directory.appendingPathComponent("lock"), SystemFiles()) { try body(directory) }
+        return try LockFile.withLock(directory.appendingPathComponent("lock"), SystemFiles(), body)
     }
 
     /// nil: nothing was set up.

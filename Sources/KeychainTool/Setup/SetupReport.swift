@@ -18,8 +18,13 @@ struct SetupReport {
     var state: State
     var changes: [SetupChange] = []
     var notes: [String] = []
+    /// Whether the tool asks the keychain when the setting is there.
+    var isEffective = true
     /// The end of the work when a part of it was done. It is told as an error, and not with the report.
     var failure: (any Error)?
+
+    /// Whether the tool finds its secrets in the keychain now.
+    var isSetUp: Bool { [.present, .done, .partlyTakenBack, .plannedBack].contains(state) && isEffective }
 
     private var isUndo: Bool { [.takenBack, .partlyTakenBack, .plannedBack].contains(state) }
 
@@ -37,9 +42,8 @@ struct SetupReport {
     }
 
     var json: JSONValue {
-        let isDone = [.present, .done, .planned, .partlyTakenBack].contains(state)
-        return .object([
-            ("tool", .string(tool)), ("state", .string(state.rawValue)), ("isSetUp", .boolean(isDone)),
+        .object([
+            ("tool", .string(tool)), ("state", .string(state.rawValue)), ("isSetUp", .boolean(isSetUp)),
             ("changes", .array(changes.map(json))), ("notes", .array(notes.map { .string($0) })),
         ])
     }

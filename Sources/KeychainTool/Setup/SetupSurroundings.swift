@@ -27,25 +27,26 @@ struct SetupSurroundings {
 
     // MARK: Programs
 
-    private var searchPath: [String] {
-        (variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map(String.init)
+    private var searchPath: SearchPath { SearchPath(variable("PATH")) }
+
+    func isInSearchPath(_ directory: String) -> Bool {
+        searchPath.directories.contains { FilePath.isSame($0, directory) }
     }
 
-    func isInSearchPath(_ directory: String) -> Bool { searchPath.contains { FilePath.isSame($0, directory) } }
-
     /// The program that a tool would find by its name. nil: none.
-    func program(_ name: String) -> String? { Self.program(name, in: searchPath) }
+    func program(_ name: String) -> String? { searchPath.program(name) }
 
     /// A helper, in the PATH or where one is installed beside this command.
     ///
+    /// - Parameter other: The helper that the tool asks for, if that is another name of the same program.
     /// - Throws: ``ToolFailure`` if it is nowhere.
-    func helper(_ name: String) throws -> String {
+    func helper(_ name: String, toInstall other: String? = nil) throws -> String {
         let beside = [programDirectory, programDirectory + "/../libexec/keychain"]
-        let found = [Self.program(name, in: searchPath), Self.program(name, in: beside)].compactMap(\.self)
+        let found = [program(name), SearchPath(directories: beside).program(name)].compactMap(\.self)
         guard let path = found.first(where: isHelper) else {
             throw ToolFailure(
                 message:
-                    "there is no \(name) of the keychain, neither in the PATH nor in \(programDirectory): install it "
+                    "there is no \(other ?? name) of the keychain, neither in the PATH nor in \(programDirectory): install it "
                     + "with Scripts/install-helpers")
         }
         return path
@@ -66,9 +67,5 @@ struct SetupSurroundings {
         guard let real = realpath(path, nil) else { return false }
         defer { free(real) }
         return FilePath.name(of: String(cString: real)) == "keychain-helper"
-    }
-
-    private static func program(_ name: String, in directories: [String]) -> String? {
-        directories.lazy.map { FilePath.join($0, name) }.first { access($0, X_OK) == 0 }
     }
 }

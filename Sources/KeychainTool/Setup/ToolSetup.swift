@@ -7,6 +7,8 @@ struct SetupPlan {
     var notes: [String] = []
     /// false: the tool asks no helper.
     var isPossible = true
+    /// false: other settings keep the tool from asking the keychain, whatever this one is.
+    var isEffective = true
 
     /// - Parameter content: nil: the file is as it should be.
     mutating func change(_ file: SetupFile, _ content: SetupContent?) {

@@ -60,6 +60,8 @@ struct ImportReport {
 }
 
 extension LeftOut {
+    var count: Int { thisDeviceOnly + constrained + ofTokens + unreadable }
+
     /// nil: nothing was.
     fileprivate var text: String? {
         let words = [

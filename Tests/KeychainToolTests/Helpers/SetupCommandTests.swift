@@ -311,7 +311,7 @@ import Testing
             let file = try tool.write(text, to: ".gitconfig")
             let outcome = try tool.run("setup", "git")
             #expect(outcome.status == 0 && !outcome.text.contains("password=p"))
-            #expect(try String(contentsOf: file, encoding: .utf8) == text + "\thelper = keychain\n")
+            #expect(try String(contentsOf: file, encoding: .utf8) == text + "[credential]\n\thelper = keychain\n")
         }
     }
 
@@ -424,7 +424,7 @@ import Testing
 extension Tool {
     /// Writes a file of the home directory.
     @discardableResult
-    fileprivate func write(_ text: String, to path: String, mode: Int = 0o600) throws -> URL {
+    func write(_ text: String, to path: String, mode: Int = 0o600) throws -> URL {
         let file = home.appendingPathComponent(path)
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)

@@ -84,6 +84,26 @@ struct ConfigurationLines {
         lines.contains { !$0.isHeader && $0.trimmed.hasPrefix("[") && $0.text.contains(section) }
     }
 
+    /// The first line, counted from 1, that INI has no place for as Python reads it: without a section, without a value, or with
+    /// a name that was there before. nil: there is none.
+    var flaw: Int? {
+        var sections: Set<String> = []
+        var keys: Set<String> = []
+        var isInValue = false
+        for (number, line) in lines.enumerated() where !"#;".contains(line.trimmed.first ?? "#") {
+            if line.isIndented && isInValue { continue }
+            isInValue = !line.isHeader
+            let name = line.trimmed.prefix { !"=:".contains($0) }
+            let key = line.section + "\0" + name.lowercased().filter { !" \t".contains($0) }
+            let isSound =
+                line.isHeader
+                ? sections.insert(line.section).inserted
+                : !line.section.isEmpty && name.count < line.trimmed.count && !name.isEmpty && keys.insert(key).inserted
+            if !isSound { return number + 1 }
+        }
+        return nil
+    }
+
     /// One more line in a section, right behind its header; with its header at the end of the text if there is none.
     func adding(_ line: String, to section: String) -> TextEdit {
         if section.isEmpty { return TextEdit(offset: 0, inserting: line + lineEnd) }

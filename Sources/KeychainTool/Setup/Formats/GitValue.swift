@@ -1,47 +1,63 @@
 internal import Foundation
-internal import Glibc
+internal import KeychainModel
 internal import KeychainSystem
 
-/// One value of a variable in a file of git's, which git itself reads and writes.
+/// One value of a variable in a file of git's. The command edits the text, and git says what the text means: an edit that
+/// does not mean what it should is not made.
 struct GitValue: Codable, Equatable {
     /// "credential.helper".
     let variable: String
     let value: String
 
+    private var section: String { String(variable.prefix { $0 != "." }) }
+    private var key: String { String(variable.drop { $0 != "." }.dropFirst()) }
+
     var line: String { "\(variable) = \(value)" }
 
-    func applied(to content: Data, _ scratch: URL) throws -> Data {
-        let (status, new) = try changed(content, scratch, "--add", variable, value)
-        guard status == 0 else { throw ToolFailure(message: "could not be changed by git (\(status))") }
+    /// Adds a section of its own at the end.
+    ///
+    /// - Throws: ``ToolFailure`` with the end of a sentence that begins with the file, also below.
+    func applied(to content: Data) throws -> Data {
+        let before = try GitEntry.all(in: content)
+        let text = value.contains(where: { "#;".contains($0) }) ? "\"\(value)\"" : value
+        // A backslash at the end of the last line would join the next one to it.
+        let goesOn = content.reversed().drop { $0 == 0x0a || $0 == 0x0d }.first == UInt8(ascii: "\\")
+        let isEnded = content.isEmpty || content.last == UInt8(ascii: "\n")
+        let start = (isEnded ? "" : "\n") + (goesOn ? "\n" : "")
+        let new = content + Data("\(start)[\(section)]\n\t\(key) = \(text)\n".utf8)
+        guard try GitEntry.all(in: new) == before + [GitEntry(key: variable, value: value)] else {
+            throw ToolFailure(message: "ends in a way that git takes no further setting after")
+        }
         return new
     }
 
-    func takenBack(from content: Data, _ scratch: URL) throws -> Data? {
-        let (status, rest) = try changed(content, scratch, "--fixed-value", "--unset-all", variable, value)
-        switch status {
-        case 0: return rest
-        // git-config(1): there is none.
-        case 5:
-            guard try !hasOther(content, scratch) else {
+    /// Takes the last such value out, with its line and a section that has nothing else in it.
+    ///
+    /// - Returns: nil: it is not there.
+    func takenBack(from content: Data) throws -> Data? {
+        var entries = try GitEntry.all(in: content)
+        guard let place = entries.lastIndex(of: GitEntry(key: variable, value: value)) else {
+            guard !entries.contains(where: { $0.key == variable && Self.isOurs($0.value ?? "") }) else {
                 throw ToolFailure(
                     message: "was changed since, and sets \(variable) in another way than this command did")
             }
             return nil
-        default: throw ToolFailure(message: "is not understood by git")
         }
+        entries.remove(at: place)
+        let lines = TextLines(content)
+        for number in lines.ranges.indices.reversed() where lines.text(number).lowercased().contains(key) {
+            let range = removedRange(number, lines)
+            let rest = content[..<range.lowerBound] + content[range.upperBound...]
+            if (try? GitEntry.all(in: Data(rest))) == entries { return Data(rest) }
+        }
+        throw ToolFailure(message: "was changed since, and sets \(variable) in a line that has more in it")
     }
 
-    /// The values of a variable in a file, in their order.
-    static func all(_ variable: String, in path: String) throws -> [String] {
-        let (status, output) = try run(["config", "--file", path, "--get-all", variable])
-        // 1: there is none.
-        guard status == 0 || status == 1 else { throw ToolFailure(message: "git does not understand \(path)") }
-        return output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
-    }
-
-    /// Whether another value names the helper too, with options for example.
-    private func hasOther(_ content: Data, _ scratch: URL) throws -> Bool {
-        try withCopy(content, scratch) { try Self.all(variable, in: $0.path).contains(where: Self.isOurs) }
+    private func removedRange(_ number: Int, _ lines: TextLines) -> Range<Int> {
+        let line = lines.ranges[number]
+        let isLast = !lines.ranges.indices.contains(number + 1) || lines.text(number + 1).hasPrefix("[")
+        guard number > 0, isLast, lines.text(number - 1) == "[\(section)]" else { return line }
+        return lines.ranges[number - 1].lowerBound..<line.upperBound
     }
 
     /// Whether a value of credential.helper means our helper.
@@ -52,31 +68,62 @@ struct GitValue: Codable, Equatable {
     }
 
     static let helper = "git-credential-keychain"
+}
 
-    /// A copy of the content that git has changed.
-    private func changed(_ content: Data, _ scratch: URL, _ words: String...) throws -> (status: Int32, Data) {
-        try withCopy(content, scratch) { copy in
-            let (status, _) = try Self.run(["config", "--file", copy.path] + words)
-            return (status, try Data(contentsOf: copy))
+/// The lines of bytes that need not be text.
+private struct TextLines {
+    private let content: Data
+    let ranges: [Range<Int>]
+
+    init(_ content: Data) {
+        self.content = content
+        var ranges: [Range<Int>] = []
+        var start = content.startIndex
+        while start < content.endIndex {
+            let end = content[start...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? content.endIndex
+            ranges.append(start..<end)
+            start = end
         }
+        self.ranges = ranges
     }
 
-    private static func copy(_ scratch: URL) -> URL { scratch.appendingPathComponent("git-config") }
+    /// Without space at both ends.
+    func text(_ number: Int) -> String {
+        String(decoding: content[ranges[number]], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
 
-    /// Removes the copy of a command that was killed, and git's own lock of it.
-    static func removeLeftovers(_ scratch: URL) {
-        for path in [copy(scratch).path, copy(scratch).path + ".lock"] { unlink(path) }
+/// A value of git's configuration, as git reads it.
+struct GitEntry: Equatable {
+    /// With section and key in small letters.
+    let key: String
+    /// nil: a key without one, which is true.
+    let value: String?
+
+    /// Those of a file's content, in their order. It reaches git through memory alone: it may have passwords in it.
+    static func all(in content: Data) throws -> [GitEntry] {
+        let memory = try MemoryFile(SecretBytes(copying: content), for: .reading)
+        defer { memory.release() }
+        let (status, output) = try Git.run(
+            ["config", "--file", "-", "--no-includes", "--list", "-z"], input: memory.handle)
+        guard status == 0 else { throw ToolFailure(message: "is not understood by git") }
+        return output.split(separator: "\0", omittingEmptySubsequences: false).dropLast().map { GitEntry($0) }
     }
 
-    private func withCopy<R>(_ content: Data, _ scratch: URL, _ body: (URL) throws -> R) throws -> R {
-        Self.removeLeftovers(scratch)
-        defer { Self.removeLeftovers(scratch) }
-        let copy = Self.copy(scratch)
-        try content.write(to: copy)
-        return try body(copy)
-    }
+    init(key: String, value: String?) { (self.key, self.value) = (key, value) }
 
-    private static func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
+    /// "KEY\nVALUE", as git prints it with -z.
+    init(_ text: Substring) {
+        let end = text.firstIndex(of: "\n")
+        key = String(text[..<(end ?? text.endIndex)])
+        value = end.map { String(text[text.index(after: $0)...]) }
+    }
+}
+
+enum Git {
+    static func run(
+        _ arguments: [String], input: FileHandle = .nullDevice
+    ) throws -> (status: Int32, output: String) {
         guard let program = SetupSurroundings().program("git") else {
             throw ToolFailure(message: "there is no git in the PATH")
         }
@@ -84,7 +131,7 @@ struct GitValue: Codable, Equatable {
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
-        (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, output)
+        (process.standardInput, process.standardOutput) = (input, output)
         // Its lines are not ours, and the status says enough.
         process.standardError = FileHandle.nullDevice
         try process.run()

@@ -18,6 +18,8 @@ struct JSONText {
         guard object is [String: Any] else { return nil }
         bytes = Array(text.utf8)
         var scanner = Scanner(bytes: bytes)
+        guard !scanner.hasCommaAtEnd() else { return nil }
+        scanner.place = 0
         members = scanner.members()
     }
 
@@ -83,6 +85,18 @@ struct JSONText {
                 skipValue()
                 found.append(Member(key: key, start: begin, value: start..<place))
             }
+        }
+
+        /// Foundation reads a list whose last element has a comma behind it. Other programs do not.
+        mutating func hasCommaAtEnd() -> Bool {
+            var last: UInt8 = 0
+            while place < bytes.count {
+                let byte = bytes[place]
+                if last == UInt8(ascii: ","), byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") { return true }
+                if !Self.isSpace(byte) { last = byte }
+                if byte == UInt8(ascii: "\"") { _ = string() } else { place += 1 }
+            }
+            return false
         }
 
         private mutating func skip(while isSkipped: (UInt8) -> Bool) {

@@ -17,7 +17,7 @@ enum CargoSetup: ToolSetup {
         let older = FilePath.join(directory, "config")
         let file = try SetupFile(access(older, F_OK) == 0 ? older : older + ".toml")
         var plan = SetupPlan()
-        let setting = try setting(try file.text, provider: isFound ? helper : program, file.path)
+        let setting = try setting(try file.toml, provider: isFound ? helper : program, file.path)
         plan.change(file, setting.map { .line($0) })
         let stored = FilePath.join(directory, "credentials.toml")
         if access(stored, F_OK) == 0 {

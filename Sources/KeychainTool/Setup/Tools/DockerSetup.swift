@@ -26,7 +26,7 @@ enum DockerSetup: ToolSetup {
         let former = object.value(of: key)
         if former != value {
             plan.change(file, .member(JSONMember(key: key, value: value, replaced: former)))
-            if let former {
+            if let former, former.hasPrefix("\""), former != "\"\"" {
                 plan.notes.append("docker used the helper \(former) so far: log in again, or move what is there")
             }
         }

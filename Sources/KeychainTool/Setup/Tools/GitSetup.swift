@@ -7,7 +7,6 @@ enum GitSetup: ToolSetup {
     static let summary = "credential.helper in git's own configuration"
 
     private static let helper = GitValue.helper
-    private static let variable = "credential.helper"
 
     static func plan(_ surroundings: SetupSurroundings) throws -> SetupPlan {
         let program = try surroundings.helper(helper)
@@ -20,19 +19,16 @@ enum GitSetup: ToolSetup {
         }
         var plan = SetupPlan()
         let file = try SetupFile(try path(surroundings))
-        let all = file.content == nil ? [] : try GitValue.all(variable, in: file.path)
-        // An empty value means that those before it do not count.
-        let helpers = all.suffix(from: all.lastIndex(of: "").map { $0 + 1 } ?? 0)
-        if !helpers.contains(where: { GitValue.isOurs($0) }) {
-            plan.change(file, .value(GitValue(variable: variable, value: value)))
+        do { _ = try GitEntry.all(in: file.content ?? Data()) } catch is ToolFailure {
+            throw ToolFailure(message: "git does not understand \(file.path)")
         }
-        for other in helpers where !GitValue.isOurs(other) {
-            // The words behind the name may have a password among them.
-            let name = other.hasPrefix("!") ? "!…" : String(other.prefix { $0 != " " })
-            plan.notes.append(
-                "git has the helper '\(name)' too, and stores every password in it as well: 'git config --global --edit' "
-                    + "takes it out")
+        var helpers = try GitHelpers.present()
+        if !helpers.asksOurs() && !helpers.ofUser.asksOurs() {
+            plan.change(file, .value(GitValue(variable: "credential.helper", value: value)))
+            helpers = helpers.adding(value, to: file.path)
         }
+        plan.isEffective = helpers.asksOurs()
+        plan.notes = helpers.notes
         let stored = try surroundings.home(".git-credentials")
         if access(stored, F_OK) == 0 {
             plan.notes.append("\(stored) has passwords in plain text: remove it when git has asked for them once more")

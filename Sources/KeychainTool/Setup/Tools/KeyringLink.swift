@@ -9,7 +9,7 @@ enum KeyringLink {
     /// - Throws: ``ToolFailure`` if another program stands in the link's place.
     static func plan(_ surroundings: SetupSurroundings, into plan: inout SetupPlan) throws {
         if let found = surroundings.program(name), surroundings.isHelper(found) { return }
-        let target = try surroundings.helper("git-credential-keychain")
+        let target = try surroundings.helper("git-credential-keychain", toInstall: name)
         let directory = try surroundings.home(".local/bin")
         let path = FilePath.join(directory, name)
         var information = stat()

@@ -32,6 +32,9 @@ enum PipSetup: ToolSetup {
     private static func setting(_ text: String, _ path: String) throws -> ConfigurationSetting? {
         let line = "\(key) = subprocess"
         let lines = ConfigurationLines(text)
+        if let flaw = lines.flaw {
+            throw ToolFailure(message: "\(path) is no file that pip reads, because of line \(flaw): mend it first")
+        }
         let present = lines.lines(with: key) + lines.lines(with: "keyring_provider")
         // pip has a section for each of its commands too.
         guard present.allSatisfy({ $0.section == section && $0.sets(key) }), present.count < 2,

@@ -12,7 +12,7 @@ enum UVSetup: ToolSetup {
         var plan = SetupPlan()
         let path = try surroundings.variable("UV_CONFIG_FILE") ?? surroundings.configuration("uv/uv.toml")
         let file = try SetupFile(path)
-        plan.change(file, try setting(try file.text, file.path).map { .line($0) })
+        plan.change(file, try setting(try file.toml, file.path).map { .line($0) })
         try KeyringLink.plan(surroundings, into: &plan)
         return plan
     }

@@ -126,6 +126,19 @@ func errors() {
     tell("They have a domain", (error as NSError).domain == LAErrorDomain && LAError.errorDomain == LAErrorDomain)
     tell("They have a code", error.code == .userCancel && error.errorCode == -2)
     tell("They have details", error.userInfo.count == 1 && error.errorUserInfo.count == 1)
+    let numbers = [
+        kLAErrorAuthenticationFailed, kLAErrorUserCancel, kLAErrorUserFallback,
+        kLAErrorSystemCancel, kLAErrorPasscodeNotSet, kLAErrorBiometryNotAvailable,
+        kLAErrorBiometryNotEnrolled, kLAErrorBiometryLockout, kLAErrorAppCancel,
+        kLAErrorInvalidContext, kLAErrorCompanionNotAvailable, kLAErrorBiometryNotPaired,
+        kLAErrorBiometryDisconnected, kLAErrorInvalidDimensions, kLAErrorNotInteractive,
+    ]
+    tell("Their numbers have names", numbers.map(Int.init) == codes.map(\.rawValue).sorted(by: >))
+    let olderNumbers = [
+        kLAErrorTouchIDNotAvailable, kLAErrorTouchIDNotEnrolled,
+        kLAErrorTouchIDLockout, kLAErrorWatchNotAvailable,
+    ]
+    tell("The older ones too", olderNumbers == [-6, -7, -8, -11])
     tell("LAError has the names too", codes == ErrorNames.present)
     let older: [LAError.Code] = [.touchIDNotAvailable, .touchIDNotEnrolled, .touchIDLockout, .watchNotAvailable]
     tell("Four have older names", older.map(\.rawValue) == [-6, -7, -8, -11])

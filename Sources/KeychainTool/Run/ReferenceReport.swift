@@ -1,16 +1,18 @@
 internal import KeychainModel
 internal import KeychainRun
 
-/// The wishes of a project's file, for a person to judge.
-struct ProjectReport {
+/// The wishes of a file that names secrets, for a person to judge.
+struct ReferenceReport {
     let path: String
-    let content: ProjectFile
+    let content: ReferenceContent
 
-    var text: String {
+    init(_ file: ReferenceFile) { (path, content) = (file.path, file.content) }
+
+    var lines: [String] {
         let lines =
             [path] + (content.command.map { ["  runs  \($0)"] } ?? [])
-            + content.variables.map { "  \($0.name)  \(Self.words(for: $0.value))" }
-        return lines.map { TerminalText.escape($0) + "\n" }.joined()
+            + content.variables.map { "  \($0.name)  \(content.shows($0.value) ? Self.words(for: $0.value) : "= …")" }
+        return lines.map { TerminalText.escape($0) }
     }
 
     /// "the secret of generic password service api.example.com, account ada".
@@ -27,7 +29,10 @@ struct ProjectReport {
         .object([
             ("path", .string(path)), ("allowed", .boolean(isAllowed)), ("sha256", .string(digest)),
             ("command", content.command.map(JSONValue.string) ?? .null),
-            ("environment", .object(content.variables.map { ($0.name, .string($0.value)) })),
+            (
+                "environment",
+                .object(content.variables.map { ($0.name, content.shows($0.value) ? .string($0.value) : .null) })
+            ),
         ])
     }
 }

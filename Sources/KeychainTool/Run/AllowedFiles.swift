@@ -6,8 +6,8 @@ internal import KeychainRun
 internal import KeychainSystem
 internal import SwiftKeychain
 
-/// Which projects' files this user has looked at and allowed: the file `allowed` beside the device key.
-struct AllowedProjects {
+/// Which files that name secrets this user has looked at and allowed: the file `allowed` beside the device key.
+struct AllowedFiles {
     private let url: URL
     private let files = SystemFiles()
     /// More than anybody allows.
@@ -17,18 +17,42 @@ struct AllowedProjects {
         url = try StoreLocation(store.configuration).deviceKeyDirectory.appendingPathComponent("allowed")
     }
 
-    /// - Throws: a ``ToolFailure`` if the file is not allowed as it is now.
-    func require(_ project: Project) throws {
-        let advice = "look at it with 'keychainctl allow', or leave it out with --no-project"
-        switch try load()[project.path] {
-        case project.digest: return
-        case nil: throw ToolFailure(message: "\(project.path) is not allowed: \(advice)")
-        default: throw ToolFailure(message: "\(project.path) has changed since it was allowed: \(advice)")
+    /// Lets a file through that needs no permission or has it, as it is now, or that gets it from the person at the terminal.
+    ///
+    /// - Parameters:
+    ///   - otherwise: How to do without the file.
+    ///   - mayAsk: Whether a person may be asked.
+    /// - Throws: a ``ToolFailure`` if it is not allowed, `.userCancelled` if the person declines.
+    func require(_ file: ReferenceFile, otherwise: String, mayAsk: Bool) throws {
+        guard let objection = try objection(to: file) else { return }
+        guard mayAsk && Confirmation.isPossible else {
+            throw ToolFailure(
+                message:
+                    "\(file.path) \(objection): look at it with '\(Self.command(file))', let it count this once with "
+                    + "--allow, or \(otherwise)")
+        }
+        for line in ReferenceReport(file).lines { Console.writeErrorLine(line) }
+        try Confirmation.require(
+            "\(file.path) \(objection). 'keychainctl run' will give these secrets to commands that are started with it, "
+                + "until it changes", else: "it is not allowed")
+        try allow(file)
+    }
+
+    private static func command(_ file: ReferenceFile) -> String {
+        if case .project = file.content { "keychainctl allow" } else { "keychainctl allow \(file.path)" }
+    }
+
+    private func objection(to file: ReferenceFile) throws -> String? {
+        guard let objection = file.objection else { return nil }
+        switch try load()[file.path] {
+        case file.digest: return nil
+        case nil: return objection
+        default: return "has changed since it was allowed"
         }
     }
 
-    func allow(_ project: Project) throws {
-        try change { $0[project.path] = project.digest }
+    func allow(_ file: ReferenceFile) throws {
+        try change { $0[file.path] = file.digest }
     }
 
     /// - Throws: `.itemNotFound` if it was not allowed.
@@ -69,7 +93,7 @@ struct AllowedProjects {
         guard let record = buffer.secret().withUnsafeBytes({ AllowedRecord($0) }) else {
             throw KeychainError(
                 .decode,
-                message: "\(url.path) is damaged, or of a newer version: remove it, and allow each project anew")
+                message: "\(url.path) is damaged, or of a newer version: remove it, and allow each file anew")
         }
         return record
     }

@@ -1,0 +1,170 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCrypto
+internal import KeychainFiles
+internal import KeychainModel
+internal import KeychainRun
+internal import KeychainSystem
+
+/// A file that names secrets for a command, a project's keychain.toml or an env file, as it was at one moment.
+struct ReferenceFile {
+    /// More than any has.
+    private static let mostBytes = 4 << 20
+
+    let path: String
+    let content: ReferenceContent
+    /// SHA-256 in hexadecimal digits.
+    let digest: String
+    /// The end of a sentence that begins with the file, about why the file needs permission. nil: it needs none.
+    let objection: String?
+
+    /// - Throws: `.itemNotFound` if it is not there, `.notAvailable` if it is no file of this user's, `.parameter` with the
+    ///   place of a mistake.
+    init(project path: String) throws {
+        guard let descriptor = try Self.open(path) else {
+            throw KeychainError(.itemNotFound, message: "there is no \(path)")
+        }
+        defer { close(descriptor) }
+        let bytes = try Self.read(descriptor, path, limit: ProjectFile.mostBytes, "64 KiB")
+        self.path = path
+        content = .project(try Self.parse(bytes, path) { (bytes) throws(SyntaxFlaw) in try ProjectFile(bytes) })
+        digest = Self.digest(bytes)
+        objection = "is not allowed"
+    }
+
+    /// - Parameter path: Of any file that can be read, a pipe for example; "-": standard input.
+    /// - Throws: `.inputOutput`, `.dataTooLarge`, or `.parameter` with the place of a mistake.
+    init(environment path: String) throws {
+        let isInput = FileInput.isStandardInput(path)
+        let descriptor = isInput ? STDIN_FILENO : Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw KeychainError(file: path, "read", errno) }
+        defer { if !isInput { close(descriptor) } }
+        let bytes = try Self.read(descriptor, path, limit: Self.mostBytes, "4 MiB")
+        let file = try Self.parse(bytes, path) { (bytes) throws(SyntaxFlaw) in try EnvironmentFile(bytes) }
+        // A pipe has no path of its own.
+        self.path = (try? Self.withoutLinks(path)) ?? path
+        content = .environment(file)
+        digest = Self.digest(bytes)
+        let hasReferences = file.variables.contains { ItemReference.isMeant(by: $0.value) }
+        objection = hasReferences && !isInput ? Self.objection(descriptor, [path, self.path]) : nil
+    }
+
+    // MARK: Reading
+
+    private static func open(_ path: String) throws(KeychainError) -> Int32? {
+        do {
+            return try OwnFile.open(URL(fileURLWithPath: path), O_RDONLY)
+        } catch {
+            throw KeychainError(
+                error.code, message: "\(path) does not count: it has to be a file of your own, and no link",
+                cause: error)
+        }
+    }
+
+    private static func read(_ descriptor: Int32, _ path: String, limit: Int, _ size: String) throws -> SecretBytes {
+        let buffer = SecretBuffer()
+        while try buffer.fill(from: descriptor, failure: { KeychainError(file: path, "read", $0) }) {
+            guard buffer.count <= limit else {
+                throw KeychainError(.dataTooLarge, message: "\(path) has more than \(size)")
+            }
+        }
+        return buffer.secret()
+    }
+
+    private static func parse<R>(
+        _ bytes: SecretBytes, _ path: String, _ body: (UnsafeRawBufferPointer) throws(SyntaxFlaw) -> R
+    ) throws(KeychainError) -> R {
+        do throws(SyntaxFlaw) {
+            return try bytes.withUnsafeBytes(body)
+        } catch {
+            throw KeychainError(.parameter, message: error.text(of: path))
+        }
+    }
+
+    private static func digest(_ bytes: SecretBytes) -> String {
+        DigestAlgorithm.sha256.digest(of: bytes.copyData()).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+
+    // MARK: Whose it is
+
+    /// Who else may have written an open file: nil if nobody.
+    private static func objection(_ descriptor: Int32, _ paths: [String]) -> String? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return "cannot be looked at" }
+        if status.st_uid != geteuid() { return "belongs to another user" }
+        if status.st_mode & 0o022 != 0 { return "may be written to by other users" }
+        return paths.contains(where: isInRepository) ? "is in a repository" : nil
+    }
+
+    /// The directories by which git, Mercurial, Jujutsu and Subversion know their work trees.
+    private static let repositories = [".git", ".hg", ".jj", ".svn"]
+
+    private static func isInRepository(_ path: String) -> Bool {
+        guard var directory = try? withoutLinks(FilePath.directory(of: path)) else { return false }
+        while true {
+            var status = stat()
+            if repositories.contains(where: { lstat(FilePath.join(directory, $0), &status) == 0 }) { return true }
+            if directory == "/" || !FilePath.isAbsolute(directory) { return false }
+            directory = FilePath.directory(of: directory)
+        }
+    }
+
+    // MARK: Paths
+
+    /// The path of the project's file of a directory, or of the nearest one above it; nil: there is none.
+    static func projectPath(in directory: String) -> String? {
+        var directory = directory
+        while true {
+            let path = FilePath.join(directory, ProjectFile.name)
+            var status = stat()
+            // A file that cannot be looked at may be the project's own: reading it tells why.
+            if lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR) { return path }
+            if directory == "/" || directory.isEmpty { return nil }
+            directory = FilePath.directory(of: directory)
+        }
+    }
+
+    /// Without links in it.
+    static func workingDirectory() throws(KeychainError) -> String {
+        guard let name = getcwd(nil, 0) else { throw KeychainError(file: "the working directory", "open", errno) }
+        defer { free(name) }
+        guard let text = String(validatingCString: name), FilePath.isAbsolute(text) else {
+            throw KeychainError(
+                .parameter, message: "the name of the working directory is not UTF-8 text: rename it first")
+        }
+        return text
+    }
+
+    static func withoutLinks(_ path: String) throws(KeychainError) -> String {
+        guard let name = realpath(path, nil) else { throw KeychainError(file: path, "read", errno) }
+        defer { free(name) }
+        guard let text = String(validatingCString: name) else {
+            throw KeychainError(.parameter, message: "\(path) leads to a name that is not UTF-8 text")
+        }
+        return text
+    }
+}
+
+/// The variables of a file that names secrets.
+enum ReferenceContent {
+    case project(ProjectFile)
+    case environment(EnvironmentFile)
+
+    var variables: [NamedValue] {
+        switch self {
+        case .project(let file): file.variables
+        case .environment(let file): file.variables
+        }
+    }
+
+    /// A line for the shell.
+    var command: String? { if case .project(let file) = self { file.command } else { nil } }
+
+    /// Whether a value may be shown. In an env file it may be a secret.
+    func shows(_ value: String) -> Bool {
+        if case .environment = self { ItemReference.isMeant(by: value) } else { true }
+    }
+}

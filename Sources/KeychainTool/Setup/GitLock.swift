@@ -1,0 +1,44 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainFiles
+internal import KeychainModel
+
+/// git's own lock of a file: as long as one program changes the file there is a second one, with `.lock` behind its name.
+struct GitLock {
+    private static let content = Data("keychainctl setup\n".utf8)
+    private static let milliseconds: (wait: Int, limit: Int) = (50, 10_000)
+
+    private let path: String
+
+    /// - Parameter path: Of the file, which is no link.
+    init(of path: String) { self.path = path + ".lock" }
+
+    /// - Throws: ``ToolFailure`` if another program has the lock for longer than any change takes.
+    func withLock<R>(_ body: () throws -> R) throws -> R {
+        try take()
+        defer { unlink(path) }
+        return try body()
+    }
+
+    private func take() throws {
+        for turn in 0... {
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            if descriptor >= 0 {
+                defer { close(descriptor) }
+                return try FileHandle(fileDescriptor: descriptor).write(contentsOf: Self.content)
+            }
+            guard errno == EEXIST else { throw KeychainError(file: path, "make", errno) }
+            guard turn * Self.milliseconds.wait < Self.milliseconds.limit else {
+                throw ToolFailure(
+                    message: "\(path) is there: another program changes the file. If none does, remove \(path)")
+            }
+            if turn == 0 { Console.note("waiting for another program, which has \(path)") }
+            usleep(UInt32(Self.milliseconds.wait * 1000))
+        }
+    }
+
+    /// Removes the lock of a command that was killed. Commands of ours take turns.
+    func removeLeftover() {
+        if let file = try? SetupFile(path), file.content == Self.content { unlink(path) }
+    }
+}

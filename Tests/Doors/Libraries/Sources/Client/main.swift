@@ -1,0 +1,4 @@
+import Library
+import Security
+
+print(Library.status == errSecSuccess)

@@ -1,0 +1,5 @@
+import Library
+import Security
+import Testing
+
+@Test func statusIsKnown() { #expect(Library.status == errSecSuccess) }
