@@ -3,7 +3,10 @@ internal import Glibc
 internal import KeychainBus
 internal import KeychainSystem
 
-/// How much memory all that is being received and sent may take together.
+/// How much memory all that is being received, worked on and sent may take together.
+///
+/// A share is taken before its memory and given back after it, and it never grows: nobody who has one waits for more.
+/// Otherwise two that each wait for what the other has would wait for ever.
 ///
 /// A client that announces much and sends nothing, or asks for much and reads nothing, takes its part for as long as it is
 /// let. So when there is too little, the transfer that moves slowest is cut off. One that just began, and one whose request
@@ -30,6 +33,9 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
         /// The same memory is used for what is sent from now on.
         func send() { budget.change(number) { ($0.direction, $0.start, $0.moved) = (.sending, .now, 0) } }
 
+        /// Gives a part of it back.
+        func shrink(to count: Int) { budget.shrink(number, to: count) }
+
         var wasCutOff: Bool { budget.wasCutOff(number) }
     }
 
@@ -37,7 +43,7 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
 
     private struct Entry {
         let socket: OpenDescriptor
-        let count: Int
+        var count: Int
         let isSmall: Bool
         var start: ContinuousClock.Instant
         /// nil: it is not cut off any more.
@@ -60,6 +66,8 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
 
     private let limits: Limits
     private let condition = NSCondition()
+    /// How much is taken, for tests.
+    var takenBytes: Int { condition.withLock { taken.large + taken.small } }
     private var entries: [UInt64: Entry] = [:]
     private var last: UInt64 = 0
     /// By large transfers and by small ones.
@@ -80,12 +88,16 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
 
     /// Waits until there is so much, or nothing else large takes any.
     ///
+    /// - Parameters:
+    ///   - direction: nil for what is worked on.
+    ///   - waits: false for those who have a share already.
     /// - Returns: nil if the time was over first.
-    func take(_ count: Int, _ direction: Direction, over socket: OpenDescriptor) -> Share? {
+    func take(_ count: Int, _ direction: Direction?, over socket: OpenDescriptor, waits: Bool = true) -> Share? {
         let isSmall = count <= limits.smallTransferBytes
-        let end = Date(timeIntervalSinceNow: limits.memoryTime / .seconds(1))
+        let end = Date(timeIntervalSinceNow: waits ? limits.memoryTime / .seconds(1) : 0)
         return condition.withLock {
             while !hasRoom(count, isSmall) {
+                if !waits { return nil }
                 cutOffSlowest(toHave: count, isSmall)
                 let isOver = !condition.wait(until: min(end, Date(timeIntervalSinceNow: Self.pause)))
                 if isOver && Date() >= end { return nil }
@@ -118,13 +130,24 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
         condition.withLock { if entries[number] != nil { body(&entries[number]!) } }
     }
 
+    private func shrink(_ number: UInt64, to count: Int) {
+        condition.withLock {
+            guard let entry = entries[number], count < entry.count else { return }
+            release(entry.count - count, entry.isSmall)
+            entries[number]!.count = count  // it was found there
+            condition.broadcast()
+        }
+    }
+
+    private func release(_ count: Int, _ isSmall: Bool) {
+        if isSmall { taken.small -= count } else { taken.large -= count }
+    }
+
     private func wasCutOff(_ number: UInt64) -> Bool { condition.withLock { entries[number]?.isCutOff ?? false } }
 
     private func give(_ number: UInt64) {
         condition.withLock {
-            if let entry = entries.removeValue(forKey: number) {
-                if entry.isSmall { taken.small -= entry.count } else { taken.large -= entry.count }
-            }
+            if let entry = entries.removeValue(forKey: number) { release(entry.count, entry.isSmall) }
             condition.broadcast()
         }
     }
