@@ -97,7 +97,7 @@ import Testing
             try client.ask(.passcode(.set(.of("1234"))))
             #expect(try state() == .unlocked)
             daemon.signal(SIGUSR1)
-            while try state() == .unlocked { usleep(2_000) }
+            for _ in 0..<5_000 where try state() == .unlocked { usleep(2_000) }
             #expect(try state() == .locked)
             try client.ask(.unlock(.of("1234")))
             #expect(try state() == .unlocked)

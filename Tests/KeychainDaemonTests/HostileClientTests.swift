@@ -246,18 +246,43 @@ private var impatient: Limits {
         }
     }
 
-    @Test("A request that is too large to give its memory back has more at once or is not begun")
-    func largeRequestNeedsMore() throws {
+    @Test("Of requests too large to give their memory back one waits for more, and the others are not begun")
+    func largeRequestsNeedMore() throws {
         var limits = Limits()
-        (limits.transferBytes, limits.smallTransferBytes, limits.bytesForSmallTransfers) = (300_000, 0, 0)
+        (limits.transferBytes, limits.smallTransferBytes, limits.bytesForSmallTransfers) = (400_000, 0, 0)
         limits.memoryTime = .seconds(50)
-        try withServer(Self.honestEngine(200_000), limits: limits) { server throws in
-            let client = try server.connect()
-            try client.send(bytes: try Self.paddedSearch(1, 150_000))
-            let goodbye = try client.goodbye()
-            #expect(goodbye.reason == .tooSlow)
-            #expect(goodbye.lastRequest == 0, "it was not begun, so it may be sent again")
-            #expect(try server.serves())
+        let gate = Gate()
+        let engine = FakeEngine(need: { request, most in
+            guard case .find = request else { return 0 }
+            if most < 300_000 { gate.wait() }
+            return 300_000
+        }) { _, _ throws(KeychainError) in .found([]) }
+        try withServer(engine, limits: limits) { server throws in
+            let clients = try (0..<2).map { _ in
+                let client = try server.connect()
+                try client.send(bytes: try Self.paddedSearch(1, 150_000))
+                return client
+            }
+            gate.awaitArrival(of: 2)
+            gate.open()
+            var (answers, refusals) = (0, 0)
+            for client in clients {
+                switch try client.receive() {
+                case .reply(1, .found, true): answers += 1
+                case .goodbye(let goodbye):
+                    #expect(goodbye.reason == .tooSlow)
+                    #expect(goodbye.lastRequest == 0, "it was not begun, so it may be sent again")
+                    refusals += 1
+                case let other: Issue.record("\(other)")
+                }
+            }
+            #expect(answers == 1 && refusals == 1)
+            // The threads give it back a moment later.
+            let isBack = (0..<5_000).contains { _ in
+                usleep(1_000)
+                return server.server.services.budget.takenBytes == 0
+            }
+            #expect(isBack)
         }
     }
 

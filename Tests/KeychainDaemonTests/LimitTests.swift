@@ -113,13 +113,24 @@ import Testing
         let budget = MemoryBudget(small)
         let pair = try SocketPair()
         let share = try #require(budget.take(100, nil, over: pair.served))
-        #expect(budget.take(60, .receiving, over: pair.served, waits: false) == nil)
+        #expect(budget.take(60, .receiving, over: pair.served) == nil)
         share.shrink(to: 40)
         #expect(budget.takenBytes == 40)
-        #expect(budget.take(60, .receiving, over: pair.served, waits: false) != nil)
+        #expect(budget.take(60, .receiving, over: pair.served) != nil)
         share.shrink(to: 90)
         #expect(budget.takenBytes == 40, "it never grows")
         #expect(try !pair.hasEnded)
+    }
+
+    @Test("Who has memory and needs more has all there is, if nobody else has any")
+    func besides() throws {
+        let budget = MemoryBudget(small)
+        let pair = try SocketPair()
+        let own = try #require(budget.take(60, nil, over: pair.served))
+        #expect(budget.take(500, nil, over: pair.served, besides: own) != nil)
+        let other = try #require(budget.take(30, nil, over: pair.served))
+        #expect(budget.take(500, nil, over: pair.served, besides: own) == nil)
+        withExtendedLifetime(other) {}
     }
 
     @Test("Of the processes that wait for a place the one that has had places for the shortest time is next")

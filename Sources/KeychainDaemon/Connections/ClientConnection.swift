@@ -198,8 +198,7 @@ final class ClientConnection {
             do throws(ConnectionEnd) {
                 try DaemonMessage.forEachFrame(of: reply, id: id) { (frame) throws(ConnectionEnd) in
                     guard ContinuousClock.now < end else { throw .unread }
-                    try sender.send(frame)
-                    memory.note(frame.header.contentCount)
+                    try sender.send(frame) { memory.note($0) }
                 }
             } catch {
                 throw memory.wasCutOff ? .unread : error

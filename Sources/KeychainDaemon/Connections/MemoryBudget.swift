@@ -5,8 +5,8 @@ internal import KeychainSystem
 
 /// How much memory all that is being received, worked on and sent may take together.
 ///
-/// A share is taken before its memory and given back after it, and it never grows: nobody who has one waits for more.
-/// Otherwise two that each wait for what the other has would wait for ever.
+/// A share is taken before its memory and given back after it, and it never grows. Of those who have one, one at a time waits
+/// for another: two would each wait for what the other has.
 ///
 /// A client that announces much and sends nothing, or asks for much and reads nothing, takes its part for as long as it is
 /// let. So when there is too little, the transfer that moves slowest is cut off. One that just began, and one whose request
@@ -15,7 +15,7 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
     /// A part of it, given back with the last reference.
     final class Share: Sendable {
         private let budget: MemoryBudget
-        private let number: UInt64
+        fileprivate let number: UInt64
 
         fileprivate init(_ budget: MemoryBudget, _ number: UInt64) {
             self.budget = budget
@@ -70,6 +70,8 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
     var takenBytes: Int { condition.withLock { taken.large + taken.small } }
     private var entries: [UInt64: Entry] = [:]
     private var last: UInt64 = 0
+    /// Somebody who has a share waits for another one.
+    private var hasWaitingHolder = false
     /// By large transfers and by small ones.
     private var taken = (large: 0, small: 0)
 
@@ -78,27 +80,35 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
     /// Small transfers have a part of their own, and beyond it what large ones leave. Large ones never have a share of that
     /// part.
     ///
-    /// - Parameter coming: So much was cut off and is given back in a moment.
-    private func hasRoom(_ count: Int, _ isSmall: Bool, without coming: Int = 0) -> Bool {
+    /// - Parameters:
+    ///   - coming: So much was cut off and is given back in a moment.
+    ///   - own: So much has the one that asks already.
+    private func hasRoom(_ count: Int, _ isSmall: Bool, without coming: Int = 0, own: Int = 0) -> Bool {
         if isSmall && taken.small + count <= limits.bytesForSmallTransfers { return true }
         let beyond = max(0, taken.small - limits.bytesForSmallTransfers)
-        let others = max(0, taken.large + beyond - coming)
-        return others + count <= limits.transferBytes || (!isSmall && others == 0)
+        let others = max(0, taken.large + beyond - coming - own)
+        return others + own + count <= limits.transferBytes || (!isSmall && others == 0)
     }
 
     /// Waits until there is so much, or nothing else large takes any.
     ///
     /// - Parameters:
     ///   - direction: nil for what is worked on.
-    ///   - waits: false for those who have a share already.
-    /// - Returns: nil if the time was over first.
-    func take(_ count: Int, _ direction: Direction?, over socket: OpenDescriptor, waits: Bool = true) -> Share? {
+    ///   - held: What the one that asks has already, and keeps.
+    /// - Returns: nil if the time was over first, or at once if another one waits that keeps a share.
+    func take(_ count: Int, _ direction: Direction?, over socket: OpenDescriptor, besides held: Share? = nil) -> Share? {
         let isSmall = count <= limits.smallTransferBytes
-        let end = Date(timeIntervalSinceNow: waits ? limits.memoryTime / .seconds(1) : 0)
+        let end = Date(timeIntervalSinceNow: limits.memoryTime / .seconds(1))
         return condition.withLock {
-            while !hasRoom(count, isSmall) {
-                if !waits { return nil }
-                cutOffSlowest(toHave: count, isSmall)
+            let own = held.flatMap { entries[$0.number] }.map { $0.isSmall ? 0 : $0.count } ?? 0
+            var isWaitingHolder = false
+            defer { if isWaitingHolder { hasWaitingHolder = false } }
+            while !hasRoom(count, isSmall, own: own) {
+                if held != nil && !isWaitingHolder {
+                    if hasWaitingHolder { return nil }
+                    (hasWaitingHolder, isWaitingHolder) = (true, true)
+                }
+                cutOffSlowest(toHave: count, isSmall, own)
                 let isOver = !condition.wait(until: min(end, Date(timeIntervalSinceNow: Self.pause)))
                 if isOver && Date() >= end { return nil }
             }
@@ -109,7 +119,7 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
         }
     }
 
-    private func cutOffSlowest(toHave count: Int, _ isSmall: Bool) {
+    private func cutOffSlowest(toHave count: Int, _ isSmall: Bool, _ own: Int) {
         let now = ContinuousClock.now
         // What was cut off comes back in a moment.
         var coming = entries.values.reduce(0) { $0 + ($1.isCutOff ? $1.count : 0) }
@@ -118,7 +128,7 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
                 && $0.value.speed(at: now) < Self.leastSpeed
         }
         for (number, entry) in candidates.sorted(by: { $0.value.speed(at: now) < $1.value.speed(at: now) }) {
-            if hasRoom(count, isSmall, without: coming) { return }
+            if hasRoom(count, isSmall, without: coming, own: own) { return }
             coming += entry.count
             entries[number]!.isCutOff = true  // it was found there
             // A client that sends can still be told why.

@@ -24,15 +24,14 @@ struct WorkMemory {
 
     mutating func giveBack() { (request, answer) = (nil, nil) }
 
-    /// Takes so much for an answer. What the request has is given back first. Of one that is too large for that, which stays
-    /// in memory, nothing can be given back: what it needs besides must be there at once.
+    /// Takes so much for an answer. What the request has is given back first. A large one stays in memory, and keeps it.
     ///
     /// - Returns: false if there is too little.
     mutating func take(_ count: Int) -> Bool {
         answer = nil
         let isSmall = requestBytes <= services.limits.uncountedAnswerBytes
         if isSmall { request = nil }
-        answer = services.budget.take(count, nil, over: socket, waits: isSmall)
+        answer = services.budget.take(count, nil, over: socket, besides: request)
         return answer != nil
     }
 
