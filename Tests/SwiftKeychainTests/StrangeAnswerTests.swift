@@ -96,6 +96,7 @@ private let signalCount = Atomic(0)
             let part = DaemonMessage.reply(id: id, .found(bytes == 0 ? [] : [item]), isLast: false)
             // As many as a client that takes all of them would take a gigabyte for, or forever.
             for _ in 0..<1_024 where !isOver.load(ordering: .relaxed) { peer.send(part) }
+            shutdown(peer.descriptor, Int32(SHUT_RDWR))
         }
         isOver.store(true, ordering: .relaxed)
         #expect(failure(of: outcome)?.message.contains("does not end") == true, "\(outcome)")

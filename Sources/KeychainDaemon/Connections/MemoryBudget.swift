@@ -96,7 +96,8 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
     ///   - direction: nil for what is worked on.
     ///   - held: What the one that asks has already, and keeps.
     /// - Returns: nil if the time was over first, or at once if another one waits that keeps a share.
-    func take(_ count: Int, _ direction: Direction?, over socket: OpenDescriptor, besides held: Share? = nil) -> Share? {
+    func take(_ count: Int, _ direction: Direction?, over socket: OpenDescriptor, besides held: Share? = nil) -> Share?
+    {
         let isSmall = count <= limits.smallTransferBytes
         let end = Date(timeIntervalSinceNow: limits.memoryTime / .seconds(1))
         return condition.withLock {
