@@ -220,7 +220,7 @@ private var impatient: Limits {
         var limits = Limits()
         // Room for the two requests, and for one answer beside nothing.
         (limits.transferBytes, limits.smallTransferBytes, limits.bytesForSmallTransfers) = (100_000, 0, 0)
-        limits.memoryTime = .seconds(50)
+        limits.memoryTime = .seconds(600)
         let gate = Gate()
         let engine = FakeEngine(need: { request, most in
             guard case .find = request else { return 0 }
@@ -250,7 +250,7 @@ private var impatient: Limits {
     func largeRequestsNeedMore() throws {
         var limits = Limits()
         (limits.transferBytes, limits.smallTransferBytes, limits.bytesForSmallTransfers) = (400_000, 0, 0)
-        limits.memoryTime = .seconds(50)
+        limits.memoryTime = .seconds(600)
         let gate = Gate()
         let engine = FakeEngine(need: { request, most in
             guard case .find = request else { return 0 }

@@ -80,7 +80,10 @@ private let signalCount = Atomic(0)
     @Test("A daemon of another version of the protocol is asked nothing")
     func version() throws {
         let asked = Atomic(false)
-        let outcome = try outcome(of: .status, version: 99) { _, _ in asked.store(true, ordering: .relaxed) }
+        let outcome = try outcome(of: .status, version: 99) { peer, id in
+            asked.store(true, ordering: .relaxed)
+            peer.send(.failure(id: id, KeychainError(.inputOutput, message: "asked")))
+        }
         #expect(failure(of: outcome)?.code == .notAvailable)
         #expect(failure(of: outcome)?.message.contains("version 99") == true)
         let wasAsked = asked.load(ordering: .relaxed)
