@@ -2,6 +2,7 @@
 #include "CKeychainLinux.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -101,6 +102,30 @@ int ckeychain_receive(int socket, void *bytes, size_t capacity, size_t *count, c
         }
     }
     return 0;
+}
+
+int ckeychain_await_sender(int socket, int milliseconds, int32_t *pid, uint32_t *user) {
+    int failure = ckeychain_want_senders(socket);
+    if (failure != 0) {
+        return failure;
+    }
+    struct pollfd waiting = {.fd = socket, .events = POLLIN};
+    int count = poll(&waiting, 1, milliseconds);
+    if (count <= 0) {
+        return count == 0 ? ETIMEDOUT : errno;
+    }
+    char byte;
+    size_t received = 0;
+    ckeychain_sender sender;
+    failure = ckeychain_receive(socket, &byte, 1, &received, &sender);
+    if (failure == 0 && (received == 0 || !sender.is_known)) {
+        failure = ENODATA;
+    }
+    if (failure == 0) {
+        *pid = sender.process.pid;
+        *user = sender.process.uid;
+    }
+    return failure;
 }
 
 int ckeychain_accept(int listener, int *socket) {

@@ -8,6 +8,10 @@ package struct Limits: Sendable {
     /// Each costs a thread, two descriptors and some 40 KiB; a desktop session with every program connected has about
     /// a hundred.
     package var connections = 512
+    /// Beyond them, one for each process that has no other.
+    package var furtherConnections = 32
+    /// So many that have given back their place may be about to end. One that reads no answers takes a minute.
+    package var endingConnections = 64
     /// A program that serves many users at once has a connection for each of its threads.
     package var connectionsPerProcess = 64
 
@@ -30,6 +34,9 @@ package struct Limits: Sendable {
 
     /// The items of one answer may have so much together: a quarter of a million small ones, or two of the largest.
     package static let answerBytes = 192 << 20
+    /// What no request takes more of while it is worked on: the largest answer, and beside it an item of the largest in two
+    /// copies.
+    static let mostWorkBytes = answerBytes + 2 * Item.mostBytes + 1 << 20
 
     // MARK: Time
 
@@ -84,11 +91,15 @@ package struct Limits: Sendable {
     private static let otherDescriptors = 256
 
     /// How many this process may have to have.
-    package var descriptors: Int { connections * Self.descriptorsPerConnection + Self.otherDescriptors }
+    package var descriptors: Int {
+        (connections + furtherConnections + endingConnections) * Self.descriptorsPerConnection + Self.otherDescriptors
+    }
 
     /// Takes fewer connections, so that these are enough.
     package mutating func fit(descriptors: Int) {
-        let possible = (descriptors - Self.otherDescriptors) / Self.descriptorsPerConnection
+        let possible =
+            (descriptors - Self.otherDescriptors) / Self.descriptorsPerConnection - furtherConnections
+            - endingConnections
         connections = min(connections, max(1, possible))
     }
 }

@@ -11,8 +11,8 @@ package import Logging
 /// (docs/decisions/019-threads-for-the-daemon.md), so that a slow or hostile client costs its own thread alone.
 package final class SocketServer: Sendable {
     private let listener: OpenDescriptor
-    private let services: Services
-    private let connections: ConnectionTable
+    let services: Services
+    let connections: ConnectionTable
     private let stopEvent: EventDescriptor
     private let hasStoppedAccepting = EndFlag()
 
@@ -110,22 +110,28 @@ package final class SocketServer: Sendable {
             guard peer.uid == geteuid() else {
                 throw .goodbye(.refused, "this keychaind serves user \(geteuid()) alone, and not user \(peer.uid)")
             }
-            if let refusal = connections.add(socket, of: peer.pid) {
+            let activity = Activity()
+            if let refusal = connections.add(socket, of: peer.pid, activity) {
                 throw .goodbye(refusal.reason, refusal.message)
             }
-            try startServing(socket, of: peer.pid)
+            try startServing(socket, of: peer.pid, activity)
         } catch {
             guard case .goodbye(let reason, let message) = error else { return }
-            FrameSender(socket.number, limit: .zero).sendAtOnce(.goodbye(DaemonGoodbye(reason, message)))
+            // Whoever has no place may want to lock, and does so by a signal.
+            let isLocked = reason == .tooManyConnections && services.store.isLocked
+            FrameSender(socket.number, limit: .zero)
+                .sendAtOnce(.goodbye(DaemonGoodbye(reason, message, isLocked: isLocked)))
             services.log("a connection was refused: \(message)", socket)
         }
     }
 
-    private func startServing(_ socket: OpenDescriptor, of pid: Int32) throws(ConnectionEnd) {
+    private func startServing(
+        _ socket: OpenDescriptor, of pid: Int32, _ activity: Activity
+    ) throws(ConnectionEnd) {
         let (services, connections) = (services, connections)
         do throws(KeychainError) {
             try WorkerThread.start("client", stackBytes: services.limits.stackBytes) {
-                ClientConnection(socket, services) { connections.reasonForEnd(of: socket) }.serve()
+                ClientConnection(socket, services, activity) { connections.reasonForEnd(of: socket) }.serve()
                 connections.remove(socket, of: pid)
             }
         } catch {

@@ -15,17 +15,18 @@ package struct UserDaemon {
     private let store: ServedStore
     private let server: SocketServer
     private let watchdog: Watchdog
-    private let signals: EndSignals
+    private let signals: DaemonSignals
+    private let logger: Logger
     private let request: EndRequest
 
     /// - Parameters:
     ///   - socket: Is removed at the end.
-    ///   - signals: Ask for it.
+    ///   - signals: Ask for it, or for a lock.
     ///   - release: Of the software, for clients to show.
     ///   - allowsHibernation: Whether keys are in memory that is locked but within the kernel's reach: it does not
     ///     hibernate while there is any other.
     package init(
-        at location: StoreLocation, socket: ListeningSocket, manager: ServiceManager, signals: EndSignals,
+        at location: StoreLocation, socket: ListeningSocket, manager: ServiceManager, signals: DaemonSignals,
         limits: Limits,
         release: String, allowsHibernation: Bool, logger: Logger
     ) throws(KeychainError) {
@@ -41,6 +42,7 @@ package struct UserDaemon {
         self.socket = socket
         self.manager = manager
         self.signals = signals
+        self.logger = logger
         self.request = request
     }
 
@@ -60,8 +62,25 @@ package struct UserDaemon {
         var waiting = [signals.descriptor, request.event.descriptor].map {
             pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0)
         }
-        while poll(&waiting, 2, -1) < 0 {}
-        return request.goodbye ?? .shuttingDown
+        while true {
+            if poll(&waiting, 2, -1) < 0 { continue }
+            if let goodbye = request.goodbye { return goodbye }
+            switch signals.next() {
+            case .end: return .shuttingDown
+            case .lock: lock()
+            case nil: break
+            }
+        }
+    }
+
+    /// For somebody who has no place among the connections.
+    private func lock() {
+        do throws(KeychainError) {
+            _ = try store.engineIfOpen?.handle(.lock(.now), from: Caller(groups: [], authority: .owner))
+            logger.notice("a signal locked the keychain")
+        } catch {
+            logger.error("a signal did not lock the keychain", metadata: ["reason": "\(error.message)"])
+        }
     }
 
     private func start() throws(KeychainError) {

@@ -19,7 +19,7 @@ struct KeychainDaemonCommand: ParsableCommand {
 
             A store belongs either to the daemon or to the programs themselves: 'keychainctl migrate' hands it over.
 
-            SIGTERM, SIGINT and SIGHUP end it once the requests under way are done, with exit status 0. Otherwise the \
+            SIGUSR1 locks the keychain. SIGTERM, SIGINT and SIGHUP end it once the requests under way are done, with exit status 0. Otherwise the \
             exit status is the low byte of Apple's OSStatus: 53 if there is no store to serve or the socket is taken; \
             64 for a mistake on the command line.
             """,
@@ -76,7 +76,7 @@ struct KeychainDaemonCommand: ParsableCommand {
 
     private func serve(_ environment: Environment) throws {
         let logger = Logger(label: "keychaind")
-        let signals = try EndSignals()
+        let signals = try DaemonSignals()
         let listening = try listeningSocket(environment)
         let daemon = try UserDaemon(
             at: try StoreLocation(store: store?.url, deviceKey: deviceKey?.url, environment: environment),

@@ -33,6 +33,10 @@ private final class EngineLockListener: LockListener {
 
 /// What a daemon needs beyond answers. It has the store alone, so all changes are its own.
 extension Engine: ChangeSource {
+    package func handle(_ request: Request, from caller: Caller, mostBytes: Int) throws(KeychainError) -> Reply {
+        try handle(request, from: caller, within: mostBytes)
+    }
+
     package func position() throws(KeychainError) -> ChangePosition {
         ChangePosition(epoch: keys.state.read()?.epoch ?? 0, revision: changes.revision)
     }

@@ -53,6 +53,11 @@ package final class Engine: RequestHandler {
     /// - Throws: a `KeychainError` with the status that Apple's keychain gives in the same case. After any
     ///   error the store is as it was before the call.
     package func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
+        try handle(request, from: caller, within: nil)
+    }
+
+    /// - Parameter mostBytes: nil: as many as memory holds.
+    func handle(_ request: Request, from caller: Caller, within mostBytes: Int?) throws(KeychainError) -> Reply {
         // A forked child has neither the keys, which the kernel wipes, nor a database connection it may use.
         guard !Self.isForkedChild else {
             throw KeychainError(
@@ -61,13 +66,13 @@ package final class Engine: RequestHandler {
         defer { KeyTraces.erase() }
         try requirePossession()
         guard case .authenticated(let proof, let request) = request else {
-            return try answer(request, from: caller, unauthenticated)
+            return try answer(request, from: caller, unauthenticated, mostBytes)
         }
         if proof.applicationPassword != nil { passwordTurn.lock() }
         defer { if proof.applicationPassword != nil { passwordTurn.unlock() } }
         let shown = try asKeychainError { try authentication(proof, caller) }
         do throws(KeychainError) {
-            let reply = try answer(request, from: caller, shown)
+            let reply = try answer(request, from: caller, shown, mostBytes)
             if shown.applicationPasswordIsRight { try asKeychainError { try keys.noteRightPassword() } }
             return reply
         } catch  where error.signal == .wrongApplicationPassword {
@@ -82,14 +87,14 @@ package final class Engine: RequestHandler {
 
     /// Tries to do what is asked, as often as a signal says that another attempt may help.
     private func answer(
-        _ request: Request, from caller: Caller, _ shown: Authentication
+        _ request: Request, from caller: Caller, _ shown: Authentication, _ mostBytes: Int?
     ) throws(KeychainError) -> Reply {
         var attempts = 0
         var isLast = false
         var generation: UInt64?
         while true {
             do throws(KeychainError) {
-                let reply = try reply(to: request, from: caller, shown, isLastAttempt: isLast)
+                let reply = try reply(to: request, from: caller, Attempt(shown, mostBytes, isLast: isLast))
                 changes.note(request, reply, from: caller)
                 return reply
             } catch {
@@ -112,24 +117,24 @@ package final class Engine: RequestHandler {
 
     /// Does what is asked once, with the keys there are now.
     private func reply(
-        to request: Request, from caller: Caller, _ shown: Authentication, isLastAttempt: Bool
+        to request: Request, from caller: Caller, _ attempt: Attempt
     ) throws(KeychainError) -> Reply {
         do {
             switch request {
             case .add(let request):
-                return .added(try withItems(isLastAttempt, shown) { try $0.add(request, from: caller) })
+                return .added(try withItems(attempt) { try $0.add(request, from: caller) })
             case .find(let request):
-                return .found(try withReadItems(isLastAttempt, shown) { try $0.find(request, from: caller) })
-            case .update(let request): try withItems(isLastAttempt, shown) { try $0.update(request, from: caller) }
+                return .found(try withReadItems(attempt) { try $0.find(request, from: caller) })
+            case .update(let request): try withItems(attempt) { try $0.update(request, from: caller) }
             case .delete(let query):
-                return .deleted(try withItems(isLastAttempt, shown) { try $0.delete(query, from: caller) })
+                return .deleted(try withItems(attempt) { try $0.delete(query, from: caller) })
             case .makeKey(let request):
-                return .added(try withItems(isLastAttempt, shown) { try $0.makeKey(request, from: caller) })
+                return .added(try withItems(attempt) { try $0.makeKey(request, from: caller) })
             case .useKey(let use):
-                return .keyResult(try withReadItems(isLastAttempt, shown) { try $0.use(use, from: caller) })
+                return .keyResult(try withReadItems(attempt) { try $0.use(use, from: caller) })
             case .transaction(let request):
-                return .committed(try withItems(isLastAttempt, shown) { try $0.commit(request, from: caller) })
-            case .check: return .checked(try withReadItems(isLastAttempt, shown) { try $0.check() })
+                return .committed(try withItems(attempt) { try $0.commit(request, from: caller) })
+            case .check: return .checked(try withReadItems(attempt) { try $0.check() })
             case .compact: try compact(for: caller)
             case .removeExpired: return .expired(try removeExpired())
             case .status: return .status(try status())
@@ -140,13 +145,13 @@ package final class Engine: RequestHandler {
             case .rekeyStep: return .rekeyed(try rekeyStep())
             case .renewLease: try keys.renewLease()
             case .exportItems(let request):
-                return .exported(try withReadItems(isLastAttempt, shown) { try $0.export(request, from: caller) })
+                return .exported(try withReadItems(attempt) { try $0.export(request, from: caller) })
             case .importItems(let request):
-                return .imported(try withItems(isLastAttempt, shown) { try $0.merge(request, from: caller) })
+                return .imported(try withItems(attempt) { try $0.merge(request, from: caller) })
             case .giveUpStore: try giveUp(for: caller)
-            case .fileKey(let request): return .fileKey(try fileKey(request, isLastAttempt))
+            case .fileKey(let request): return .fileKey(try fileKey(request, attempt.isLast))
             case .backUpFileKeys(let request):
-                return .fileKeyBackup(try backUpFileKeys(request, caller, isLastAttempt))
+                return .fileKeyBackup(try backUpFileKeys(request, caller, attempt.isLast))
             case .authenticationStatus: return .authenticationStatus(try authenticationStatus())
             case .endTicket(let ticket): biometry.end(ticket, caller)
             case .authenticated:
@@ -159,18 +164,15 @@ package final class Engine: RequestHandler {
     }
 
     /// Runs `body` with the keys there are now.
-    private func withItems<R>(
-        _ isLastAttempt: Bool, _ shown: Authentication? = nil, _ body: (ItemOperations) throws -> R
-    ) throws -> R {
-        let items = try items(isLastAttempt, shown)
+    private func withItems<R>(_ attempt: Attempt, _ body: (ItemOperations) throws -> R) throws -> R {
+        var items = try items(attempt.isLast, attempt.shown)
+        items.mostBytes = attempt.mostBytes
         return try refusingFinally(items.keys) { try body(items) }
     }
 
     /// The same for what changes nothing: the lock is asked once more before anything is handed out.
-    private func withReadItems<R>(
-        _ isLastAttempt: Bool, _ shown: Authentication, _ body: (ItemOperations) throws -> R
-    ) throws -> R {
-        try withItems(isLastAttempt, shown) { items in
+    private func withReadItems<R>(_ attempt: Attempt, _ body: (ItemOperations) throws -> R) throws -> R {
+        try withItems(attempt) { items in
             let result = try body(items)
             try items.keys.requireWithinGrace()
             return result
@@ -280,4 +282,18 @@ package final class Engine: RequestHandler {
     /// Takes this store's keys from the kernel's keyring, as a restart of the system would. For tests, which must
     /// leave nothing behind.
     package func withdrawKeys() { keys.withdraw() }
+}
+
+/// What one attempt to answer a request has.
+private struct Attempt {
+    let shown: Authentication
+    /// nil: as many as memory holds.
+    let mostBytes: Int?
+    let isLast: Bool
+
+    init(_ shown: Authentication, _ mostBytes: Int?, isLast: Bool) {
+        self.shown = shown
+        self.mostBytes = mostBytes
+        self.isLast = isLast
+    }
 }

@@ -32,11 +32,12 @@ extension Item {
 
 extension Item {
     /// What an item takes of memory besides its values, by and large.
-    private static let overhead = 512
+    package static let overhead = 512
 
     /// About so much it takes of memory.
     package var byteCount: Int {
-        Self.overhead + attributes.byteCount + (secret?.count ?? 0) + (certificate?.count ?? 0)
+        Self.overhead + attributes.byteCount + accessGroup.utf8.count
+            + (secret?.count ?? 0) + (certificate?.count ?? 0)
     }
 }
 

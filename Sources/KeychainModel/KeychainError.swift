@@ -59,6 +59,10 @@ public struct KeychainError: Error, Sendable {
         case wrongApplicationPassword
         /// The kernel takes no more keys of this user (keyrings(7)).
         case fullKeyring
+        /// What is to be opened takes so many bytes of memory, and the caller has fewer. Nothing was done.
+        case needsMemory(Int)
+        /// The daemon has no place for another connection.
+        case noPlace(isLocked: Bool)
     }
 
     package struct SourceLocation: Sendable, Hashable {

@@ -7,12 +7,15 @@ internal import KeychainSystem
 /// that a caller makes of its bytes.
 package final class SecretBytes: @unchecked Sendable {  // immutable after init, so sharing is safe
     private let storage: UnsafeMutableRawBufferPointer
+    /// Behind so many bytes nothing was ever written.
+    private let writtenCount: Int
 
     package var count: Int { storage.count }
 
     /// Allocates `count` bytes and lets `initialize` fill them.
     package init(count: Int, initializingWith initialize: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
         storage = .allocate(byteCount: count, alignment: 16)
+        writtenCount = count
         do {
             try initialize(storage)
         } catch {
@@ -20,6 +23,15 @@ package final class SecretBytes: @unchecked Sendable {  // immutable after init,
             storage.deallocate()
             throw error
         }
+    }
+
+    /// Allocates `count` bytes for what comes from somewhere else, perhaps never.
+    ///
+    /// - Parameter receive: Returns how many of them came, from the beginning on. Memory that it does not reach is not
+    ///   touched when the rest is erased, and so takes no page of the system's.
+    package init(expecting count: Int, receivingWith receive: (UnsafeMutableRawBufferPointer) -> Int) {
+        storage = .allocate(byteCount: count, alignment: 16)
+        writtenCount = receive(storage)
     }
 
     package convenience init(copying bytes: UnsafeRawBufferPointer) {
@@ -33,7 +45,7 @@ package final class SecretBytes: @unchecked Sendable {  // immutable after init,
     }
 
     deinit {
-        Self.erase(storage)
+        Self.erase(UnsafeMutableRawBufferPointer(rebasing: storage[..<writtenCount]))
         storage.deallocate()
     }
 

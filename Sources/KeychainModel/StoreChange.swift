@@ -21,6 +21,11 @@ package struct ChangePosition: Sendable, Hashable {
 
 /// What a daemon needs of an engine beyond answers to requests.
 package protocol ChangeSource: RequestHandler {
+    /// As ``RequestHandler/handle(_:from:)``, with so much memory for what is opened.
+    ///
+    /// - Throws: the signal `.needsMemory` if that is too little.
+    func handle(_ request: Request, from caller: Caller, mostBytes: Int) throws(KeychainError) -> Reply
+
     /// The changes so far.
     func position() throws(KeychainError) -> ChangePosition
 

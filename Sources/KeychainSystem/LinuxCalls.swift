@@ -32,6 +32,10 @@
 
 @_extern(c) package func ckeychain_peer_user(_ socket: CInt, _ user: UnsafeMutablePointer<UInt32>) -> CInt
 
+@_extern(c) package func ckeychain_await_sender(
+    _ socket: CInt, _ milliseconds: CInt, _ pid: UnsafeMutablePointer<Int32>, _ user: UnsafeMutablePointer<UInt32>
+) -> CInt
+
 @_extern(c) package func ckeychain_open_event(_ descriptor: UnsafeMutablePointer<CInt>) -> CInt
 
 @_extern(c) package func ckeychain_set_event(_ descriptor: CInt)

@@ -159,7 +159,7 @@ extension Result<BiometryTicket, BiometryFailure>: WireMessage {
         if let ticket: UUID = try message.value(1) {
             self = .success(BiometryTicket(ticket))
         } else {
-            self = .failure(BiometryFailure(try required(message.value(2)), try message.value(3) ?? ""))
+            self = .failure(BiometryFailure(try required(message.value(2)), try message.shownText(3)))
         }
     }
 }
@@ -168,6 +168,6 @@ extension BiometryHint: WireMessage {
     func write(to message: inout MessageWriter) { message.add(1, text) }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
-        self.init(try message.value(1) ?? "")
+        self.init(try message.shownText(1))
     }
 }

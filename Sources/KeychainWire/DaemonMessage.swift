@@ -59,11 +59,14 @@ package struct DaemonGoodbye: Sendable, Hashable {
     package var message: String
     /// The highest id of a request that was begun; every later one was never seen. 0: none was.
     package var lastRequest: UInt64
+    /// Of the keychain: for a client that has no place, and would lock it.
+    package var isLocked: Bool
 
-    package init(_ reason: Reason, _ message: String, lastRequest: UInt64 = 0) {
+    package init(_ reason: Reason, _ message: String, lastRequest: UInt64 = 0, isLocked: Bool = false) {
         self.reason = reason
         self.message = message
         self.lastRequest = lastRequest
+        self.isLocked = isLocked
     }
 }
 
@@ -79,6 +82,8 @@ extension DaemonMessage {
     private static let idNumber = 1
     private static let moreNumber = 2
     private static let itemsNumber = 3
+    /// In one message. A part of an answer has 4,096 at most (``forEachFrame(of:id:limit:_:)``).
+    private static let mostItems = 16_384
 
     /// A reply of more than 2 GiB becomes the failure that says so.
     package func frame() -> WireFrame {
@@ -131,7 +136,7 @@ extension DaemonMessage {
 
     private init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         let id: UInt64 = try message.value(Self.idNumber) ?? 0
-        let items: [Item] = try message.list(Self.itemsNumber, &tail)
+        let items: [Item] = try message.list(Self.itemsNumber, &tail, most: Self.mostItems, "items")
         guard let kind: Kind = message.kind(), let content: MessageReader = try message.value(kind.rawValue) else {
             throw KeychainError(.parameter, message: "the message is of a kind that is not known here")
         }
@@ -166,7 +171,7 @@ extension DaemonWelcome: WireMessage {
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(
             version: try message.value(1) ?? 0, instance: try required("instance", message.value(2)),
-            processID: try message.value(3) ?? 0, release: try message.value(4) ?? "")
+            processID: try message.value(3) ?? 0, release: try message.shownText(4))
     }
 }
 
@@ -175,11 +180,13 @@ extension DaemonGoodbye: WireMessage {
         message.add(1, reason)
         message.add(2, self.message)
         message.add(3, lastRequest)
+        message.add(4, isLocked)
     }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(
-            try required(message.value(1)), try message.value(2) ?? "", lastRequest: try message.value(3) ?? 0)
+            try required(message.value(1)), try message.shownText(2), lastRequest: try message.value(3) ?? 0,
+            isLocked: try message.value(4) ?? false)
     }
 }
 
@@ -196,7 +203,7 @@ extension KeychainError: WireMessage {
         let status = Int32(truncatingIfNeeded: (try message.value(1) ?? SignedNumber(0)).value)
         // To callers a status of 0 is a success.
         guard status != 0 else { throw KeychainError(.parameter, message: "a failure has no status") }
-        self.init(Code(status: status), message: try message.value(2) ?? "")
+        self.init(Code(status: status), message: try message.shownText(2))
         if try message.value(3) ?? false { signal = .damage }
     }
 }

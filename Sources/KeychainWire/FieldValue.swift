@@ -132,6 +132,20 @@ protocol WireMessage {
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError)
 }
 
+extension MessageReader {
+    /// What a message says to a person has no more bytes: the other end could send any text.
+    private static let mostShownBytes = 4_096
+
+    /// A text for a person. What goes beyond the limit is left out.
+    func shownText(_ number: Int) throws(KeychainError) -> String {
+        guard let text: String = try value(number) else { return "" }
+        guard text.utf8.count > Self.mostShownBytes else { return text }
+        // A character that is cut in two goes too.
+        let bytes = text.utf8.prefix(Self.mostShownBytes)
+        return (0..<4).lazy.compactMap { String(bytes.dropLast($0)) }.first.map { $0 + "…" } ?? ""
+    }
+}
+
 /// A field that must be there.
 ///
 /// - Throws: `.parameter` if it is not.

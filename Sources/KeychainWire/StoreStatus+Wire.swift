@@ -51,7 +51,7 @@ extension StoreStatus: WireMessage {
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         let counts: [ItemCount] = try message.list(4, &tail)
         self.init(
-            storePath: try message.value(1) ?? "", storeID: try required("store's identifier", message.value(2)),
+            storePath: try message.shownText(1), storeID: try required("store's identifier", message.value(2)),
             schemaVersion: try message.count(3),
             itemCounts: Dictionary(counts.map { ($0.itemClass, $0.count) }) { $1 },
             bytesOnDisk: Int64(try message.count(5)), deviceKey: try DeviceKeyOrigin(message),
@@ -100,7 +100,7 @@ extension StoreFinding: WireMessage {
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(
-            try required(message.value(1)), try message.value(2) ?? "", advice: try message.value(3) ?? "",
+            try required(message.value(1)), try message.shownText(2), advice: try message.shownText(3),
             isRepairable: try message.value(4) ?? false)
     }
 }

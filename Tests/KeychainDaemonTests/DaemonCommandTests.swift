@@ -85,6 +85,27 @@ import Testing
         }
     }
 
+    @Test("A signal locks it, for those who have no place to ask, and ends nothing")
+    func lockBySignal() throws {
+        try withTemporaryDirectory { (home) throws in
+            let daemon = try DaemonCommand(in: home)
+            let client = try daemon.connect(DaemonCommand.socket(in: home), authority: .owner)
+            func state() throws -> LockState? {
+                guard case .lockStatus(let status) = try client.ask(.lockStatus) else { return nil }
+                return status.state
+            }
+            try client.ask(.passcode(.set(.of("1234"))))
+            #expect(try state() == .unlocked)
+            daemon.signal(SIGUSR1)
+            for _ in 0..<5_000 where try state() == .unlocked { usleep(2_000) }
+            #expect(try state() == .locked)
+            try client.ask(.unlock(.of("1234")))
+            #expect(try state() == .unlocked)
+            daemon.signal(SIGTERM)
+            #expect(try daemon.end() == 0)
+        }
+    }
+
     // MARK: The process
 
     @Test("It leaves no core file, and makes its files for its user alone")

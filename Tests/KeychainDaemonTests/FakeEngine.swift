@@ -15,10 +15,29 @@ final class FakeEngine: ChangeSource, Sendable {
         var lockCheckCount = 0
     }
 
+    /// How much memory a request takes, asked with how much there is.
+    typealias Need = @Sendable (Request, Int) -> Int
+
     private let answer: Answer
+    private let need: Need
     private let state = Observed(State())
 
-    init(_ answer: @escaping Answer = { _, _ throws(KeychainError) in .done }) { self.answer = answer }
+    convenience init(_ answer: @escaping Answer = { _, _ throws(KeychainError) in .done }) {
+        self.init(need: { _, _ in 0 }, answer)
+    }
+
+    init(need: @escaping Need, _ answer: @escaping Answer = { _, _ throws(KeychainError) in .done }) {
+        self.need = need
+        self.answer = answer
+    }
+
+    func handle(_ request: Request, from caller: Caller, mostBytes: Int) throws(KeychainError) -> Reply {
+        let count = need(request, mostBytes)
+        guard count <= mostBytes else {
+            throw KeychainError(.dataTooLarge, message: "too little memory", signal: .needsMemory(count))
+        }
+        return try handle(request, from: caller)
+    }
 
     func verifyBiometry(
         for _: Caller, _: Cancellation, hint _: (BiometryHint) -> Void

@@ -180,6 +180,129 @@ private var impatient: Limits {
         }
     }
 
+    /// One for everything, in a frame with a field that nobody knows.
+    private static func paddedSearch(_ id: UInt64, _ count: Int) throws -> [UInt8] {
+        var query = ItemQuery(.genericPassword)
+        query.limit = .all
+        let request = try ClientMessage.request(id: id, .find(FindRequest(query, wantsSecrets: true))).frame().message
+        let padding: [UInt8] =
+            [0xa2, 0x1f] + [0, 7].map { UInt8(count >> $0 & 0x7f) | 0x80 } + [UInt8(count >> 14)]
+            + Array(repeating: 0, count: count)
+        return frame(UInt32(request.count + padding.count), 0, request + padding)
+    }
+
+    /// An engine that says beforehand what its answers take.
+    private static func honestEngine(_ bytes: Int) -> FakeEngine {
+        FakeEngine(need: { request, _ in if case .find = request { bytes } else { 0 } }) {
+            _, _ throws(KeychainError) in .found([.password(SecretBytes(count: bytes - 1_000) { _ in })])
+        }
+    }
+
+    @Test("An answer counts for what it takes, however large its request was", arguments: [0, 9_000, 60_000, 200_000])
+    func padded(padding: Int) throws {
+        try withServer(Self.honestEngine(10 << 20)) { server throws in
+            let client = try server.connect()
+            try client.send(bytes: try Self.paddedSearch(1, padding))
+            // The first bytes of the answer are here, and the rest is there.
+            var byte: UInt8 = 0
+            #expect(recv(client.descriptor, &byte, 1, Int32(MSG_PEEK)) == 1)
+            let taken = server.server.services.budget.takenBytes
+            #expect(taken >= 10 << 20 - 1_000 && taken < 11 << 20, "\(taken)")
+            guard case .reply(1, .found, true) = try client.receive() else {
+                Issue.record("another answer")
+                return
+            }
+        }
+    }
+
+    @Test("Requests that have memory and need more do not wait for each other")
+    func waitForEachOther() throws {
+        var limits = Limits()
+        // Room for the two requests, and for one answer beside nothing.
+        (limits.transferBytes, limits.smallTransferBytes, limits.bytesForSmallTransfers) = (100_000, 0, 0)
+        limits.memoryTime = .seconds(600)
+        let gate = Gate()
+        let engine = FakeEngine(need: { request, most in
+            guard case .find = request else { return 0 }
+            // Both are there before one of them asks for memory.
+            if most < 90_000 { gate.wait() }
+            return 90_000
+        }) { _, _ throws(KeychainError) in .found([]) }
+        try withServer(engine, limits: limits) { server throws in
+            let clients = try (0..<2).map { _ in
+                let client = try server.connect()
+                try client.send(bytes: try Self.paddedSearch(1, 40_000))
+                return client
+            }
+            gate.awaitArrival(of: 2)
+            gate.open()
+            for client in clients {
+                guard case .reply(1, .found, true) = try client.receive() else {
+                    Issue.record("another answer")
+                    return
+                }
+            }
+            #expect(server.server.services.budget.takenBytes == 0)
+        }
+    }
+
+    @Test("Of requests too large to give their memory back one waits for more, and the others are not begun")
+    func largeRequestsNeedMore() throws {
+        var limits = Limits()
+        (limits.transferBytes, limits.smallTransferBytes, limits.bytesForSmallTransfers) = (400_000, 0, 0)
+        limits.memoryTime = .seconds(600)
+        let gate = Gate()
+        let engine = FakeEngine(need: { request, most in
+            guard case .find = request else { return 0 }
+            if most < 300_000 { gate.wait() }
+            return 300_000
+        }) { _, _ throws(KeychainError) in .found([]) }
+        try withServer(engine, limits: limits) { server throws in
+            let clients = try (0..<2).map { _ in
+                let client = try server.connect()
+                try client.send(bytes: try Self.paddedSearch(1, 150_000))
+                return client
+            }
+            gate.awaitArrival(of: 2)
+            gate.open()
+            var (answers, refusals) = (0, 0)
+            for client in clients {
+                switch try client.receive() {
+                case .reply(1, .found, true): answers += 1
+                case .goodbye(let goodbye):
+                    #expect(goodbye.reason == .tooSlow)
+                    #expect(goodbye.lastRequest == 0, "it was not begun, so it may be sent again")
+                    refusals += 1
+                case let other: Issue.record("\(other)")
+                }
+            }
+            #expect(answers == 1 && refusals == 1)
+            // The threads give it back a moment later.
+            let isBack = (0..<5_000).contains { _ in
+                usleep(1_000)
+                return server.server.services.budget.takenBytes == 0
+            }
+            #expect(isBack)
+        }
+    }
+
+    @Test("A store that grows between the two looks of a request is asked once more, and not for ever")
+    func growing() throws {
+        let looks = Observed(0)
+        let engine = FakeEngine(need: { request, most in
+            guard case .find = request else { return 0 }
+            looks.update { $0 += 1 }
+            return most + 1
+        })
+        try withServer(engine) { server throws in
+            let client = try server.connect()
+            let error = #expect(throws: KeychainError.self) { try client.ask(.find) }
+            #expect(error?.code == .dataTooLarge)
+            #expect(looks.value == 3)
+            #expect(try server.serves())
+        }
+    }
+
     @Test("A second hello of millions of groups ends the connection before it is decoded")
     func groups() throws {
         try withServer(FakeEngine()) { server throws in
@@ -282,6 +405,82 @@ private var impatient: Limits {
         #expect(table.add(pairs[37].served, of: 100)?.reason == .tooManyConnections)
         table.remove(pairs[35].served, of: 36)
         #expect(table.add(pairs[37].served, of: 100) == nil)
+    }
+
+    @Test("When every place is taken, a connection that does nothing gives its own to one that has fewer")
+    func idlePlaces() throws {
+        var limits = Limits()
+        (limits.connections, limits.furtherConnections) = (4, 0)
+        let table = ConnectionTable(limits)
+        let pairs = try (0..<8).map { _ in try SocketPair() }
+        let activities = (0..<8).map { _ in Activity() }
+        func add(_ number: Int) -> Bool {
+            table.add(pairs[number].served, of: Int32(number + 1), activities[number]) == nil
+        }
+        for number in 0..<4 { #expect(add(number)) }
+        #expect(!add(4), "all have just begun")
+        activities[0].work()
+        activities[1].wait()
+        activities[2].wait()
+        #expect(add(4))
+        #expect(try pairs[1].hasEnded && !pairs[0].hasEnded && !pairs[2].hasEnded)
+        #expect(table.reasonForEnd(of: pairs[1].served)?.reason == .tooManyConnections)
+        // As many as it would have itself are not taken from anybody.
+        #expect(table.add(pairs[5].served, of: 1)?.reason == .tooManyConnections)
+        #expect(add(6) && !add(7))
+        #expect(try pairs[2].hasEnded)
+    }
+
+    @Test("A frame that is not whole within a second may lose its place, and one that is worked on may not")
+    func halfFrames() throws {
+        let second: UInt64 = 1_000_000_000
+        let activity = Activity(frameBegan: 10 * second)
+        #expect(!activity.isIdle(at: 11 * second) && activity.isIdle(at: 11 * second + 1))
+        activity.work()
+        #expect(!activity.isIdle(at: .max))
+        activity.wait()
+        #expect(activity.isIdle(at: 0))
+        activity.beginFrame()
+        #expect(!activity.isIdle(at: Activity.now))
+    }
+
+    @Test("Of a process that has most an idle connection ends before a newer one that works")
+    func idleFirst() throws {
+        var limits = Limits()
+        limits.connections = 3
+        let table = ConnectionTable(limits)
+        let pairs = try (0..<4).map { _ in try SocketPair() }
+        let activities = (0..<4).map { _ in Activity() }
+        for number in 0..<3 { #expect(table.add(pairs[number].served, of: 1, activities[number]) == nil) }
+        activities[0].work()
+        activities[1].wait()
+        activities[2].work()
+        #expect(table.add(pairs[3].served, of: 2, activities[3]) == nil)
+        #expect(try pairs[1].hasEnded && !pairs[0].hasEnded && !pairs[2].hasEnded)
+    }
+
+    @Test("A connection that waits, one in the midst of a frame and one that is told of changes are told apart")
+    func served() throws {
+        let engine = FakeEngine()
+        try withServer(engine) { server throws in
+            let activities = { server.server.connections.activities }
+            let waiting = try server.connect()
+            try waiting.ask(.rekeyStep)
+            let half = try server.connect()
+            try half.send(bytes: Self.frame(100, 0, [1]))
+            let subscribed = try server.connect()
+            try subscribed.subscribe()
+            _ = try subscribed.nextChange()
+            let later = Activity.now + 100 * 1_000_000_000
+            // The threads have told of it a moment later.
+            #expect(
+                (0..<5_000).contains { _ in
+                    usleep(1_000)
+                    return activities().map { $0.isIdle(at: later) } == [true, true, false]
+                })
+            #expect(activities()[0].isIdle(at: 0))
+            #expect(!activities()[1].isIdle(at: 0))
+        }
     }
 
     @Test("Two hundred clients at once are all served")

@@ -108,6 +108,31 @@ import Testing
         #expect(!large.wasCutOff)
     }
 
+    @Test("What a share gives back of itself is there for others, and who has one waits for no more")
+    func shrink() throws {
+        let budget = MemoryBudget(small)
+        let pair = try SocketPair()
+        let share = try #require(budget.take(100, nil, over: pair.served))
+        #expect(budget.take(60, .receiving, over: pair.served) == nil)
+        share.shrink(to: 40)
+        #expect(budget.takenBytes == 40)
+        #expect(budget.take(60, .receiving, over: pair.served) != nil)
+        share.shrink(to: 90)
+        #expect(budget.takenBytes == 40, "it never grows")
+        #expect(try !pair.hasEnded)
+    }
+
+    @Test("Who has memory and needs more has all there is, if nobody else has any")
+    func besides() throws {
+        let budget = MemoryBudget(small)
+        let pair = try SocketPair()
+        let own = try #require(budget.take(60, nil, over: pair.served))
+        #expect(budget.take(500, nil, over: pair.served, besides: own) != nil)
+        let other = try #require(budget.take(30, nil, over: pair.served))
+        #expect(budget.take(500, nil, over: pair.served, besides: own) == nil)
+        withExtendedLifetime(other) {}
+    }
+
     @Test("Of the processes that wait for a place the one that has had places for the shortest time is next")
     func turns() throws {
         let places = FairPlaces(1)
@@ -205,13 +230,21 @@ import Testing
         #expect(WorkGate.Work(.lock(.now), byteCount: 100) == .immediate)
     }
 
+    @Test("There are descriptors for all connections there can be at a time, also those that are about to end")
+    func descriptorsOfAll() {
+        let limits = Limits()
+        let most = limits.connections + limits.furtherConnections + limits.endingConnections
+        // A socket, a process and an event each; and files of the store.
+        #expect(limits.descriptors >= 3 * most + 100)
+    }
+
     @Test("Fewer descriptors mean fewer connections, but always one")
     func descriptors() {
         var limits = Limits()
         limits.fit(descriptors: limits.descriptors)
         #expect(limits.connections == Limits().connections)
         limits.fit(descriptors: 1024)
-        #expect(limits.connections == 256)
+        #expect(limits.connections == 160)
         limits.fit(descriptors: 10)
         #expect(limits.connections == 1)
     }

@@ -194,7 +194,7 @@ import Testing
             try #require(ckeychain_accept(listener.number, &number) == 0)
             let socket = OpenDescriptor(number)
             let peer = try PeerIdentity(of: socket.number)
-            let receiver = try FrameReceiver(socket, peer, Limits(), MemoryBudget(Limits()))
+            let receiver = try FrameReceiver(socket, peer, Limits(), MemoryBudget(Limits()), Activity())
             try input.fileHandleForWriting.close()
             process.waitUntilExit()
             #expect(process.terminationStatus == 0)

@@ -20,10 +20,11 @@ import Testing
 
     @Test(
         "While others take all they can get, every call of one process is answered, and the daemon stays small",
-        arguments: ["slow", "announce", "bomb"])
+        arguments: ["slow", "announce", "pad", "sip", "large", "bomb"])
     func hostile(kind: String) throws {
+        let seconds = "\(Effort.count(10, full: 60))"
         let (text, status) = try probe(
-            "hostile", DaemonProcess.executable.path, kind, "--clients", "10", "--calls", "3")
+            "hostile", DaemonProcess.executable.path, kind, "--clients", "10", "--calls", "3", "--seconds", seconds)
         #expect(status == 0, "\(text)")
         #expect(text.contains("kind=\(kind) peak=") && text.contains("failed=0"), "\(text)")
     }

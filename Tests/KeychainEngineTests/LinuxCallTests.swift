@@ -56,6 +56,10 @@ import Testing
             type(of: KeychainSystem.ckeychain_peer_user)
         ),
         (
+            "ckeychain_await_sender", type(of: CKeychainLinux.ckeychain_await_sender),
+            type(of: KeychainSystem.ckeychain_await_sender)
+        ),
+        (
             "ckeychain_open_event", type(of: CKeychainLinux.ckeychain_open_event),
             type(of: KeychainSystem.ckeychain_open_event)
         ),

@@ -1,6 +1,8 @@
 /// Words and options.
 struct Arguments {
-    private static let namesOfNumbers: Set = ["--stride", "--step", "--operations", "--clients", "--calls", "--kills"]
+    private static let namesOfNumbers: Set = [
+        "--stride", "--step", "--operations", "--clients", "--calls", "--kills", "--seconds",
+    ]
 
     private(set) var words: [String] = []
     private(set) var numbers: [String: Int] = [:]

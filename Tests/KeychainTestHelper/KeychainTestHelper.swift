@@ -22,7 +22,7 @@
 //       midst of theirs, one never reads, one sends a byte now and then, and some send nonsense
 //   daemon-kills KEYCHAIND ROUNDS [--seed N]
 //       the daemon is killed with SIGKILL while clients write, and started anew, round after round
-//   hostile KEYCHAIND slow|announce|bomb|all [--clients N] [--calls N]
+//   hostile KEYCHAIND slow|announce|pad|sip|large|bomb|all [--clients N] [--calls N] [--seconds N]
 //       how soon the daemon answers one process while a hundred others take all they can get, and how large it grows
 //   hostile-client SOCKET KIND CONNECTIONS
 //       one of these others
@@ -88,7 +88,7 @@ enum KeychainTestHelper {
             return try kinds.allSatisfy { kind in
                 try HostileRun(
                     program: words[1], kind: kind, processes: arguments.numbers["--clients"] ?? 100,
-                    calls: arguments.numbers["--calls"] ?? 30
+                    seconds: arguments.numbers["--seconds"] ?? 0, calls: arguments.numbers["--calls"] ?? 30
                 ).run()
             }
         case ("daemon-kills", 3):

@@ -130,7 +130,10 @@ enum DaemonMessageSamples {
             .event(id: .max, .items(.certificate, accessGroup: "group")),
             .biometryHint(id: .max, BiometryHint("touch it")),
             .biometry(id: .max, .failure(.notAvailable("none"))),
-        ] + DaemonGoodbye.Reason.allCases.map { .goodbye(DaemonGoodbye($0, "do this", lastRequest: .max)) }
+        ]
+            + DaemonGoodbye.Reason.allCases.map {
+                .goodbye(DaemonGoodbye($0, "do this", lastRequest: .max, isLocked: true))
+            }
             + ReplySamples.full.map { .reply(id: .max, $0, isLast: true) }
     }
 

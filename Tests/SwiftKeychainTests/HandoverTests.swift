@@ -26,7 +26,7 @@ import Testing
             let daemon = try FakeDaemon(at: path) { peer, _ in
                 guard try peer.welcome() else { return }
                 while case .request(let id, _) = try peer.receive() {
-                    peer.send(.reply(id: id, .done, isLast: true))
+                    peer.send(.reply(id: id, .deleted(1), isLast: true))
                 }
             }
             defer { daemon.stop() }
@@ -40,7 +40,7 @@ import Testing
             #expect(throws: KeychainError.self) { try connection.perform(.delete(ItemQuery(.genericPassword))) }
             try location.giveToUserDaemon()
             isHandedOver.withLock { $0 = true }
-            guard case .done = try connection.perform(.delete(ItemQuery(.genericPassword))) else {
+            guard case .deleted = try connection.perform(.delete(ItemQuery(.genericPassword))) else {
                 Issue.record("another reply")
                 return
             }

@@ -33,7 +33,7 @@ import Testing
         guard try peer.welcome() else { return }
         while case .request(let id, _) = try peer.receive() {
             seen.add()
-            peer.send(.reply(id: id, .done, isLast: true))
+            peer.send(.reply(id: id, .deleted(1), isLast: true))
         }
     }
 
@@ -176,7 +176,7 @@ import Testing
                 guard number == 0 else { return try answers(peer, seen) }
                 guard try peer.welcome() else { return }
                 guard case .request(let first, _) = try peer.receive() else { return }
-                peer.send(.reply(id: first, .done, isLast: true))
+                peer.send(.reply(id: first, .deleted(1), isLast: true))
                 guard case .request(let id, _) = try peer.receive() else { return }
                 let last = wasBegun ? id : first
                 peer.send(.goodbye(DaemonGoodbye(.shuttingDown, "keychaind ends", lastRequest: last)))
@@ -361,7 +361,7 @@ import Testing
                 while case .request(let id, _) = try peer.receive() {
                     seen.add()
                     if seen.count > 1 { return peer.send(.goodbye(DaemonGoodbye(.malformed, "not like that"))) }
-                    peer.send(.reply(id: id, .done, isLast: true))
+                    peer.send(.reply(id: id, .deleted(1), isLast: true))
                 }
             }
             defer { daemon.stop() }
@@ -400,7 +400,7 @@ import Testing
             guard try peer.welcome() else { return }
             while case .request(let id, _) = try peer.receive() {
                 gate.wait()
-                peer.send(.reply(id: id, .done, isLast: true))
+                peer.send(.reply(id: id, .deleted(1), isLast: true))
             }
         }
         defer { daemon.stop() }

@@ -199,6 +199,10 @@ int ckeychain_want_senders(int socket);
 int ckeychain_receive(int socket, void *_Nonnull bytes, size_t capacity, size_t *_Nonnull count,
                       ckeychain_sender *_Nonnull sender);
 
+/// Waits until something comes over a connection, and takes note of the process that sent its first byte, which the kernel
+/// names. ETIMEDOUT; ENODATA: the other end closed the connection, or the kernel does not say.
+int ckeychain_await_sender(int socket, int milliseconds, int32_t *_Nonnull pid, uint32_t *_Nonnull user);
+
 /// The next connection that waits at a listening socket. The caller closes it.
 int ckeychain_accept(int listener, int *_Nonnull socket);
 

@@ -11,13 +11,18 @@ final class ClientConnection {
     let socket: OpenDescriptor
     let services: Services
     private let sender: FrameSender
+    private let activity: Activity
     /// Why the daemon ends this connection, once it does.
     private let reasonForEnd: () -> DaemonGoodbye?
     /// The highest id of a request that was begun.
     private var lastRequest: UInt64 = 0
 
-    init(_ socket: OpenDescriptor, _ services: Services, reasonForEnd: @escaping () -> DaemonGoodbye?) {
+    init(
+        _ socket: OpenDescriptor, _ services: Services, _ activity: Activity,
+        reasonForEnd: @escaping () -> DaemonGoodbye?
+    ) {
         self.socket = socket
+        self.activity = activity
         self.reasonForEnd = reasonForEnd
         self.services = services
         sender = FrameSender(socket.number, limit: services.limits.sendTime)
@@ -27,7 +32,7 @@ final class ClientConnection {
     func serve() {
         do throws(ConnectionEnd) {
             let peer = try PeerIdentity(of: socket.number)
-            let receiver = try FrameReceiver(socket, peer, services.limits, services.budget)
+            let receiver = try FrameReceiver(socket, peer, services.limits, services.budget, activity)
             let hello = try greeting(receiver)
             let engine = try openStore()
             try send(.welcome(services.welcome))
@@ -92,26 +97,48 @@ final class ClientConnection {
         let limits = services.limits
         var rate = RateLimit(perSecond: limits.requestsPerSecond, burst: limits.burst, now: .now)
         while true {
-            let frame = try receiver.next()
-            if let delay = rate.take(at: .now) { usleep(UInt32(delay / .microseconds(1))) }
-            // What is there already when the daemon is to end is not begun.
-            if services.ending != nil { throw .gone }
-            switch frame.content {
-            case .success(.request(let id, let request)):
-                try carryOut(request, id, caller, process, engine, frame)
-            case .success(.subscribe(let id, let delaysLocks)):
-                try begin(id)
-                try tellChanges(id, caller, engine, delaysLocks: delaysLocks)
-            case .success(.verifyBiometry(let id)):
-                try begin(id)
-                try verifyBiometry(id, caller, engine)
-            case .success(.hello): throw .malformed("a connection has one hello")
-            case .failure(.badRequest(let id, let error)):
-                try begin(id)
-                try send(.failure(id: id, error))
-            case .failure(.unreadable(let text)): throw .malformed(text)
-            }
+            // Whatever of a request takes memory belongs to the call: its share goes after it.
+            var memory = WorkMemory(services, socket)
+            try serveNext(caller, process, engine, receiver, &rate, &memory)
+            memory.giveBack()
         }
+    }
+
+    private func serveNext(
+        _ caller: Caller, _ process: Int32, _ engine: any ChangeSource, _ receiver: FrameReceiver,
+        _ rate: inout RateLimit, _ memory: inout WorkMemory
+    ) throws(ConnectionEnd) {
+        let content = try receive(receiver, &memory)
+        if let delay = rate.take(at: .now) { usleep(UInt32(delay / .microseconds(1))) }
+        // What is there already when the daemon is to end is not begun.
+        if services.ending != nil { throw .gone }
+        switch content {
+        case .success(.request(let id, let request)):
+            try carryOut(request, id, caller, process, engine, &memory)
+        case .success(.subscribe(let id, let delaysLocks)):
+            try begin(id)
+            // It has no content that takes memory, and does not end.
+            memory.giveBack()
+            try tellChanges(id, caller, engine, delaysLocks: delaysLocks)
+        case .success(.verifyBiometry(let id)):
+            try begin(id)
+            memory.giveBack()
+            try verifyBiometry(id, caller, engine)
+        case .success(.hello): throw .malformed("a connection has one hello")
+        case .failure(.badRequest(let id, let error)):
+            try begin(id)
+            try send(.failure(id: id, error))
+        case .failure(.unreadable(let text)): throw .malformed(text)
+        }
+    }
+
+    /// The next message, decoded: the bytes that it came in are gone.
+    private func receive(
+        _ receiver: FrameReceiver, _ memory: inout WorkMemory
+    ) throws(ConnectionEnd) -> Result<ClientMessage, WireFlaw> {
+        let frame = try receiver.next()
+        memory.begin(frame)
+        return frame.content
     }
 
     private func begin(_ id: UInt64) throws(ConnectionEnd) {
@@ -123,24 +150,35 @@ final class ClientConnection {
 
     private func carryOut(
         _ request: Request, _ id: UInt64, _ caller: Caller, _ process: Int32, _ engine: any ChangeSource,
-        _ frame: ReceivedFrame
+        _ memory: inout WorkMemory
     ) throws(ConnectionEnd) {
         let former = lastRequest
         try begin(id)
-        let work = WorkGate.Work(request, byteCount: frame.byteCount)
-        // The place is given back when the answer is there; until the client has taken that, it has its part of the memory.
-        let (result, share) = try withExtendedLifetime(frame.share) { () throws(ConnectionEnd) in
-            try services.gate.pass(work, for: process) { () throws(ConnectionEnd) in
-                let result = Result { () throws(KeychainError) in try engine.handle(request, from: caller) }
-                return (result, try memory(for: result, frame.share))
+        let work = WorkGate.Work(request, byteCount: memory.requestBytes)
+        func attempt(_ mostBytes: Int) -> Result<Reply, KeychainError> {
+            // Nobody waits for memory who has a place that others wait for.
+            services.gate.pass(work, for: process) {
+                Result { () throws(KeychainError) in try engine.handle(request, from: caller, mostBytes: mostBytes) }
             }
         }
-        try finish(id, former, result, share)
+        var result = attempt(services.limits.uncountedAnswerBytes)
+        // The first attempt tells what it takes. Rows may change before the second one; the third has what is always enough.
+        for isLast in [false, true] {
+            guard case .failure(let error) = result, case .needsMemory(let count)? = error.signal else { break }
+            let bytes = isLast ? Limits.mostWorkBytes : count
+            guard memory.take(bytes) else {
+                lastRequest = former
+                throw .noMemoryForAnswer
+            }
+            result = attempt(bytes)
+        }
+        try memory.keep(for: result)
+        try finish(id, former, result, memory)
         if case .giveUpStore = request, case .success = result { services.askForEnd(.storeGivenUp) }
     }
 
     private func finish(
-        _ id: UInt64, _ former: UInt64, _ result: Result<Reply, KeychainError>, _ share: MemoryBudget.Share?
+        _ id: UInt64, _ former: UInt64, _ result: Result<Reply, KeychainError>, _ memory: WorkMemory
     ) throws(ConnectionEnd) {
         if case .failure(let error) = result, error.signal == .otherHost {
             // Nothing was done, and the client may ask for it where the store is now.
@@ -148,27 +186,11 @@ final class ClientConnection {
             services.askForEnd(.storeGivenUp)
             throw .gone
         }
-        try answer(id, result, share)
-    }
-
-    /// - Parameter share: The part of the memory that a large request took. The answer goes on using it.
-    /// - Returns: nil: the answer is too small to be counted.
-    private func memory(
-        for result: Result<Reply, KeychainError>, _ share: MemoryBudget.Share?
-    ) throws(ConnectionEnd) -> MemoryBudget.Share? {
-        guard case .success(let reply) = result else { return nil }
-        let count = reply.byteCount
-        if count <= services.limits.uncountedAnswerBytes { return nil }
-        if let share {
-            share.send()
-            return share
-        }
-        if let share = services.budget.take(count, .sending, over: socket) { return share }
-        throw .goodbye(.tooSlow, "there is no memory for an answer of this size at present: try again later")
+        try answer(id, result, memory)
     }
 
     private func answer(
-        _ id: UInt64, _ result: Result<Reply, KeychainError>, _ share: MemoryBudget.Share?
+        _ id: UInt64, _ result: Result<Reply, KeychainError>, _ memory: WorkMemory
     ) throws(ConnectionEnd) {
         switch result {
         case .success(let reply):
@@ -176,11 +198,10 @@ final class ClientConnection {
             do throws(ConnectionEnd) {
                 try DaemonMessage.forEachFrame(of: reply, id: id) { (frame) throws(ConnectionEnd) in
                     guard ContinuousClock.now < end else { throw .unread }
-                    try sender.send(frame)
-                    share?.note(frame.header.contentCount)
+                    try sender.send(frame) { memory.note($0) }
                 }
             } catch {
-                throw share?.wasCutOff == true ? .unread : error
+                throw memory.wasCutOff ? .unread : error
             }
         case .failure(let error): try send(.failure(id: id, error))
         }

@@ -9,5 +9,8 @@ enum ConnectionEnd: Error {
     case unread
     case goodbye(DaemonGoodbye.Reason, String)
 
+    static let noMemoryForAnswer = ConnectionEnd.goodbye(
+        .tooSlow, "there is no memory for an answer of this size at present: try again later")
+
     static func malformed(_ what: String) -> ConnectionEnd { .goodbye(.malformed, what) }
 }

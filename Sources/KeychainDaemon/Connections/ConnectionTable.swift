@@ -7,20 +7,15 @@ internal import KeychainWire
 
 /// The connections there are, counted by process.
 ///
-/// When all places are taken, the process that has most of them gives one back to a process that has fewer: its newest
-/// connection, which ends after what is under way on it was answered. Where none can give one back, since too many are
-/// about to end already, a process without a connection has one of a few further places. So a few processes that take
-/// every place keep nobody out, from a lock least of all; as many processes as there are places, with one each, do.
+/// When all places are taken, the process that has most of them gives one back to a process that has fewer: an idle
+/// connection (``Activity``), or else its newest one, which ends after what is under way on it was answered. Where none has
+/// more, a process without a connection has one of a few further places, and when these are taken too, the place of a
+/// connection that is idle. So processes keep nobody out that take places and do nothing with them, however many they are.
 final class ConnectionTable: @unchecked Sendable {  // what varies is behind the condition
-    /// How many that have given back their place may be about to end. One that reads no answers takes a minute.
-    private static let mostEnding = 64
-
-    /// Further places, one for each process that has no other.
-    private static let furtherPlaces = 32
-
     private struct Entry {
         let socket: OpenDescriptor
         let pid: Int32
+        let activity: Activity
         /// Counts the connections that there ever were.
         let number: UInt64
         /// It has given its place back.
@@ -37,10 +32,15 @@ final class ConnectionTable: @unchecked Sendable {  // what varies is behind the
 
     var count: Int { condition.withLock { entries.count } }
 
+    /// Of all connections, in the order in which they came, for tests.
+    var activities: [Activity] {
+        condition.withLock { entries.values.sorted { $0.number < $1.number }.map(\.activity) }
+    }
+
     /// Takes note of a connection.
     ///
     /// - Returns: why it cannot be served; nil: it can.
-    func add(_ socket: OpenDescriptor, of pid: Int32) -> DaemonGoodbye? {
+    func add(_ socket: OpenDescriptor, of pid: Int32, _ activity: Activity = Activity()) -> DaemonGoodbye? {
         condition.withLock {
             guard counts[pid, default: 0] < limits.connectionsPerProcess else {
                 return DaemonGoodbye(
@@ -48,12 +48,12 @@ final class ConnectionTable: @unchecked Sendable {  // what varies is behind the
                     "process \(pid) has \(limits.connectionsPerProcess) connections to keychaind already")
             }
             let taken = counts.values.reduce(0, +)
-            let isFirst = counts[pid] == nil && taken < limits.connections + Self.furtherPlaces
-            guard taken < limits.connections || makeRoom(for: pid) || isFirst else {
+            let isFirst = counts[pid] == nil && taken < limits.connections + limits.furtherConnections
+            guard taken < limits.connections || makeRoom(for: pid) || isFirst || endIdle(for: pid) else {
                 return DaemonGoodbye(.tooManyConnections, "keychaind has \(limits.connections) connections already")
             }
             last += 1
-            entries[ObjectIdentifier(socket)] = Entry(socket: socket, pid: pid, number: last)
+            entries[ObjectIdentifier(socket)] = Entry(socket: socket, pid: pid, activity: activity, number: last)
             counts[pid, default: 0] += 1
             return nil
         }
@@ -62,14 +62,40 @@ final class ConnectionTable: @unchecked Sendable {  // what varies is behind the
     /// - Returns: false if no other process has more connections than this one would have.
     private func makeRoom(for pid: Int32) -> Bool {
         guard let most = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }),
-            most.value > counts[pid, default: 0] + 1, entries.values.count(where: \.isEnding) < Self.mostEnding,
-            let newest = entries.filter({ $0.value.pid == most.key && !$0.value.isEnding })
-                .max(by: { $0.value.number < $1.value.number })
+            most.value > counts[pid, default: 0] + 1
         else { return false }
-        entries[newest.key]!.isEnding = true  // it was found there
-        release(most.key)
+        let now = Activity.now
+        func order(_ entry: Entry) -> (isIdle: Int, number: UInt64) {
+            (entry.activity.isIdle(at: now) ? 1 : 0, entry.number)
+        }
+        return end { entries in
+            entries.filter { $0.value.pid == most.key }.max { order($0.value) < order($1.value) }?.key
+        }
+    }
+
+    /// - Returns: false if nobody who has a connection more than this process does nothing with it.
+    private func endIdle(for pid: Int32) -> Bool {
+        let now = Activity.now
+        let own = counts[pid, default: 0]
+        func order(_ entry: Entry) -> (count: Int, age: UInt64) { (counts[entry.pid, default: 0], last - entry.number) }
+        return end { entries in
+            entries.filter { counts[$0.value.pid, default: 0] > own && $0.value.activity.isIdle(at: now) }
+                .max { order($0.value) < order($1.value) }?.key
+        }
+    }
+
+    /// Takes the place from one of the connections that have theirs.
+    ///
+    /// - Returns: false if `choose` names none, or too many are about to end already.
+    private func end(_ choose: ([ObjectIdentifier: Entry]) -> ObjectIdentifier?) -> Bool {
+        let staying = entries.filter { !$0.value.isEnding }
+        guard entries.count - staying.count < limits.endingConnections, let key = choose(staying),
+            let entry = staying[key]
+        else { return false }
+        entries[key]!.isEnding = true  // it was found there
+        release(entry.pid)
         // What is under way is answered; then there is nothing more to receive.
-        shutdown(newest.value.socket.number, Int32(SHUT_RD))
+        shutdown(entry.socket.number, Int32(SHUT_RD))
         return true
     }
 
@@ -84,7 +110,7 @@ final class ConnectionTable: @unchecked Sendable {  // what varies is behind the
             guard entries[ObjectIdentifier(socket)]?.isEnding == true else { return nil }
             return DaemonGoodbye(
                 .tooManyConnections,
-                "keychaind has \(limits.connections) connections, and this one's process most of them")
+                "keychaind has \(limits.connections) connections, and another process needs the place of this one")
         }
     }
 

@@ -27,6 +27,7 @@ final class FrameReceiver {
     private let peer: PeerIdentity
     private let limits: Limits
     private let budget: MemoryBudget
+    private let activity: Activity
     /// Erased as it is read, since most frames are in it whole: not swapped where the system allows it, in no core file.
     private let buffer: UnsafeMutableRawBufferPointer
     /// How much of the buffer's beginning was received and not read yet.
@@ -36,7 +37,8 @@ final class FrameReceiver {
 
     /// - Throws: `.goodbye` if there is no memory for a buffer.
     init(
-        _ descriptor: OpenDescriptor, _ peer: PeerIdentity, _ limits: Limits, _ budget: MemoryBudget
+        _ descriptor: OpenDescriptor, _ peer: PeerIdentity, _ limits: Limits, _ budget: MemoryBudget,
+        _ activity: Activity
     ) throws(ConnectionEnd) {
         var pages: UnsafeMutableRawPointer?
         var isLocked: Int32 = 0
@@ -48,6 +50,7 @@ final class FrameReceiver {
         self.peer = peer
         self.limits = limits
         self.budget = budget
+        self.activity = activity
     }
 
     deinit { ckeychain_release_pages(buffer.baseAddress!, buffer.count) }
@@ -62,10 +65,13 @@ final class FrameReceiver {
         mostBytes: Int = .max, within limit: Duration? = nil
     ) throws(ConnectionEnd) -> ReceivedFrame {
         var deadline = limit.map { SuspendingClock.now + $0 }
+        if limit == nil && filled == 0 { activity.wait() }
+        defer { activity.work() }
         if filled == 0 { filled = try receive(into: buffer, until: deadline) }
         // Read from the clock only if it may be needed: most frames come at once.
         if filled < WireHeader.byteCount || filled < frameBytes {
             deadline = deadline ?? .now + limits.frameTime
+            activity.beginFrame()
             try fill(to: WireHeader.byteCount, until: deadline)
         }
         let header = WireHeader(UnsafeRawBufferPointer(buffer))
@@ -114,20 +120,29 @@ final class FrameReceiver {
         }
         let deadline = limit ?? SuspendingClock.now + limits.frameTime
         consume(WireHeader.byteCount)
+        do throws(ConnectionEnd) {
+            var frame = try content(header, share, until: deadline)
+            share.pause()
+            frame.share = share
+            return frame
+        } catch {
+            // The memory is gone by now, and its share goes after it.
+            throw share.wasCutOff ? noMemory : error
+        }
+    }
+
+    private func content(
+        _ header: WireHeader, _ share: MemoryBudget.Share, until deadline: Instant
+    ) throws(ConnectionEnd) -> ReceivedFrame {
         var end: ConnectionEnd?
-        func fill(_ target: UnsafeMutableRawBufferPointer) {
-            do throws(ConnectionEnd) {
-                if end == nil { try take(into: target, share, until: deadline) }
-            } catch {
-                end = error
-            }
+        func fill(_ target: UnsafeMutableRawBufferPointer) -> Int {
+            end == nil ? take(into: target, share, until: deadline, &end) : 0
         }
         var message = Data(count: header.messageCount)
-        message.withUnsafeMutableBytes { fill($0) }
-        let tail = header.tailCount == 0 ? nil : SecretBytes(count: header.tailCount) { fill($0) }
-        if let end { throw share.wasCutOff ? noMemory : end }
-        share.pause()
-        return ReceivedFrame(message: message, tail: tail, share: share)
+        message.withUnsafeMutableBytes { _ = fill($0) }
+        let tail = header.tailCount == 0 ? nil : SecretBytes(expecting: header.tailCount, receivingWith: fill)
+        if let end { throw end }
+        return ReceivedFrame(message: message, tail: tail)
     }
 
     // MARK: Bytes
@@ -140,18 +155,26 @@ final class FrameReceiver {
     }
 
     /// Fills `target` with what is in the buffer and what comes after it.
+    ///
+    /// - Parameter end: Why it is not full.
+    /// - Returns: how many bytes of it were written.
     private func take(
-        into target: UnsafeMutableRawBufferPointer, _ share: MemoryBudget.Share, until deadline: Instant
-    ) throws(ConnectionEnd) {
-        let known = min(filled, target.count)
-        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<known]))
-        consume(known)
-        var rest = target[known...]
-        while !rest.isEmpty {
-            let count = try receive(into: UnsafeMutableRawBufferPointer(rebasing: rest), until: deadline)
-            share.note(count)
-            rest = rest.dropFirst(count)
+        into target: UnsafeMutableRawBufferPointer, _ share: MemoryBudget.Share, until deadline: Instant,
+        _ end: inout ConnectionEnd?
+    ) -> Int {
+        var count = min(filled, target.count)
+        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        consume(count)
+        do throws(ConnectionEnd) {
+            while count < target.count {
+                let more = try receive(into: UnsafeMutableRawBufferPointer(rebasing: target[count...]), until: deadline)
+                share.note(more)
+                count += more
+            }
+        } catch {
+            end = error
         }
+        return count
     }
 
     /// Forgets the beginning of the buffer.

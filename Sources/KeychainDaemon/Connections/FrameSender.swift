@@ -15,8 +15,10 @@ struct FrameSender {
     }
 
     /// Sends a frame straight from where its message and its secrets are.
-    func send(_ frame: WireFrame) throws(ConnectionEnd) {
-        switch frame.send(over: socket) {
+    ///
+    /// - Parameter progress: As ``WireFrame/send(over:progress:)``.
+    func send(_ frame: WireFrame, progress: (Int) -> Void = { _ in }) throws(ConnectionEnd) {
+        switch frame.send(over: socket, progress: progress) {
         case 0: return
         case EAGAIN: throw .unread
         default: throw .gone

@@ -3,7 +3,10 @@ internal import Glibc
 internal import KeychainBus
 internal import KeychainSystem
 
-/// How much memory all that is being received and sent may take together.
+/// How much memory all that is being received, worked on and sent may take together.
+///
+/// A share is taken before its memory and given back after it, and it never grows. Of those who have one, one at a time waits
+/// for another: two would each wait for what the other has.
 ///
 /// A client that announces much and sends nothing, or asks for much and reads nothing, takes its part for as long as it is
 /// let. So when there is too little, the transfer that moves slowest is cut off. One that just began, and one whose request
@@ -12,7 +15,7 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
     /// A part of it, given back with the last reference.
     final class Share: Sendable {
         private let budget: MemoryBudget
-        private let number: UInt64
+        fileprivate let number: UInt64
 
         fileprivate init(_ budget: MemoryBudget, _ number: UInt64) {
             self.budget = budget
@@ -30,6 +33,9 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
         /// The same memory is used for what is sent from now on.
         func send() { budget.change(number) { ($0.direction, $0.start, $0.moved) = (.sending, .now, 0) } }
 
+        /// Gives a part of it back.
+        func shrink(to count: Int) { budget.shrink(number, to: count) }
+
         var wasCutOff: Bool { budget.wasCutOff(number) }
     }
 
@@ -37,7 +43,7 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
 
     private struct Entry {
         let socket: OpenDescriptor
-        let count: Int
+        var count: Int
         let isSmall: Bool
         var start: ContinuousClock.Instant
         /// nil: it is not cut off any more.
@@ -60,8 +66,12 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
 
     private let limits: Limits
     private let condition = NSCondition()
+    /// How much is taken, for tests.
+    var takenBytes: Int { condition.withLock { taken.large + taken.small } }
     private var entries: [UInt64: Entry] = [:]
     private var last: UInt64 = 0
+    /// Somebody who has a share waits for another one.
+    private var hasWaitingHolder = false
     /// By large transfers and by small ones.
     private var taken = (large: 0, small: 0)
 
@@ -70,23 +80,36 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
     /// Small transfers have a part of their own, and beyond it what large ones leave. Large ones never have a share of that
     /// part.
     ///
-    /// - Parameter coming: So much was cut off and is given back in a moment.
-    private func hasRoom(_ count: Int, _ isSmall: Bool, without coming: Int = 0) -> Bool {
+    /// - Parameters:
+    ///   - coming: So much was cut off and is given back in a moment.
+    ///   - own: So much has the one that asks already.
+    private func hasRoom(_ count: Int, _ isSmall: Bool, without coming: Int = 0, own: Int = 0) -> Bool {
         if isSmall && taken.small + count <= limits.bytesForSmallTransfers { return true }
         let beyond = max(0, taken.small - limits.bytesForSmallTransfers)
-        let others = max(0, taken.large + beyond - coming)
-        return others + count <= limits.transferBytes || (!isSmall && others == 0)
+        let others = max(0, taken.large + beyond - coming - own)
+        return others + own + count <= limits.transferBytes || (!isSmall && others == 0)
     }
 
     /// Waits until there is so much, or nothing else large takes any.
     ///
-    /// - Returns: nil if the time was over first.
-    func take(_ count: Int, _ direction: Direction, over socket: OpenDescriptor) -> Share? {
+    /// - Parameters:
+    ///   - direction: nil for what is worked on.
+    ///   - held: What the one that asks has already, and keeps.
+    /// - Returns: nil if the time was over first, or at once if another one waits that keeps a share.
+    func take(_ count: Int, _ direction: Direction?, over socket: OpenDescriptor, besides held: Share? = nil) -> Share?
+    {
         let isSmall = count <= limits.smallTransferBytes
         let end = Date(timeIntervalSinceNow: limits.memoryTime / .seconds(1))
         return condition.withLock {
-            while !hasRoom(count, isSmall) {
-                cutOffSlowest(toHave: count, isSmall)
+            let own = held.flatMap { entries[$0.number] }.map { $0.isSmall ? 0 : $0.count } ?? 0
+            var isWaitingHolder = false
+            defer { if isWaitingHolder { hasWaitingHolder = false } }
+            while !hasRoom(count, isSmall, own: own) {
+                if held != nil && !isWaitingHolder {
+                    if hasWaitingHolder { return nil }
+                    (hasWaitingHolder, isWaitingHolder) = (true, true)
+                }
+                cutOffSlowest(toHave: count, isSmall, own)
                 let isOver = !condition.wait(until: min(end, Date(timeIntervalSinceNow: Self.pause)))
                 if isOver && Date() >= end { return nil }
             }
@@ -97,7 +120,7 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
         }
     }
 
-    private func cutOffSlowest(toHave count: Int, _ isSmall: Bool) {
+    private func cutOffSlowest(toHave count: Int, _ isSmall: Bool, _ own: Int) {
         let now = ContinuousClock.now
         // What was cut off comes back in a moment.
         var coming = entries.values.reduce(0) { $0 + ($1.isCutOff ? $1.count : 0) }
@@ -106,7 +129,7 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
                 && $0.value.speed(at: now) < Self.leastSpeed
         }
         for (number, entry) in candidates.sorted(by: { $0.value.speed(at: now) < $1.value.speed(at: now) }) {
-            if hasRoom(count, isSmall, without: coming) { return }
+            if hasRoom(count, isSmall, without: coming, own: own) { return }
             coming += entry.count
             entries[number]!.isCutOff = true  // it was found there
             // A client that sends can still be told why.
@@ -118,13 +141,24 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
         condition.withLock { if entries[number] != nil { body(&entries[number]!) } }
     }
 
+    private func shrink(_ number: UInt64, to count: Int) {
+        condition.withLock {
+            guard let entry = entries[number], count < entry.count else { return }
+            release(entry.count - count, entry.isSmall)
+            entries[number]!.count = count  // it was found there
+            condition.broadcast()
+        }
+    }
+
+    private func release(_ count: Int, _ isSmall: Bool) {
+        if isSmall { taken.small -= count } else { taken.large -= count }
+    }
+
     private func wasCutOff(_ number: UInt64) -> Bool { condition.withLock { entries[number]?.isCutOff ?? false } }
 
     private func give(_ number: UInt64) {
         condition.withLock {
-            if let entry = entries.removeValue(forKey: number) {
-                if entry.isSmall { taken.small -= entry.count } else { taken.large -= entry.count }
-            }
+            if let entry = entries.removeValue(forKey: number) { release(entry.count, entry.isSmall) }
             condition.broadcast()
         }
     }

@@ -90,10 +90,19 @@ package final class ServedStore: Sendable {
 
     /// Whether keys are in this process's memory that only a passcode would bring back.
     var hasKeysToLose: Bool {
-        guard let engine = engineIfOpen else { return false }
-        let reply = Result { () throws(KeychainError) in try engine.handle(.lockStatus, from: Caller(groups: [])) }
-        guard case .success(.lockStatus(let status)) = reply else { return true }
+        guard engineIfOpen != nil else { return false }
+        guard let status = lockStatus else { return true }
         return status.hasPasscode && status.state != .neverUnlocked
+    }
+
+    /// Whether it is certain that no key is in reach that a lock takes away.
+    var isLocked: Bool { lockStatus.map { $0.state != .unlocked } ?? false }
+
+    /// nil: nobody can tell.
+    private var lockStatus: LockStatus? {
+        let reply = try? engineIfOpen?.handle(.lockStatus, from: Caller(groups: []))
+        guard case .lockStatus(let status)? = reply else { return nil }
+        return status
     }
 
     /// To be called when no request is under way any more, and none will come.

@@ -6,12 +6,19 @@ struct FoundItems {
     private var byteCount = 0
     /// nil: no limit.
     private let most: Int?
+    /// How much memory there is; nil: enough.
+    private let mostBytes: Int?
 
-    init(most: Int?) { self.most = most }
+    init(most: Int?, mostBytes: Int? = nil) {
+        self.most = most
+        self.mostBytes = mostBytes
+    }
 
-    /// - Throws: `.dataTooLarge` if it is one too many. Nothing of what was found so far is answered then.
+    /// - Throws: `.dataTooLarge` if it is one too many, and the signal `.needsMemory` if it is one too many for the memory
+    ///   there is. Nothing of what was found so far is answered then.
     mutating func append(_ item: Item) throws(KeychainError) {
         byteCount += item.byteCount
+        if let mostBytes, byteCount > mostBytes, byteCount <= most ?? .max { throw .needsMemory(most ?? .max) }
         if let most, byteCount > most {
             throw KeychainError(
                 .dataTooLarge,

@@ -21,6 +21,7 @@ extension ItemOperations {
             var bytes = 0
             var next = try rows.next(from: request.start)
             while let id = next, part.count < Self.rowsPerPart && bytes < Self.bytesPerPart {
+                try requireMemory(forRow: id, withSecret: true, besides: bytes, of: Self.bytesPerPart, on: connection)
                 bytes += try export(id, in: request.accessGroup, on: connection, &homes, to: &part)
                 next = id < .max ? try rows.next(from: id + 1) : nil
             }

@@ -16,11 +16,15 @@ extension ItemOperations {
     ) throws -> [Item] {
         let query = request.query
         let maximum = query.limit.maximum
-        var found = FoundItems(most: configuration.mostBytesInAnswer)
         guard maximum > 0 else { return [] }
-        try forEachMatch(of: query, in: scope, on: connection, wantsSecrets: request.wantsSecrets) { row in
+        var found = FoundItems(most: configuration.mostBytesInAnswer)
+        let counted =
+            maximum > 1 && query.persistentReference == nil
+            ? try withMemory(forAll: query, in: scope, wantsSecrets: request.wantsSecrets, on: connection) : self
+        try counted.forEachMatch(of: query, in: scope, on: connection, wantsSecrets: request.wantsSecrets) { row in
             guard
-                let row = try readable(row, query.authenticationUI, wantsSecret: request.wantsSecrets, on: connection)
+                let row = try counted.readable(
+                    row, query.authenticationUI, wantsSecret: request.wantsSecrets, on: connection)
             else { return true }
             try found.append(row.item)
             return found.items.count < maximum

@@ -14,7 +14,8 @@ extension ItemOperations {
         let query = request.query
         let policy = AccessPolicy(caller: caller)
         let maximum = query.limit.maximum
-        var found = FoundItems(most: configuration.mostBytesInAnswer)
+        // How many pairs there are shows as they are found.
+        var found = FoundItems(most: configuration.mostBytesInAnswer, mostBytes: mostBytes)
         try read { connection in
             let search = try IdentitySearch(query, scope: policy.scopeForReading, wantsSecrets: request.wantsSecrets)
             guard maximum > 0 else { return }

@@ -45,6 +45,20 @@ extension ItemOperations {
         of query: ItemQuery, in scope: GroupScope, on connection: StoreConnection,
         wantsSecrets: Bool = false, open: (StoredRow) throws -> T?, _ body: (T) throws -> Bool
     ) throws {
+        try forEachSearch(of: query, in: scope, on: connection, wantsSecrets: wantsSecrets) { search in
+            try query.persistentReference.map { reference in
+                try forOneRow(with: reference.identifier, search, open: open, body)
+            } ?? forEachRow(of: search, open: open, body)
+        }
+    }
+
+    /// Calls `body` with each part of the index in which the query's rows may be listed, until it returns false.
+    ///
+    /// - Throws: as ``forEachCandidate(of:in:on:wantsSecrets:open:_:)``.
+    func forEachSearch(
+        of query: ItemQuery, in scope: GroupScope, on connection: StoreConnection, wantsSecrets: Bool,
+        _ body: (CandidateSearch) throws -> Bool
+    ) throws {
         var isUncertain = false
         for tier in query.tiers {
             guard let indexers = try keys.indexers(for: tier) else {
@@ -60,11 +74,7 @@ extension ItemOperations {
                 let search = CandidateSearch(
                     connection: connection, homes: homes, tokens: indexer.tokens(of: query),
                     wantsSecrets: wantsSecrets)
-                let wantsMore =
-                    try query.persistentReference.map { reference in
-                        try forOneRow(with: reference.identifier, search, open: open, body)
-                    } ?? forEachRow(of: search, open: open, body)
-                if !wantsMore { return }
+                if try !body(search) { return }
             }
         }
         if isUncertain, try mayBeOutOfReach(query, on: connection) { throw keys.lockedError(.afterFirstUnlock) }
@@ -87,6 +97,7 @@ extension ItemOperations {
         with identifier: UUID, _ search: CandidateSearch, open: (StoredRow) throws -> T?, _ body: (T) throws -> Bool
     ) throws -> Bool {
         guard let id = try search.connection.item(withUUID: identifier) else { return true }
+        try requireMemory(forRow: id, withSecret: search.wantsSecrets, on: search.connection)
         let item =
             try search.connection.withRow(id, secrets: search.wantsSecrets) { row in
                 search.homes.contains(row.home) && search.isListed(row) && !isExpired(row) ? try open(row) : nil
@@ -98,9 +109,8 @@ extension ItemOperations {
     private func forEachRow<T>(
         of search: CandidateSearch, open: (StoredRow) throws -> T?, _ body: (T) throws -> Bool
     ) throws -> Bool {
-        var next = try search.next(from: 1)
-        var count = 0
-        while let id = next {
+        try forEachRowID(of: search) { id in
+            try requireMemory(forRow: id, withSecret: search.wantsSecrets, on: search.connection)
             var isElsewhere = false
             let item =
                 try search.connection.withRow(id, secrets: search.wantsSecrets) { row in
@@ -108,12 +118,26 @@ extension ItemOperations {
                     return isElsewhere || isExpired(row) ? nil : try open(row)
                 } ?? nil
             // Called when the row's statement is done with, so that `body` may search in turn.
-            if let item, try !body(item) { return false }
+            if let item, try !body(item) { return .end }
+            return isElsewhere ? .isElsewhere : .goOn
+        }
+    }
+
+    /// What comes after a row of a search.
+    enum NextRow { case goOn, isElsewhere, end }
+
+    /// - Returns: false if `body` wants no more.
+    func forEachRowID(of search: CandidateSearch, _ body: (Int64) throws -> NextRow) throws -> Bool {
+        var next = try search.next(from: 1)
+        var count = 0
+        while let id = next {
+            let step = try body(id)
+            if step == .end { return false }
             // Only an edited index leads here; one more would be no number.
             guard id < .max else { return true }
             count += 1
             if count % Self.rowsBetweenLooks == 0 { try keys.requireWithinGrace() }
-            next = isElsewhere ? try search.next(inHomesFrom: id + 1) : try search.next(from: id + 1)
+            next = step == .isElsewhere ? try search.next(inHomesFrom: id + 1) : try search.next(from: id + 1)
         }
         return true
     }

@@ -85,6 +85,7 @@ extension ItemOperations {
         _ id: Int64, as itemClass: ItemClass, _ verdict: RowCipher.Verdict = .everything,
         on connection: StoreConnection
     ) throws -> OpenedRow? {
+        try requireMemory(forRow: id, withSecret: true, on: connection)
         do {
             return try connection.withRow(id, secrets: true) { row in
                 if isExpired(row) { return nil }

@@ -12,6 +12,8 @@ struct ItemOperations {
     let authentication: Authentication
     /// Told of what goes because it has expired. nil: nobody listens.
     let changes: ChangeFeed?
+    /// How much memory there is for what is opened at a time; nil: as much as it takes.
+    var mostBytes: Int?
 
     /// Items that expire by now are not there: the time of day, or a later date of expiry that was seen to have passed. Asked
     /// anew each time, since a write may wait for its turn.

@@ -52,6 +52,21 @@ package struct DaemonAddress: Sendable, Hashable {
         }
     }
 
+    /// Has the daemon lock by a signal, which needs no place among its connections. The kernel says which process it is that
+    /// refuses a connection.
+    ///
+    /// - Throws: `.notAvailable` if nobody refuses one, or somebody else.
+    func signalLock() throws(KeychainError) {
+        let descriptor = try connect()
+        defer { close(descriptor) }
+        var pid: Int32 = 0
+        var user: uid_t = 0
+        var failure = ckeychain_await_sender(descriptor, 5_000, &pid, &user)
+        if failure == 0 && !owners.contains(user) { failure = EPERM }
+        if failure == 0 && kill(pid, SIGUSR1) != 0 { failure = errno }
+        guard failure == 0 else { throw unreachable("the keychaind at \(path) cannot be signalled", failure) }
+    }
+
     /// The kernel tells who called listen(2) there: the daemon itself, or the user's service manager for it.
     private func requireOwner(_ descriptor: Int32) throws(KeychainError) {
         var user: uid_t = 0

@@ -36,7 +36,9 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
             return try stream.receive()
         }
         switch answer {
-        case .success(.welcome(let welcome)): self.welcome = welcome
+        case .success(.welcome(let welcome)):
+            guard welcome.version == ClientHello.currentVersion else { throw .foreignVersion(welcome.version, address) }
+            self.welcome = welcome
         case .success(.goodbye(let goodbye)): throw KeychainError(goodbye)
         case .success: throw .strangeAnswer(of: address)
         case .failure(let failure): throw failure.error(address)
@@ -66,15 +68,13 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
             isOver = true
             throw unsent(failure, address)
         }
-        var whole: Reply?
+        var answer = PartedReply(to: request)
         while true {
             switch Self.outcome({ () throws(FrameStream.Failure) in try stream.receive() }) {
             case .success(.reply(lastRequest, let part, let isLast)):
-                switch joined(whole, part) {
-                case .success(let reply):
-                    if isLast { return .success(reply) }
-                    whole = reply
-                case .failure(let error):
+                do throws(KeychainError) {
+                    if let whole = try answer.adding(part, isLast: isLast, address) { return .success(whole) }
+                } catch {
                     isOver = true
                     throw .unknownOutcome(error)
                 }
@@ -103,14 +103,6 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
                     message: "a request to keychaind has at most \(WireHeader.mostBytes >> 20) MiB, and this one more")
             }
             return frame
-        }
-    }
-
-    private func joined(_ whole: Reply?, _ part: Reply) -> Result<Reply, KeychainError> {
-        Result { () throws(KeychainError) in
-            guard var whole else { return part }
-            try whole.append(part)
-            return whole
         }
     }
 
@@ -227,10 +219,21 @@ extension FrameStream.Failure {
 extension KeychainError {
     fileprivate init(_ goodbye: DaemonGoodbye) {
         self.init(.notAvailable, message: goodbye.message)
-        if goodbye.reason == .storeGivenUp { signal = .otherHost }
+        switch goodbye.reason {
+        case .storeGivenUp: signal = .otherHost
+        case .tooManyConnections: signal = .noPlace(isLocked: goodbye.isLocked)
+        default: break
+        }
     }
 
-    fileprivate static func strangeAnswer(of address: DaemonAddress) -> KeychainError {
+    fileprivate static func foreignVersion(_ version: UInt32, _ address: DaemonAddress) -> KeychainError {
+        KeychainError(
+            .notAvailable,
+            message: "the keychaind at \(address.path) speaks version \(version) of the protocol, and this program "
+                + "version \(ClientHello.currentVersion): update the older of the two")
+    }
+
+    static func strangeAnswer(of address: DaemonAddress) -> KeychainError {
         KeychainError(
             .notAvailable,
             message: "what listens at \(address.path) answered something else than was asked: is it keychaind?")

@@ -96,7 +96,7 @@ final class FrameStream {
         consume(WireHeader.byteCount)
         var message = Data(count: header.messageCount)
         var failure: Failure?
-        message.withUnsafeMutableBytes { failure = take($0) }
+        message.withUnsafeMutableBytes { _ = take($0, &failure) }
         if let failure { throw failure }
         let tail = try takeTail(header.tailCount)
         do throws(WireFlaw) {
@@ -112,7 +112,7 @@ final class FrameStream {
     private func takeTail(_ count: Int) throws(Failure) -> SecretBytes? {
         guard count > 0 else { return nil }
         var failure: Failure?
-        let tail = SecretBytes(count: count) { failure = take($0) }
+        let tail = SecretBytes(expecting: count, receivingWith: { take($0, &failure) })
         // It went through here; what lies behind has nothing of it.
         ckeychain_erase(buffer.baseAddress! + filled, used - filled)
         used = filled
@@ -121,7 +121,9 @@ final class FrameStream {
     }
 
     /// Fills `target` from what is there, and then from the socket straight.
-    private func take(_ target: UnsafeMutableRawBufferPointer) -> Failure? {
+    ///
+    /// - Returns: how many bytes of it were written.
+    private func take(_ target: UnsafeMutableRawBufferPointer, _ failure: inout Failure?) -> Int {
         let ready = min(filled, target.count)
         target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<ready]))
         consume(ready)
@@ -129,10 +131,12 @@ final class FrameStream {
         while done < target.count {
             switch receive(into: UnsafeMutableRawBufferPointer(rebasing: target[done...])) {
             case .success(let count): done += count
-            case .failure(let failure): return failure
+            case .failure(let reason):
+                failure = reason
+                return done
             }
         }
-        return nil
+        return done
     }
 
     private func fill(atLeast count: Int) throws(Failure) {

@@ -43,6 +43,36 @@ package final class SocketCarrier: RequestHandler {
     // MARK: Requests
 
     package func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
+        do throws(KeychainError) {
+            return try answer(to: request, from: caller)
+        } catch {
+            guard case .lock = request, case .noPlace? = error.signal else { throw error }
+            return try lockBySignal(request, caller)
+        }
+    }
+
+    /// Returns when the daemon says that it is locked: in a refusal, or because there is a place by then.
+    private func lockBySignal(_ request: Request, _ caller: Caller) throws(KeychainError) -> Reply {
+        try address.signalLock()
+        for _ in 0..<Self.looksForLock {
+            do throws(KeychainError) {
+                return try answer(to: request, from: caller)
+            } catch {
+                guard case .noPlace(let isLocked)? = error.signal else { throw error }
+                if isLocked { return .done }
+            }
+            usleep(20_000)
+        }
+        throw KeychainError(
+            .notAvailable,
+            message: "the keychaind at \(address.path) has no place for a connection. It was told to lock by a signal, "
+                + "and does not say that it has")
+    }
+
+    /// Each takes at least 20 ms.
+    private static let looksForLock = 150
+
+    private func answer(to request: Request, from caller: Caller) throws(KeychainError) -> Reply {
         var failures = Failures()
         while true {
             switch attempt(request, caller) {

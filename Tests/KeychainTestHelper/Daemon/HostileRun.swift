@@ -8,16 +8,20 @@ import SwiftKeychain
 
 /// How soon a daemon answers one process while others of the same user take all they can get.
 struct HostileRun {
-    private static let connectionsPerProcess = 5
+    /// Most of the places that there are.
+    private static let connections = 400
+    private static let mostConnectionsPerProcess = 40
     private static let passcode = "1234"
     /// For each hostile process, and large ones for all together.
     private static let itemsPerProcess = 20
     /// With a passcode being checked, which takes 128.
     private static let mostMegabytes = 400
-    private static let largeItems = 20
+    private static let largeItems = 100
     let program: String
     let kind: HostileClient
     let processes: Int
+    /// How long the others go on, and how often each call is made at least.
+    let seconds: Int
     let calls: Int
 
     func run() throws -> Bool {
@@ -29,7 +33,8 @@ struct HostileRun {
             let hostile = try (0..<processes).map { _ in
                 let process = Process()
                 process.executableURL = HelperProcess.executable
-                process.arguments = ["hostile-client", daemon.socket, kind.rawValue, "\(Self.connectionsPerProcess)"]
+                let connections = min(Self.mostConnectionsPerProcess, max(1, Self.connections / processes))
+                process.arguments = ["hostile-client", daemon.socket, kind.rawValue, "\(connections)"]
                 try process.run()
                 return process
             }
@@ -51,6 +56,12 @@ struct HostileRun {
             request.secret = SecretBytes(count: number < items ? 200 : 1 << 20) { _ in }
             _ = try carrier.handle(.add(request), from: .probe)
         }
+        if kind == .large {
+            var request = AddRequest(.genericPassword)
+            request.attributes = [.service: .text("filled"), .account: .text(HostileClient.largest)]
+            request.secret = SecretBytes(count: 24 << 20) { _ in }
+            _ = try carrier.handle(.add(request), from: .probe)
+        }
         _ = try carrier.handle(.passcode(.set(.of(Self.passcode))), from: .owner)
     }
 
@@ -68,7 +79,10 @@ struct HostileRun {
             do { _ = try carrier.handle(request, from: caller) } catch { failures.append("\(name): \(error)") }
             times[name, default: []].append(start.duration(to: .now) / .seconds(1))
         }
-        for number in 0..<calls {
+        let end = ContinuousClock.now + .seconds(seconds)
+        var number = 0
+        while number < calls || ContinuousClock.now < end {
+            defer { number += 1 }
             call("get", .find(FindRequest(one, wantsSecrets: true)))
             call("find", .find(FindRequest(all, wantsSecrets: false)))
             var add = AddRequest(.genericPassword)
@@ -77,6 +91,7 @@ struct HostileRun {
             call("add", .add(add))
             call("lock", .lock(.now), .owner)
             call("unlock", .unlock(.of(Self.passcode)), .owner)
+            if number >= calls { usleep(200_000) }
         }
         let memory = try daemon.size.peakKilobytes / 1024
         for failure in failures.prefix(10) { say("FAILED hostile \(kind): \(failure)") }
@@ -97,8 +112,14 @@ struct HostileRun {
 enum HostileClient: String, CaseIterable {
     /// Asks for everything, and reads the answer a little at a time.
     case slow
-    /// Says that much will come, and sends nothing.
+    /// Says that much will come, sends a byte now and then, and begins anew when it is cut off.
     case announce
+    /// Asks for everything in a request with bytes that mean nothing, and reads nothing.
+    case pad
+    /// The same, and reads the answer a little at a time.
+    case sip
+    /// Asks for the largest item there is, and reads nothing.
+    case large
     /// Sends a second hello of millions of groups without a name.
     case bomb
 
@@ -108,7 +129,7 @@ enum HostileClient: String, CaseIterable {
             Thread.detachNewThread {
                 while true {
                     kind.attack(words[0])
-                    usleep(20_000)
+                    if kind != .announce { usleep(20_000) }
                 }
             }
         }
@@ -133,7 +154,25 @@ enum HostileClient: String, CaseIterable {
             while recv(descriptor, &buffer, buffer.count, 0) > 0 { sleep(4) }
         case .announce:
             guard send(Self.header(11 << 20), descriptor) else { return }
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            while poll(&waiting, 1, 500) == 0, send([0x0a], descriptor) {}
             while recv(descriptor, &buffer, buffer.count, 0) > 0 {}
+        case .pad, .sip:
+            var query = ItemQuery(.genericPassword)
+            query.limit = .all
+            let request = Self.message(.request(id: 1, .find(FindRequest(query, wantsSecrets: true))))
+            // A field that this version does not know, of 8,200 bytes.
+            let padding: [UInt8] = [0xa2, 0x1f, 0x88, 0x40] + [UInt8](repeating: 0, count: 8_200)
+            guard send(Self.header(request.count + padding.count) + request + padding, descriptor) else { return }
+            if self == .pad { return waitForEnd(of: descriptor) }
+            while recv(descriptor, &buffer, buffer.count, 0) > 0 { sleep(3) }
+        case .large:
+            var query = ItemQuery(.genericPassword)
+            query.attributes = [.account: .text(Self.largest)]
+            guard send(Self.frame(.request(id: 1, .find(FindRequest(query, wantsSecrets: true)))), descriptor) else {
+                return
+            }
+            waitForEnd(of: descriptor)
         case .bomb:
             // ClientMessage.hello, and in it Hello.groups again and again.
             let size = 70 << 20
@@ -149,10 +188,23 @@ enum HostileClient: String, CaseIterable {
         withUnsafeBytes(of: UInt32(count).bigEndian, Array.init) + [0, 0, 0, 0]
     }
 
+    /// The account of an item that is as large as items of ordinary programs ever are.
+    static let largest = "largest"
+
+    /// Reads nothing meanwhile.
+    private func waitForEnd(of descriptor: Int32) {
+        var waiting = pollfd(fd: descriptor, events: 0, revents: 0)  // a hang-up is told in any case
+        while poll(&waiting, 1, -1) < 0 {}
+    }
+
     private static func frame(_ message: ClientMessage) -> [UInt8] {
-        // The smallest messages there are.
-        let bytes = try! message.frame().message
+        let bytes = self.message(message)
         return header(bytes.count) + bytes
+    }
+
+    private static func message(_ message: ClientMessage) -> [UInt8] {
+        // The smallest messages there are.
+        try! message.frame().message
     }
 
     private func send(_ bytes: [UInt8], _ descriptor: Int32) -> Bool {

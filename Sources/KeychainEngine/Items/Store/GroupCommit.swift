@@ -54,6 +54,7 @@ extension ItemStore {
         var taken: [QueuedWrite] = []
         let result = Result {
             try withWriter { connection in
+                defer { connection.forgetLargeRows() }
                 try transact(on: connection) { try performWrites(on: connection, &taken) }
                 giveBackManyPages(of: connection)
             }

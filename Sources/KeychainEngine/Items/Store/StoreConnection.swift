@@ -24,6 +24,9 @@ final class StoreConnection: @unchecked Sendable {  // the store gives it to one
     private let homes = HomeCache()
     /// Of the snapshot that is read; nil in a write.
     private var newestHome: NewestHome?
+    /// The pages of a row that is larger than this are not read again soon, and crowd out those of the index.
+    private static let mostKeptBytes = 256 << 10
+    private var hasWrittenLargeRow = false
 
     init(_ database: SQLiteConnection) {
         self.database = database
@@ -73,6 +76,12 @@ final class StoreConnection: @unchecked Sendable {  // the store gives it to one
             if database.isInTransaction { try? database.run("ROLLBACK") }
             throw error
         }
+    }
+
+    /// Gives back the memory that the pages of large rows take.
+    func forgetLargeRows() {
+        if hasWrittenLargeRow { database.releaseMemory() }
+        hasWrittenLargeRow = false
     }
 
     /// A statement outside of a transaction would be one of its own.
@@ -292,6 +301,7 @@ extension StoreConnection {
 
     @discardableResult
     private func bind(_ row: SealedRow, to statement: SQLiteStatement, from first: Int32) throws -> Int32 {
+        if row.metadata.box.count + (row.secret?.box.count ?? 0) > Self.mostKeptBytes { hasWrittenLargeRow = true }
         try statement.bind(try makeHome(row.home, row.indexer), at: first)
         try statement.bind(Int64(row.home.generation), at: first + 1)
         try statement.bind(row.version, at: first + 2)

@@ -16,6 +16,7 @@ enum StoreStatement: Int, CaseIterable {
     case itemByUniqueness
     case row
     case rowWithoutSecret
+    case rowSize
     case sealingGeneration
     case fileMark
     case removal
@@ -47,7 +48,7 @@ enum StoreStatement: Int, CaseIterable {
     /// The ones whose cost must not grow with the number of items.
     static let searches: [StoreStatement] = [
         .newestHome, .homeByToken, .homeKind, .itemByEntry, .itemByHome, .itemByUUID, .itemByUniqueness, .row,
-        .rowWithoutSecret, .sealingGeneration, .nextItem, .nextOutdatedItem, .expiredItems, .nextExpiries,
+        .rowWithoutSecret, .rowSize, .sealingGeneration, .nextItem, .nextOutdatedItem, .expiredItems, .nextExpiries,
     ]
 
     var sql: String {
@@ -69,6 +70,7 @@ enum StoreStatement: Int, CaseIterable {
         case .itemByUniqueness: "SELECT id FROM item WHERE uniqueness = ?"
         case .row: StoredRow.select
         case .rowWithoutSecret: StoredRow.selectWithoutSecret
+        case .rowSize: RowSize.select
         case .echoRow: SalvagedRow.echo
         case .sealingGeneration: "SELECT value FROM store WHERE key = 'generation'"
         case .fileMark: "SELECT value FROM store WHERE key = 'files'"

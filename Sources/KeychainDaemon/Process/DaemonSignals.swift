@@ -4,15 +4,20 @@ internal import KeychainBus
 package import KeychainModel
 internal import KeychainSystem
 
-/// The signals that ask the daemon to end, taken from a descriptor: none comes in the midst of something.
-package struct EndSignals: Sendable {
+/// The signals that ask the daemon to end or to lock, taken from a descriptor: none comes in the midst of something.
+package struct DaemonSignals: Sendable {
+    enum Wish { case end, lock }
+
+    /// The size of what a signal descriptor gives for each signal (signalfd(2)).
+    private static let recordBytes = 128
+
     /// Readable when one has come.
     let descriptor: OpenDescriptor
 
     /// To be made while the process has one thread: another would still take them.
     package init() throws(KeychainError) {
         // Those that whoever started it has it ignore, as nohup(1) does, stay ignored.
-        let heeded = [SIGTERM, SIGINT, SIGHUP].filter { !Self.isIgnored($0) }
+        let heeded = [SIGTERM, SIGINT, SIGHUP, SIGUSR1].filter { !Self.isIgnored($0) }
         var number: Int32 = -1
         let failure = ckeychain_hold_signals(heeded, heeded.count, &number)
         guard failure == 0 else {
@@ -20,6 +25,15 @@ package struct EndSignals: Sendable {
                 .notAvailable, message: "cannot wait for signals (\(String(cString: strerror(failure))))")
         }
         descriptor = OpenDescriptor(number)
+    }
+
+    /// What the next signal asks for; nil: none has come.
+    func next() -> Wish? {
+        withUnsafeTemporaryAllocation(byteCount: Self.recordBytes, alignment: 8) { record in
+            guard read(descriptor.number, record.baseAddress!, record.count) == record.count else { return nil }
+            // Its number comes first.
+            return record.load(as: UInt32.self) == UInt32(SIGUSR1) ? .lock : .end
+        }
     }
 
     private static func isIgnored(_ number: Int32) -> Bool {

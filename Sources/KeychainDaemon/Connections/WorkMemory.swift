@@ -1,0 +1,63 @@
+internal import KeychainBus
+internal import KeychainModel
+internal import KeychainSystem
+
+/// The memory of one request and its answer, as shares of what there is for all.
+struct WorkMemory {
+    private let services: Services
+    private let socket: OpenDescriptor
+    /// How large the frame of the request was.
+    private(set) var requestBytes = 0
+    /// Of a large request, for as long as it is there.
+    private var request: MemoryBudget.Share?
+    private var answer: MemoryBudget.Share?
+
+    init(_ services: Services, _ socket: OpenDescriptor) {
+        self.services = services
+        self.socket = socket
+    }
+
+    mutating func begin(_ frame: ReceivedFrame) {
+        requestBytes = frame.byteCount
+        request = frame.share
+    }
+
+    mutating func giveBack() { (request, answer) = (nil, nil) }
+
+    /// Takes so much for an answer. What the request has is given back first. A large one stays in memory, and keeps it.
+    ///
+    /// - Returns: false if there is too little.
+    mutating func take(_ count: Int) -> Bool {
+        answer = nil
+        let isSmall = requestBytes <= services.limits.uncountedAnswerBytes
+        if isSmall { request = nil }
+        answer = services.budget.take(count, nil, over: socket, besides: request)
+        return answer != nil
+    }
+
+    /// Gives back what the answer that is there does not take.
+    ///
+    /// - Throws: `.goodbye` if nothing was taken for it, and there is too little.
+    mutating func keep(for result: Result<Reply, KeychainError>) throws(ConnectionEnd) {
+        guard case .success(let reply) = result, reply.byteCount > services.limits.uncountedAnswerBytes else {
+            answer = nil
+            return
+        }
+        let count = reply.byteCount
+        answer?.shrink(to: count)
+        // An answer that has what came with the request takes no more memory than that did.
+        if answer == nil && count > requestBytes + services.limits.uncountedAnswerBytes && !take(count) {
+            throw .noMemoryForAnswer
+        }
+        request?.send()
+        answer?.send()
+    }
+
+    /// So many bytes of the answer were taken by the client.
+    func note(_ count: Int) {
+        request?.note(count)
+        answer?.note(count)
+    }
+
+    var wasCutOff: Bool { [request, answer].contains { $0?.wasCutOff == true } }
+}
