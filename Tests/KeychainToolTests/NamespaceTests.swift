@@ -138,6 +138,23 @@ import Testing
         }
     }
 
+    @Test(
+        "A program with another effective user makes its keychain in directories that the real one may not enter",
+        .enabled(if: geteuid() == 0, "only root can be two users at once"))
+    func makesStoreAsAnother() throws {
+        try withTool { (tool) throws in
+            let change = "import os, sys; os.setresuid(65534, 0, 0); os.execv(sys.argv[1], sys.argv[1:])"
+            let words = [
+                "add", "one", "--account", "me", "--store", tool.store.path, "--device-key", tool.deviceKey.path,
+            ]
+            let outcome = try tool.start(
+                URL(fileURLWithPath: "/usr/bin/python3"), ["-c", change, Tool.executable.path] + words,
+                input: Data("secret".utf8))
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(try tool.run("get", "one").text == "secret")
+        }
+    }
+
     /// What the kernel calls secure execution (getauxval(3), AT_SECURE), as for every set-user-ID program.
     @Test(
         "A program with another effective user is not led by the environment",

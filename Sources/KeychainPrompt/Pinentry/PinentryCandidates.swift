@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KeychainSystem
 
 /// The programs that may be there to ask with, in the order in which they are tried.
 struct PinentryCandidates {
@@ -29,7 +30,7 @@ struct PinentryCandidates {
 
     private static func isProgram(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && FilePath.permits(path, X_OK)
     }
 
     private static func describe(

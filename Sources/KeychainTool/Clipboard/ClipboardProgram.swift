@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 
 /// A program that has the clipboard of a desktop, and gives it up again when something else is copied.
 enum ClipboardProgram: String, CaseIterable, ExpressibleByArgument {
@@ -28,7 +29,7 @@ enum ClipboardProgram: String, CaseIterable, ExpressibleByArgument {
     /// nil: it is nowhere in the path. A relative directory in the path would be anybody's.
     func path(_ variables: [String: String]) -> String? {
         let directories = (variables["PATH"] ?? "/usr/bin:/bin").split(separator: ":").filter { $0.hasPrefix("/") }
-        return directories.map { "\($0)/\(rawValue)" }.first { access($0, X_OK) == 0 }
+        return directories.map { "\($0)/\(rawValue)" }.first { FilePath.permits($0, X_OK) }
     }
 
     /// Starts it in the foreground: it ends when the clipboard is not its own any more. The secret is its standard input.

@@ -34,7 +34,7 @@ struct SetupChange: Codable, Equatable {
     private static func missingDirectories(of path: String) -> [String] {
         var missing: [String] = []
         var directory = FilePath.directory(of: path)
-        while access(directory, F_OK) != 0, errno == ENOENT, directory != "/" {
+        while !FilePath.exists(directory), errno == ENOENT, directory != "/" {
             missing.insert(directory, at: 0)
             directory = FilePath.directory(of: directory)
         }

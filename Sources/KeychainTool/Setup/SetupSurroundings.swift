@@ -69,6 +69,6 @@ struct SetupSurroundings {
     }
 
     private static func program(_ name: String, in directories: [String]) -> String? {
-        directories.lazy.map { FilePath.join($0, name) }.first { access($0, X_OK) == 0 }
+        directories.lazy.map { FilePath.join($0, name) }.first { FilePath.permits($0, X_OK) }
     }
 }
