@@ -101,6 +101,24 @@ import Testing
         }
     }
 
+    @Test("A sighting of a clock that was far ahead removes nothing, also where something else has expired")
+    func laterSighting() throws {
+        try withKeychain { test in
+            try test.handler.add(expiring("gone", after: 1))
+            try test.handler.add(expiring("a", after: 300 * Self.day))
+            test.clock.advance(by: 1)
+            test.clock.setAhead(by: Self.decade)
+            try write(test)
+            test.clock.setBack(by: Self.decade)
+            try write(test)
+            test.clock.advance(by: Self.hour)
+            try write(test)
+            #expect(try rowCount(test) == 1)
+            try SeenTime(test.configuration).forget()
+            #expect(try test.handler.secret(of: "a") == "secret")
+        }
+    }
+
     @Test("A step of the clock within the hour begins it anew; what two clocks differ by of themselves does not")
     func step() throws {
         try withKeychain { test in

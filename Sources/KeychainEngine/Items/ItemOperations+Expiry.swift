@@ -180,8 +180,9 @@ extension ItemOperations {
 
     /// Whether the time of day is also that of the file system, by a write of the store's own.
     private func fileSystemAgrees(with reading: ClockReading) -> Bool {
-        let url = configuration.storeDirectory.appendingPathComponent("write.lock")
-        guard let file = try? OwnFile.make(url, through: configuration.files) else { return false }
+        // The making of the store has left it there.
+        let url = configuration.storeDirectory.appendingPathComponent("store.lock")
+        guard let file = try? OwnFile.open(url, O_RDWR, through: configuration.files) else { return false }
         defer { close(file) }
         guard let written = configuration.clock.now(byWritingTo: file) else { return false }
         return abs(written - reading.now) <= Self.mostDisagreement
