@@ -22,7 +22,7 @@ import Testing
         do {
             _ = try test.handler.find(.password([.account: .text(account)]))
             return false
-        } catch { return (error as? KeychainError)?.code == .itemNotFound }
+        } catch { return error.code == .itemNotFound }
     }
 
     private func database(_ test: TestKeychain) throws -> TestDatabase {
