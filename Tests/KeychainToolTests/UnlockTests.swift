@@ -58,6 +58,18 @@ import Testing
         }
     }
 
+    @Test("While no passcode is tried after wrong ones, doctor says for how long")
+    func delay() throws {
+        try withPasscode { (tool) throws in
+            try tool.run("lock", "--now")
+            #expect(try !tool.run("doctor").words.contains("wrong passcodes"))
+            for number in 1...5 { try tool.unlock("wrong \(number)") }
+            #expect(try tool.unlock().status == 51)
+            let doctor = try tool.run("doctor")
+            #expect(doctor.status == 0 && doctor.words.contains("after wrong passcodes none is tried for"))
+        }
+    }
+
     @Test("A store that nothing can be written to is found by doctor, where an unlock fails")
     func readOnly() throws {
         try withPasscode { (tool) throws in

@@ -129,6 +129,7 @@ struct Diagnosis {
             findings.append(Self.incomplete(missing))
         case .present:
             do throws(KeychainError) {
+                findings += Self.delay(try session.connection.lockStatus())
                 let count = try Self.announce(session)
                 guard case .checked(let found) = try session.connection.perform(.check) else {
                     throw .unexpectedReply
@@ -165,6 +166,17 @@ struct Diagnosis {
         return StoreFinding(
             .damage, "the keybag has no database: the file \(missing) was lost",
             advice: "put \(missing) back from a backup; only if there is none, move keybag away to begin anew")
+    }
+
+    /// Wrong passcodes keep the right one waiting, too.
+    private static func delay(_ status: LockStatus) -> [StoreFinding] {
+        let seconds = Int(status.secondsUntilNextAttempt.rounded(.up))
+        guard seconds > 0 else { return [] }
+        return [
+            StoreFinding(
+                .note, "after wrong passcodes none is tried for \(seconds) seconds",
+                advice: "wait so long, and run 'keychainctl unlock' then")
+        ]
     }
 
     /// Locked is not damaged.
