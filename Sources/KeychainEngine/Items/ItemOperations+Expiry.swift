@@ -65,11 +65,9 @@ extension ItemOperations {
 extension ItemOperations {
     /// Those that are hidden and open, without their secrets.
     func hiddenItems() throws -> [Item] {
-        try read { connection in
-            var items: [Item] = []
-            try forEachHidden(on: connection) { items.append($0.item) }
-            return items
-        }
+        var found = FoundItems(most: configuration.mostBytesInAnswer)
+        try read { connection in try forEachHidden(on: connection) { try found.append($0.item) } }
+        return found.items
     }
 
     /// Deletes these of them.
@@ -84,12 +82,12 @@ extension ItemOperations {
         }
     }
 
-    private func forEachHidden(on connection: StoreConnection, _ body: (OpenedRow) -> Void) throws {
+    private func forEachHidden(on connection: StoreConnection, _ body: (OpenedRow) throws -> Void) throws {
         let end = now
         var last: (date: ExpiryDate, id: Int64) = (.earliest, .min)
         while let next = try connection.expiredItems(by: end, after: last, most: 1).first {
             last = next
-            if let row = try openExpired(next.id, by: end, cipher, on: connection) { body(row) }
+            if let row = try openExpired(next.id, by: end, cipher, on: connection) { try body(row) }
         }
     }
 }
