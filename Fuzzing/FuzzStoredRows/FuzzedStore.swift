@@ -142,13 +142,14 @@ extension FuzzedStore {
     /// Writes into the tables that say where items are.
     func editOthers(_ input: inout RowInput) throws {
         let value = value(&input, column: "tokens")
-        switch input.byte() % 6 {
+        switch input.byte() % 7 {
         case 0: try edit("UPDATE OR IGNORE home SET class = ?", [value])
         case 1: try edit("UPDATE OR IGNORE home SET tier = ?", [value])
         case 2: try edit("UPDATE OR IGNORE home SET generation = ?", [value])
         case 3: try edit("INSERT OR IGNORE INTO entry SELECT DISTINCT token, ? FROM entry", [value])
         case 4:
             try edit("UPDATE OR IGNORE entry SET token = ? WHERE item = ?", [value, .integer(Int64(input.byte() % 4))])
+        case 6: try edit("INSERT OR REPLACE INTO store (key, value) VALUES ('sightings', ?)", [value])
         default:
             try edit(
                 "INSERT OR IGNORE INTO home (id, class, tier, generation, token) VALUES (?, ?, ?, ?, ?)",

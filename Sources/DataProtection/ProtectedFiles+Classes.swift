@@ -215,7 +215,7 @@ extension ProtectedFiles {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { return nil }
         // A file that may not be read and has no room for a header is not a protected one.
-        if access(path, R_OK) != 0 && status.st_size < FileFormat.headerByteCount { return nil }
+        if !FilePath.permits(path, R_OK) && status.st_size < FileFormat.headerByteCount { return nil }
         let file = try OpenFile(reading: path)
         guard try file.isProtected() else { return nil }
         do throws(DataProtectionError) {

@@ -51,7 +51,7 @@ package struct Indexer {
     }
 
     /// What a token is for. Each purpose, class and attribute has tokens of its own.
-    private enum Purpose: UInt8 { case attribute = 1, home = 2, uniqueness = 3 }
+    private enum Purpose: UInt8 { case attribute = 1, home = 2, uniqueness = 3, sightings = 4 }
 
     /// The token under which an item with this value is found.
     package func token(
@@ -86,10 +86,15 @@ package struct Indexer {
         }
     }
 
-    private func token(_ purpose: Purpose, _ itemClass: ItemClass, _ feed: (inout KeyedHash) -> Void) -> IndexToken {
+    /// The token that vouches for the store's sightings of the clock (docs/store-format.md, "Sightings").
+    package func token(ofSightings bytes: UnsafeRawBufferPointer) -> IndexToken {
+        token(.sightings, nil) { $0.update(bytes) }
+    }
+
+    private func token(_ purpose: Purpose, _ itemClass: ItemClass?, _ feed: (inout KeyedHash) -> Void) -> IndexToken {
         let token = keys.withKey(name, generation: generation) { key in
             var hash = KeyedHash(key: key)
-            hash.update((UInt16(purpose.rawValue) << 8 | UInt16(itemClass.number)).littleEndian)
+            hash.update((UInt16(purpose.rawValue) << 8 | UInt16(itemClass?.number ?? 0)).littleEndian)
             feed(&hash)
             return hash.finalize { IndexToken(prefixOf: $0) }
         }

@@ -1,5 +1,4 @@
 package import Foundation
-internal import Glibc
 package import KeychainCrypto
 package import KeychainModel
 package import KeychainSystem
@@ -61,17 +60,4 @@ package struct EngineConfiguration: Sendable {
         self.init(storeDirectory: location.storeDirectory, deviceKeyDirectory: location.deviceKeyDirectory)
         deviceKeyCredential = location.deviceKeyCredential
     }
-}
-
-/// The machine's own.
-package struct SystemClock: Clock {
-    package init() {}
-    package var now: Double { Date().timeIntervalSinceReferenceDate }
-
-    package var sinceBoot: UInt64 { SystemStart.age }
-
-    package var bootID: UUID { Self.bootID }
-
-    /// Where the kernel hides it, all starts count as one, and waiting times are told by the boot clock alone.
-    private static let bootID = SystemStart.id ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }

@@ -53,7 +53,7 @@ package struct AtomicFile: Sendable {
             isNew = files.link(temporary, to: url.path) == 0
             let failure = isNew ? 0 : errno
             // Whoever was first removes the temporary files of the others.
-            let isLate = failure == EEXIST || (failure == ENOENT && access(url.path, F_OK) == 0)
+            let isLate = failure == EEXIST || (failure == ENOENT && FilePath.exists(url.path))
             if !isNew && !isLate { throw KeychainError(file: "create", url, failure) }
             removeLeftover()
         }

@@ -27,7 +27,7 @@ package struct Environment: Sendable {
     package func credential(_ name: String) throws(KeychainError) -> URL? {
         guard let directory = try directory("CREDENTIALS_DIRECTORY") else { return nil }
         let file = directory.appendingPathComponent(name)
-        return FileManager.default.fileExists(atPath: file.path) ? file : nil
+        return FilePath.exists(file.path) ? file : nil
     }
 
     package func directory(_ name: String, inHome path: String) throws(KeychainError) -> URL {

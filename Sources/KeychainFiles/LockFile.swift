@@ -34,10 +34,41 @@ package enum LockFile {
         return open.st_ino == named.st_ino && open.st_dev == named.st_dev
     }
 
+    // MARK: Waiting
+
+    /// Told again and again of the file that is waited for in this task, and for how long it was, before anything is done.
+    @TaskLocal package static var isWaiting: (@Sendable (URL, Duration) -> Void)?
+
+    /// A process that has a file locked.
+    package struct Holder: CustomStringConvertible {
+        let number: Int32
+        let name: String
+
+        package var description: String { "\(name) (process \(number))" }
+    }
+
+    /// The process that has a file locked; nil: none has, or it cannot be told which. (proc_locks(5))
+    package static func holder(of url: URL) -> Holder? {
+        var status = stat()
+        guard lstat(url.path, &status) == 0, let text = try? String(contentsOfFile: "/proc/locks", encoding: .utf8)
+        else { return nil }
+        for line in text.split(separator: "\n") {
+            // "1: FLOCK ADVISORY WRITE 4711 08:02:131 0 EOF"; with "->" behind the number it only waits.
+            let words = line.split(separator: " ")
+            guard words.count >= 8, words[1] == "FLOCK", let number = Int32(words[4]), number > 0,
+                words[5].split(separator: ":").last == "\(status.st_ino)"
+            else { continue }
+            let name = (try? String(contentsOfFile: "/proc/\(number)/comm", encoding: .utf8)) ?? ""
+            return Holder(number: number, name: name.isEmpty ? "a program" : String(name.dropLast()))
+        }
+        return nil
+    }
+
     private static func lock(
         _ url: URL, _ files: any FileSystem, until end: ContinuousClock.Instant
     ) throws(KeychainError) -> Int32 {
         let file = try OwnFile.make(url, through: files)
+        let start = ContinuousClock.now
         while flock(file, LOCK_EX | LOCK_NB) != 0 {
             let failure = errno
             guard failure == EWOULDBLOCK || failure == EINTR else {
@@ -47,8 +78,11 @@ package enum LockFile {
             guard ContinuousClock.now < end else {
                 close(file)
                 throw KeychainError(
-                    .notAvailable, message: "another process has been using \(url.path) for a minute; try again")
+                    .notAvailable,
+                    message: (holder(of: url)?.description ?? "another process")
+                        + " has been using \(url.path) for a minute; try again")
             }
+            isWaiting?(url, ContinuousClock.now - start)
             usleep(5_000)
         }
         return file

@@ -30,7 +30,7 @@ package enum PrivateDirectory {
     /// he could: every parent in which this user could have made something. What may not be read cannot be forced.
     package static func makeDurable(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
         var directory = url.standardizedFileURL
-        while directory.path != "/", access(directory.deletingLastPathComponent().path, R_OK | W_OK) == 0 {
+        while directory.path != "/", FilePath.permits(directory.deletingLastPathComponent().path, R_OK | W_OK) {
             try AtomicFile.syncDirectory(of: directory, files)
             directory.deleteLastPathComponent()
         }

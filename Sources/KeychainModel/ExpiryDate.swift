@@ -103,7 +103,7 @@ package enum ItemExpiry: Sendable, Hashable {
 package struct ExpirySweep: Sendable, Hashable {
     /// How many items it has removed.
     package var removedCount: Int
-    /// When the next item expires; nil: no item has a date.
+    /// When there is something to do again: the next item expires, or what has expired may go. nil: never.
     package var next: ExpiryDate?
 
     package init(removedCount: Int, next: ExpiryDate?) {

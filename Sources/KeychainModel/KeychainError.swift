@@ -57,6 +57,8 @@ public struct KeychainError: Error, Sendable {
         case needs(AuthenticationChallenge)
         /// An application password was wrong, and is counted as a wrong passcode is.
         case wrongApplicationPassword
+        /// The keybag does not open: it is damaged, or another store's, or the device key is.
+        case unusableKeybag
         /// The kernel takes no more keys of this user (keyrings(7)).
         case fullKeyring
         /// What is to be opened takes so many bytes of memory, and the caller has fewer. Nothing was done.

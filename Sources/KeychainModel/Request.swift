@@ -14,8 +14,11 @@ package enum Request: Sendable {
     case check
     /// Gives the space of what was deleted back to the disk, by writing the database anew. For the store's owner alone.
     case compact
-    /// Removes the bytes of the items that have expired.
+    /// Removes the bytes of the items that have expired for good.
     case removeExpired
+    /// Deletes these of the items that have expired, whatever the clock said before; with an empty list, says which there
+    /// are. For the store's owner alone.
+    case expiredItems(deleting: [UUID])
     case lockStatus
     /// Brings the keys that a passcode protects into reach, until they are locked away again.
     case unlock(SecretBytes)

@@ -82,11 +82,19 @@ extension SecItemDictionary {
     ///
     /// - Throws: `.itemNotFound` if there is none.
     func engineKey(_ point: Data) throws(KeychainError) -> SecKey {
+        do throws(KeychainError) {
+            // Most have the label that their public half gives them, which an index leads to.
+            return try engineKey([.applicationLabel: .data(AsymmetricKey.label(ofPublicBytes: point))])
+        } catch  where error.code == .itemNotFound {
+            return try engineKey([.tokenObjectID: .data(point)])
+        }
+    }
+
+    private func engineKey(_ attributes: AttributeSet) throws(KeychainError) -> SecKey {
         var query = ItemQuery(.key)
-        query.attributes = [
-            .applicationLabel: .data(AsymmetricKey.label(ofPublicBytes: point)), .keyClass: .number(1),
-            .tokenID: .text(Item.engineToken),
-        ]
+        query.attributes = attributes
+        query.attributes[.keyClass] = .number(1)
+        query.attributes[.tokenID] = .text(Item.engineToken)
         query.synchronizable = .any
         guard case .found(let items) = try perform(.find(FindRequest(query, wantsSecrets: false))),
             let item = items.first

@@ -12,6 +12,15 @@ package enum FilePath {
     /// Whether it can only mean a directory.
     package static func endsInSlash(_ path: String) -> Bool { path.utf8.last == slash }
 
+    /// access(2) by what this process may do. That call itself asks what the user may do who runs it, which is less or more in
+    /// a set-user-ID program. `errno` says why not.
+    package static func permits(_ path: String, _ mode: CInt) -> Bool {
+        faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
+    }
+
+    /// Whether there is a file, and not a link that leads nowhere.
+    package static func exists(_ path: String) -> Bool { permits(path, F_OK) }
+
     package static func isSame(_ path: String, _ other: String) -> Bool { path.utf8.elementsEqual(other.utf8) }
 
     package static func directory(of path: String) -> String {

@@ -24,6 +24,6 @@ package struct SearchPath: Sendable {
     /// Whether a path leads to a file that may be run.
     package static func isProgram(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && FilePath.permits(path, X_OK)
     }
 }

@@ -18,7 +18,7 @@ package enum SystemStart {
 
     /// How far the clock is moved in this process's time namespace (time_namespaces(7)); 0 where there are none. What
     /// programs write down of it is for those of other namespaces too.
-    private static let namespaceOffset: UInt64 = {
+    package static let namespaceOffset: UInt64 = {
         let text = (try? String(contentsOfFile: "/proc/self/timens_offsets", encoding: .utf8)) ?? ""
         // "boottime", seconds, nanoseconds.
         let fields = text.split(separator: "\n").map { $0.split(separator: " ") }.first { $0.first == "boottime" } ?? []

@@ -49,7 +49,7 @@ extension ClientMessage {
             removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore, makeFileKey,
             openFileKey, rewrapFileKey, authenticationStatus, endTicket, verifyBiometry
         case adoptFileKey = 29
-        case backUpFileKeys, compact, transaction, removeExpired, makeKey, useKey
+        case backUpFileKeys, compact, transaction, removeExpired, makeKey, useKey, expiredItems
     }
 
     private static let idNumber = 1

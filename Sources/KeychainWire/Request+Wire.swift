@@ -15,6 +15,7 @@ extension Request {
         case .check: .check
         case .compact: .compact
         case .removeExpired: .removeExpired
+        case .expiredItems: .expiredItems
         case .lockStatus: .lockStatus
         case .unlock: .unlock
         case .lock: .lock
@@ -55,6 +56,7 @@ extension Request {
         case .fileKey(let request): request.write(to: &message)
         case .backUpFileKeys(let request): request.write(to: &message)
         case .endTicket(let ticket): ticket.write(to: &message)
+        case .expiredItems(deleting: let items): message.add(1, each: items)
         case .status, .check, .compact, .removeExpired, .lockStatus, .rekeyStep, .renewLease, .giveUpStore,
             .authenticationStatus,
             .authenticated:
@@ -78,6 +80,7 @@ extension Request {
         case .check: self = .check
         case .compact: self = .compact
         case .removeExpired: self = .removeExpired
+        case .expiredItems: self = .expiredItems(deleting: try message.list(1, most: 1_000_000, "items"))
         case .lockStatus: self = .lockStatus
         case .unlock: self = .unlock(try tail.takePasscode(message.value(1)))
         case .lock: self = .lock(try message.value(1) ?? false ? .now : .withGrace)

@@ -2,6 +2,7 @@ package import Foundation
 internal import Glibc
 internal import KeychainFiles
 package import KeychainModel
+internal import KeychainSystem
 package import KeychainWire
 internal import Synchronization
 
@@ -43,7 +44,7 @@ package final class Connection: Sendable {
         placeOfNewStore = { () throws(KeychainError) in
             guard case .embedded(let location) = try chooseHost() else { return nil }
             let names = ["keybag", "keychain.db"].map { location.storeDirectory.appendingPathComponent($0).path }
-            return names.contains { access($0, F_OK) == 0 || errno != ENOENT } ? nil : location.storeDirectory
+            return names.contains { FilePath.exists($0) || errno != ENOENT } ? nil : location.storeDirectory
         }
         resolveIdentity = { () throws(KeychainError) in
             var identity = try CallerIdentity(configuration)

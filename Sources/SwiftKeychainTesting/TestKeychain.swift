@@ -1,6 +1,7 @@
 package import Foundation
 internal import Glibc
 public import KeychainModel
+internal import KeychainSystem
 public import SwiftKeychain
 
 /// A keychain for one test: empty, in memory, with a clock, a lock and a person that the test controls.
@@ -53,6 +54,9 @@ public final class TestKeychain: Sendable {
 
     /// The directory of the keychain's files.
     package var place: URL { directory.url }
+
+    /// Removes what test keychains of killed processes have left in a directory.
+    package static func removeLeftovers(in place: URL) { TestDirectory.sweep(place) }
 
     /// The generic passwords of a service in this keychain.
     ///
@@ -164,31 +168,44 @@ public func withTestKeychain<R>(
 
 /// A directory that is removed with this object. If the process is killed, a later process that makes such a directory
 /// removes it.
+///
+/// It is locked for as long as it is in use: what tells processes apart in one container says nothing in another one that has
+/// the same `/dev/shm`.
 private final class TestDirectory: Sendable {
     private static let prefix = "swift-keychain-test-"
 
     private static let parent: URL = {
         let memory = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
-        let place = access(memory.path, W_OK) == 0 ? memory : FileManager.default.temporaryDirectory
+        let place = FilePath.permits(memory.path, W_OK) ? memory : FileManager.default.temporaryDirectory
         sweep(place)
         return place
     }()
 
     let url: URL
+    private let lock: Int32
 
     init() throws(KeychainError) {
         let parent = Self.parent
-        url = parent.appendingPathComponent("\(Self.prefix)\(getpid())-\(UUID().uuidString)", isDirectory: true)
-        do {
-            try FileManager.default.createDirectory(
-                at: url, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw KeychainError(
-                .inputOutput, message: "there is no place for a test's keychain in \(parent.path)", cause: error)
+        while true {
+            let url = parent.appendingPathComponent("\(Self.prefix)\(getpid())-\(UUID().uuidString)", isDirectory: true)
+            guard mkdir(url.path, 0o700) == 0 else { throw Self.noPlace(parent, errno) }
+            // Another process may have taken it for a leftover before it was locked.
+            guard let lock = Self.lock(url) else { continue }
+            (self.url, self.lock) = (url, lock)
+            return
         }
     }
 
-    deinit { Self.remove(url) }
+    private static func noPlace(_ parent: URL, _ failure: Int32) -> KeychainError {
+        KeychainError(
+            .inputOutput,
+            message: "there is no place for a test's keychain in \(parent.path): \(String(cString: strerror(failure)))")
+    }
+
+    deinit {
+        Self.remove(url)
+        close(lock)
+    }
 
     /// Removes a directory.
     ///
@@ -200,14 +217,30 @@ private final class TestDirectory: Sendable {
         }
     }
 
-    /// Removes the directories of processes that have ended.
-    private static func sweep(_ place: URL) {
+    /// Removes the directories that no process has locked any more.
+    static func sweep(_ place: URL) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
         for name in names where name.hasPrefix(prefix) {
-            guard let process = name.dropFirst(prefix.count).split(separator: "-").first.flatMap({ pid_t($0) }),
-                process > 0, kill(process, 0) != 0, errno == ESRCH
-            else { continue }
-            remove(place.appendingPathComponent(name))
+            let directory = place.appendingPathComponent(name, isDirectory: true)
+            guard let lock = lock(directory) else { continue }
+            remove(directory)
+            close(lock)
         }
+    }
+
+    /// Locks a directory of this user's own, which nobody else can reach into.
+    ///
+    /// - Returns: nil for any other one, for one that is gone, and for one that is in use.
+    private static func lock(_ directory: URL) -> Int32? {
+        let file = open(directory.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o777 == 0o700,
+            flock(file, LOCK_EX | LOCK_NB) == 0, FileNumber(directory.path) == FileNumber(status)
+        else {
+            close(file)
+            return nil
+        }
+        return file
     }
 }

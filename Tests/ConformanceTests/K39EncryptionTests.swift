@@ -125,7 +125,7 @@ struct K39EncryptionTests {
         }
     }
 
-    @Test("K.69 A wrong padding of PKCS#1 is no error, and gives the same other bytes each time", arguments: pairs)
+    @Test("K.71 A wrong padding of PKCS#1 is no error, and gives the same other bytes each time", arguments: pairs)
     func wrongPadding(pair: Pair) throws {
         // A block of another padding, zeros, and a flipped one.
         let size = pair.key.blockSize

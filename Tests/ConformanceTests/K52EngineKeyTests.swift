@@ -608,4 +608,46 @@ struct K52EngineKeyTests {
             }
         }
     }
+
+    @Test(
+        "K.69 An application label that the maker gives stays, counts for uniqueness, and leads to the key",
+        arguments: KeychainHost.allCases)
+    func ownLabel(host: KeychainHost) throws {
+        try withKeychain(host) { keychain in
+            let label: Item = [kSecAttrApplicationLabel: bytes("my-label"), kSecAttrApplicationTag: bytes("tag")]
+            let key = try make(label)
+            try expectSigns(key)
+            #expect(throws: Failure.duplicate) { try make(label) }
+            let asked = keys.with([kSecAttrApplicationLabel: bytes("my-label")])
+            keychain.run([
+                .find(
+                    asked.with([kSecReturnAttributes: true]),
+                    .dictionary([kSecAttrApplicationLabel: bytes("my-label")])),
+                .find([kSecValueRef: key, kSecReturnPersistentRef: true], .success),
+            ])
+            let found: SecKey = try found(asked.with(reference))
+            try expectSigns(found)
+            #expect(found == key)
+            // By its public half alone, as an identity asks for it.
+            let other = try SecKey.make(
+                parameters.with([kSecPrivateKeyAttrs: [kSecAttrApplicationLabel: bytes("another")] as Item]))
+            #expect(other != key)
+            keychain.run([
+                .delete([kSecValueRef: key], .success), .find(asked, .notFound),
+                .find(keys.with([kSecAttrApplicationLabel: bytes("another")]), .success),
+            ])
+        }
+    }
+
+    @Test(
+        "K.70 Beside an access control, an accessibility that says the same is accepted, and another one is not",
+        arguments: KeychainHost.allCases)
+    func accessibilityBesideControl(host: KeychainHost) throws {
+        try withKeychain(host) { _ in
+            try expectSigns(try make(.privateKeyUsage, [kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked]))
+            #expect(throws: Failure.parameter) {
+                try make(.privateKeyUsage, [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock])
+            }
+        }
+    }
 }

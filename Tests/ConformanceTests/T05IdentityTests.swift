@@ -185,4 +185,77 @@ struct T05IdentityTests {
             ])
         }
     }
+
+    private func synchronizable(_ item: Item, _ value: Any) -> Item { item.with([kSecAttrSynchronizable: value]) }
+
+    @Test("T5.19 The halves of an identity are both synchronizable, or neither is", arguments: KeychainHost.allCases)
+    func halvesAreOfOneState(host: KeychainHost) throws {
+        let all: Item = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnPersistentRef: true]
+        let ofAny = synchronizable(identity, kSecAttrSynchronizableAny).with(all)
+        try withKeychain(host) { keychain in
+            keychain.run([
+                .add(synchronizable(certificate, true), .success),
+                .add(synchronizable(key, false), .success),
+                .find(ofAny, .notFound),
+                .add(synchronizable(certificate, false), .success),
+                .add(synchronizable(key, true), .success),
+            ])
+            for (value, count) in [(kCFBooleanTrue as Any, 1), (false, 1), (kSecAttrSynchronizableAny, 2)] {
+                let references: [Data] = try found(synchronizable(identity, value).with(all))
+                #expect(references.count == count)
+                let byHash: [Data] = try found(
+                    synchronizable(identity, value).with(all).with([kSecAttrApplicationLabel: Fixtures.keyHash]))
+                #expect(Set(byHash) == Set(references))
+            }
+        }
+    }
+
+    @Test(
+        "T5.20 Deleting identities of one state leaves those of the other", arguments: [true, false],
+        KeychainHost.allCases)
+    func deletesOneState(state: Bool, host: KeychainHost) throws {
+        let halves = [certificate, key]
+        try table(
+            host,
+            halves.flatMap { half in
+                [true, false].map { .add(synchronizable(half, $0), .success) }
+            } + [
+                .delete(synchronizable(labelled(kSecClassIdentity, "L"), state), .success),
+                .delete(synchronizable(labelled(kSecClassIdentity, "L"), state), .notFound),
+                .find(synchronizable(identity, !state), .success),
+            ]
+                + halves.flatMap { half in
+                    [
+                        .find(synchronizable(half.query, state), .notFound),
+                        .find(synchronizable(half.query, !state), .success),
+                    ]
+                })
+    }
+
+    @Test("T5.21 A half that the query does not mean by itself is not deleted", arguments: KeychainHost.allCases)
+    func keepsWhatDoesNotMatch(host: KeychainHost) throws {
+        try table(
+            host,
+            [
+                .asCaller(
+                    ["one", "two"],
+                    [
+                        // The key has another label.
+                        .add(certificate, .success),
+                        .add(key.with([kSecAttrLabel: "the key's"]), .success),
+                        .delete(labelled(kSecClassIdentity, "L"), .success),
+                        .find(certificate.query, .notFound),
+                        .find(labelled(kSecClassKey, "the key's"), .success),
+                        // The certificate is in another group.
+                        .add(certificate.with([kSecAttrAccessGroup: "two"]), .success),
+                        .find(identity.with([kSecAttrAccessGroup: "one"]), .success),
+                        .delete(identity.with([kSecAttrAccessGroup: "one"]), .notFound),
+                        .find(certificate.query, .success),
+                        .find(identity, .success),
+                        .delete(identity, .success),
+                        .find(certificate.query, .notFound),
+                        .find(labelled(kSecClassKey, "the key's"), .notFound),
+                    ])
+            ])
+    }
 }

@@ -246,6 +246,20 @@ import Testing
         }
     }
 
+    @Test("What killed writers have left goes at the next write in that directory, and what is being written stays")
+    func sweptByWrite() throws {
+        try withProtectedFiles { files, directory throws in
+            let names = (0..<3).map { _ in ".keychain-new-\(UUID().uuidString.lowercased())" }
+            for name in names { try bytes.write(to: directory.appendingPathComponent(name)) }
+            let used = open(directory.appendingPathComponent(names[0]).path, O_RDWR | O_CLOEXEC)
+            defer { close(used) }
+            try #require(flock(used, LOCK_EX) == 0)
+            try files.write(bytes, to: directory.appendingPathComponent("file"))
+            let left = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+            #expect(Set(left) == [names[0], "file"])
+        }
+    }
+
     @Test("Of a protected file with holes the plain one has holes too, and the same content")
     func holes() throws {
         try withProtectedFiles { files, directory throws in

@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test("What a request says of the key itself does not count", arguments: KeychainHost.carriers)
+    @Test("What a request says of the key itself does not count, but for its label", arguments: KeychainHost.carriers)
     func ownAttributes(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
             var request = AddRequest(.key)
@@ -160,7 +160,7 @@ import Testing
             #expect(item.isKeptInEngine)
             #expect(item.attributes[.keyClass] == .number(1))
             #expect(item.attributes[.type] == .number(73))
-            #expect(item.attributes[.applicationLabel] == .data(AsymmetricKey.ec(try publicKey(item)).label))
+            #expect(item.attributes[.applicationLabel] == .data(Data([1])))
             #expect(try use(keychain, item.persistentReference, .sign(digest: digest)).count == 64)
         }
     }

@@ -1,5 +1,5 @@
 package import Foundation
-internal import KeychainModel
+package import KeychainModel
 internal import Synchronization
 
 /// A clock that moves only when a test moves it.
@@ -8,6 +8,9 @@ package final class TestClock: Clock {
         var now: Double
         var sinceBoot: UInt64 = 1_000_000_000_000
         var bootID = UUID()
+        var isSynchronized = false
+        var isNameless = false
+        var fileOffset: Double? = 0
     }
     private let time: Mutex<Time>
 
@@ -16,6 +19,30 @@ package final class TestClock: Clock {
     package var now: Double { time.withLock { $0.now } }
     package var sinceBoot: UInt64 { time.withLock { $0.sinceBoot } }
     package var bootID: UUID { time.withLock { $0.bootID } }
+
+    package var reading: ClockReading {
+        time.withLock { time in
+            ClockReading(
+                now: time.now, sinceBoot: time.sinceBoot, bootID: time.isNameless ? nil : time.bootID,
+                isSynchronized: time.isSynchronized)
+        }
+    }
+
+    package func now(byWritingTo _: Int32) -> Double? {
+        time.withLock { time in time.fileOffset.map { time.now + $0 } }
+    }
+
+    /// What the kernel says of the time of day from now on.
+    package func setSynchronized(_ isSynchronized: Bool) { time.withLock { $0.isSynchronized = isSynchronized } }
+
+    /// From now on the kernel hides which start of the system this is.
+    package func hideBoot() { time.withLock { $0.isNameless = true } }
+
+    /// By how many seconds the file system's clock is ahead of the time of day; nil: it cannot be told.
+    package func setFileOffset(_ offset: Double?) { time.withLock { $0.fileOffset = offset } }
+
+    /// Somebody sets the time of day ahead. The system does not notice.
+    package func setAhead(by duration: Double) { setBack(by: -duration) }
 
     package func advance(by duration: Double) {
         time.withLock { time in

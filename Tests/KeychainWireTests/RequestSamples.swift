@@ -7,7 +7,7 @@ enum RequestKind: CaseIterable {
     case add, find, update, delete, status, check, compact, lockStatus, unlock, lock, setPasscode, changePasscode,
         removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore,
         makeFileKey, openFileKey, rewrapFileKey, adoptFileKey, backUpFileKeys, authenticationStatus, endTicket,
-        transaction, removeExpired, makeKey, useKey, authenticated
+        transaction, removeExpired, makeKey, useKey, expiredItems, authenticated
 
     init(_ request: Request) {
         self =
@@ -42,6 +42,7 @@ enum RequestKind: CaseIterable {
             case .removeExpired: .removeExpired
             case .makeKey: .makeKey
             case .useKey: .useKey
+            case .expiredItems: .expiredItems
             case .authenticated: .authenticated
             }
     }
@@ -70,6 +71,7 @@ enum RequestSamples {
             .fileKey(.adopt(SecretBytes(fileKey), .completeUnlessOpen, fileID: identifier)),
             .backUpFileKeys(FileKeyBackupRequest(header: Data(1...83), key: SecretBytes(fileKey))),
             .endTicket(BiometryTicket(identifier)), .transaction(transaction), .makeKey(add),
+            .expiredItems(deleting: [identifier, storeID]),
             .useKey(KeyUse(keyReference, .sign(digest: Data(1...32)), authenticationUI: .fail)),
             .useKey(KeyUse(keyReference, .agree(point: Data(1...65)), authenticationUI: .skip)),
             .authenticated(
@@ -84,7 +86,9 @@ enum RequestSamples {
         [
             .add(AddRequest(.certificate)), .find(FindRequest(ItemQuery(.identity), wantsSecrets: false)),
             .update(UpdateRequest(ItemQuery(.key), changes: ItemChanges())), .delete(ItemQuery(.internetPassword)),
-            .status, .check, .compact, .removeExpired, .lockStatus, .unlock(SecretBytes("")), .lock(.withGrace),
+            .status, .check, .compact, .removeExpired, .expiredItems(deleting: []), .lockStatus,
+            .unlock(SecretBytes("")),
+            .lock(.withGrace),
             .passcode(.set(SecretBytes(""))),
             .passcode(.change(old: SecretBytes(""), new: SecretBytes(""), rekey: false)),
             .passcode(.remove(old: SecretBytes(""))),

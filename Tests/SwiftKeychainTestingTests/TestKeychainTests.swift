@@ -161,4 +161,37 @@ import Testing
         test = nil
         #expect(!FileManager.default.fileExists(atPath: directory.path))
     }
+
+    /// What tells processes apart in one namespace says nothing in another one with the same /dev/shm.
+    @Test("Leftovers go, and not what somebody has in use, what others may write to, or what a link leads to")
+    func leftovers() throws {
+        let place = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString, isDirectory: true)
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: place) }
+        func make(_ name: String, _ mode: mode_t = 0o700) throws -> URL {
+            let url = place.appendingPathComponent(name, isDirectory: true)
+            try #require(mkdir(url.path, mode) == 0 && chmod(url.path, mode) == 0)
+            try Data().write(to: url.appendingPathComponent("file"))
+            return url
+        }
+        // No process has such a number.
+        let prefix = "swift-keychain-test-2147483647-"
+        let used = try make(prefix + "used")
+        let lock = open(used.path, O_RDONLY | O_CLOEXEC)
+        defer { close(lock) }
+        try #require(flock(lock, LOCK_EX) == 0)
+        let kept = [used, try make(prefix + "open", 0o777), try make("swift-keychain-other")]
+        let target = try make("target")
+        let link = place.appendingPathComponent(prefix + "link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
+        let left = try make(prefix + "left")
+        TestKeychain.removeLeftovers(in: place)
+        #expect(!FileManager.default.fileExists(atPath: left.path))
+        for url in kept + [target, link] {
+            #expect(FileManager.default.fileExists(atPath: url.appendingPathComponent("file").path), "\(url.path)")
+        }
+        flock(lock, LOCK_UN)
+        TestKeychain.removeLeftovers(in: place)
+        #expect(!FileManager.default.fileExists(atPath: used.path))
+    }
 }

@@ -270,6 +270,8 @@ class Generator:
             values.extend(self.random.randrange(1, 6) for _ in range(self.random.randrange(300)))
         elif field.name == "groups":
             values.extend("g" + self.text() for _ in range(self.random.randrange(4)))
+        elif field.full_name == "keychain.wire.ExpiredItems.delete":
+            values.extend(self.bytes(16) for _ in range(self.random.randrange(4)))
         elif field.type == Field.TYPE_MESSAGE:
             for _ in range(self.random.randrange(4)):
                 self.fill(values.add())

@@ -281,6 +281,12 @@ void ckeychain_restore_terminal(void);
 /// not know.
 int ckeychain_columns(uint32_t character);
 
+/// A clock (clock_gettime(2)), read by a system call: a library that is put before the C library does not change it.
+int ckeychain_read_clock(int clock, int64_t *_Nonnull seconds, int32_t *_Nonnull nanoseconds);
+
+/// Whether the kernel takes its time of day for synchronised (adjtimex(2)).
+int ckeychain_is_clock_synchronized(void);
+
 /// The bytes that the AppleCompatibility plugin embedded in this executable, or NULL and a size of 0.
 /// The memory belongs to the program image.
 const void *_Nullable ckeychain_embedded_entitlements(size_t *_Nonnull count);

@@ -38,6 +38,7 @@ struct Replacement: ~Copyable {
     ///     read it.
     init(of path: String, mode: mode_t, _ files: any FileSystem) throws(DataProtectionError) {
         let held = try Self.hold(path)
+        Self.sweepNowAndThen(held, files)
         let (opened, name) = try Self.make(in: held, path, mode, files)
         self.path = path
         self.files = files
@@ -153,6 +154,28 @@ struct Replacement: ~Copyable {
         return descriptor
     }
 
+    /// The directories that this process has swept, and when: a directory of many files takes long to list.
+    private static let swept = Mutex<[String: (number: FileNumber, when: ContinuousClock.Instant)]>([:])
+    private static let timeBetweenSweeps = Duration.seconds(60)
+    private static let mostRemembered = 1_000
+
+    /// Removes what killed programs have left, before the first file that this process writes in a directory and at most
+    /// once in a minute.
+    private static func sweepNowAndThen(_ directory: HeldDirectory, _ files: any FileSystem) {
+        var status = stat()
+        guard fstat(directory.descriptor, &status) == 0 else { return }
+        let (number, now) = (FileNumber(status), ContinuousClock.now)
+        let isDue = swept.withLock { swept in
+            if let last = swept[directory.path], last.number == number, now - last.when < timeBetweenSweeps {
+                return false
+            }
+            if swept.count >= mostRemembered { swept = [:] }
+            swept[directory.path] = (number, now)
+            return true
+        }
+        if isDue { _ = sweep(directory.path, files) }
+    }
+
     /// Removes the files that killed programs have left in a directory.
     ///
     /// - Returns: The number of files that were removed.
@@ -240,7 +263,7 @@ extension Replacement {
     ///
     /// The attributes of a file that this user may not read are not known.
     func takeAttributes(of path: String) throws(DataProtectionError) {
-        if access(path, R_OK) != 0 && errno == EACCES { return }
+        if !FilePath.permits(path, R_OK) && errno == EACCES { return }
         try takeAttributes(of: try OpenFile(reading: path))
     }
 

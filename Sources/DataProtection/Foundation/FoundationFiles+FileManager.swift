@@ -191,7 +191,7 @@ extension FoundationFiles {
         var missing: [String] = []
         var next = path
         while next.count > 1 && next.hasSuffix("/") { next.removeLast() }
-        while access(next, F_OK) != 0 && errno == ENOENT && next != "." {
+        while !FilePath.exists(next) && errno == ENOENT && next != "." {
             missing.insert(next, at: 0)
             guard isDeep else { break }
             next = FilePath.directory(of: next)

@@ -50,7 +50,7 @@ package final class SystemAnchors: Sendable {
     package var sources: [String] {
         let (file, directories) = (variable("SSL_CERT_FILE"), variable("SSL_CERT_DIR"))
         guard file != nil || directories != nil else {
-            return files.first { access($0, R_OK) == 0 }.map { [$0] } ?? []
+            return files.first { FilePath.permits($0, R_OK) }.map { [$0] } ?? []
         }
         let names = (directories ?? "").split(separator: ":").map(String.init)
         return (file.map { [$0] } ?? []) + names.flatMap(Self.files)

@@ -8,23 +8,28 @@ package struct KeyItemAttributes {
     private let bitCount: Int
     private let publicBytes: Data
     private let isInEngine: Bool
+    private let label: AttributeValue
 
     package init(_ key: AsymmetricKey) {
         (kind, isPrivate, bitCount, publicBytes) = (key.kind, key.isPrivate, key.bitCount, key.publicBytes)
         isInEngine = false
+        label = .data(key.label)
     }
 
     /// Those of a private key in the engine.
-    package init(_ curve: Curve, pointOfKeyInEngine point: Data) {
+    ///
+    /// - Parameter label: The one that its maker gave it, if any.
+    package init(_ curve: Curve, pointOfKeyInEngine point: Data, label: AttributeValue? = nil) {
         (kind, isPrivate, bitCount, publicBytes) = (.ec, true, curve.bitCount, point)
         isInEngine = true
+        self.label = label ?? .data(AsymmetricKey.label(ofPublicBytes: point))
     }
 
     /// Those by which the rows of a key are found, whatever else they say.
     package var identifying: AttributeSet {
         [
             .keyClass: .number(isPrivate ? 1 : 0), .type: .number(kind.rawValue),
-            .applicationLabel: .data(AsymmetricKey.label(ofPublicBytes: publicBytes)),
+            .applicationLabel: label,
         ]
     }
 

@@ -68,6 +68,10 @@ extension ItemOperations {
         try requireCertainty(place, item.itemClass, on: connection)
         for token in place.rivals {
             guard let other = try connection.item(withUniqueness: token), other != id else { continue }
+            if try connection.withRow(other, isExpired) == true {
+                try connection.giveUpName(other)
+                continue
+            }
             // The secret too: an item whose secret is lost must not stand in the way of its replacement.
             let rival = try openRival(other, on: connection) { rival throws(KeychainError) in
                 try hasUniqueness(token, rival)

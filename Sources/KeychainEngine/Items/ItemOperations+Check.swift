@@ -30,6 +30,13 @@ extension ItemOperations {
                         ? "run 'keychainctl passcode set', which goes on with it first"
                         : "run 'keychainctl unlock', which goes on with it"))
         }
+        if configuration.host == .user, keys.latestExpiry > clockDate {
+            findings.append(
+                StoreFinding(
+                    .warning,
+                    "keychaind has seen the clock at a later time than it is now: items that expire by then are hidden",
+                    advice: "if that time was wrong, start keychaind anew: it forgets it"))
+        }
         let free = try store.freeBytes()
         if free > 1 << 20 {
             findings.append(

@@ -1,13 +1,20 @@
 internal import Foundation
+internal import Glibc
+internal import KeychainCrypto
+internal import KeychainFiles
 internal import KeychainModel
 
-// An item that has expired is not there: no search meets it, and nothing gives way to it. Its bytes go with the next write.
+// An item that has expired is hidden: no search meets it, and nothing is refused because of it. Its row goes only when the
+// store's sightings of the clock say that the date has passed for good.
 
 extension ItemOperations {
-    /// As many go in one transaction at most, so that the write at hand does not wait long for them.
-    private static let mostRemovedAtOnce = 1_000
+    /// As many go in one transaction at most, so that the write at hand does not wait long for them. It looks at no more
+    /// rows than that, either.
+    static let mostRemovedAtOnce = 1_000
+    /// By how many seconds the file system's clock and the kernel's may differ.
+    private static let mostDisagreement = 300.0
 
-    /// Whether a row is not there any more. One with a damaged date is left to its opening, which fails.
+    /// Whether a row is hidden. One with a damaged date is left to its opening, which fails.
     ///
     /// The date is that of the row itself, which a locked one tells too.
     func isExpired(_ row: StoredRow) -> Bool {
@@ -16,34 +23,167 @@ extension ItemOperations {
         return true
     }
 
-    /// - Returns: how many there were.
+    /// Removes rows whose date has passed for good, and notes what the clock says of others.
+    ///
+    /// - Returns: nil if there was nothing to do; how many were removed.
     @discardableResult
-    func removeExpired(on connection: StoreConnection) throws -> Int {
-        let ids = try expiredRows(on: connection)
-        for id in ids { try connection.delete(id) }
-        return ids.count
-    }
-
-    /// The index that leads to them is not believed: its entries may be damaged, and lead to another row, or to none.
-    private func expiredRows(on connection: StoreConnection) throws -> [Int64] {
-        try connection.expiredItems(at: now, most: Self.mostRemovedAtOnce).filter { id in
-            try connection.withRow(id, isExpired) == true
+    func removeExpired(lookingAt most: Int = mostRemovedAtOnce, on connection: StoreConnection) throws -> Int? {
+        guard let work = try expiryWork(lookingAt: most, on: connection) else { return nil }
+        for id in work.items { try connection.delete(id) }
+        if let sightings = work.sightings, let indexer = try sightingIndexers().first {
+            try connection.setSightings(sightings, indexer)
         }
+        return work.items.count
     }
 
-    /// Removes all, in as many transactions as that takes. Without any, nothing is written. No key is asked for.
-    func removeAllExpired() throws -> ExpirySweep {
+    /// Removes all, in as many transactions as that takes. Where nothing is to be removed or noted, nothing is written.
+    ///
+    /// - Parameter tell: Called if items have expired since the last look, or were removed.
+    func removeAllExpired(_ tell: () -> Void) throws -> ExpirySweep {
         var removed = 0
-        var (isAny, next) = try store.read { connection in
-            (try !expiredRows(on: connection).isEmpty, try connection.nextExpiry(after: now))
-        }
-        while isAny {
-            let count = try store.remove { try removeExpired(on: $0) }
+        while try store.read({ try expiryWork(lookingAt: .max, on: $0) }) != nil {
+            let count = try store.remove { try removeExpired(lookingAt: .max, on: $0) } ?? 0
+            tell()
             removed += count
-            isAny = count == Self.mostRemovedAtOnce
+            guard count == Self.mostRemovedAtOnce else { break }
         }
-        if removed > 0 { next = try store.read { try $0.nextExpiry(after: now) } }
-        return ExpirySweep(removedCount: removed, next: next)
+        return ExpirySweep(removedCount: removed, next: try store.read(nextLook))
+    }
+
+    /// When a sweep has something to do again: an item expires, or what has expired may be removed.
+    private func nextLook(on connection: StoreConnection) throws -> ExpiryDate? {
+        let next = try connection.nextExpiry(after: now)
+        guard try connection.latestExpiry(by: clockDate) != nil else { return next }
+        let sightings = try connection.sightings(try sightingIndexers())
+        let wait = sightings.wait(at: configuration.clock.reading) ?? Sightings.age / 1_000_000
+        return [next, ExpiryDate(milliseconds: clockDate.milliseconds + wait)].compactMap(\.self).min()
+    }
+}
+
+// MARK: - By the word of a person
+
+extension ItemOperations {
+    /// Those that are hidden and open, without their secrets.
+    func hiddenItems() throws -> [Item] {
+        var found = FoundItems(most: configuration.mostBytesInAnswer)
+        try read { connection in try forEachHidden(on: connection) { try found.append($0.item) } }
+        return found.items
+    }
+
+    /// Deletes these of them.
+    ///
+    /// - Returns: how many there were.
+    func deleteHidden(_ identifiers: Set<UUID>) throws -> Int {
+        try write(onlyRemoves: true) { connection in
+            var rows: [Int64] = []
+            try forEachHidden(on: connection) { if identifiers.contains($0.item.identifier) { rows.append($0.id) } }
+            for id in rows { try connection.delete(id) }
+            return rows.count
+        }
+    }
+
+    private func forEachHidden(on connection: StoreConnection, _ body: (OpenedRow) throws -> Void) throws {
+        let end = now
+        var last: (date: ExpiryDate, id: Int64) = (.earliest, .min)
+        while let next = try connection.expiredItems(by: end, after: last, most: 1).first {
+            last = next
+            if let row = try openExpired(next.id, by: end, cipher, on: connection) { try body(row) }
+        }
+    }
+}
+
+extension Engine {
+    /// - Throws: `.missingEntitlement` for callers other than the store's owner.
+    func expiredItems(deleting items: [UUID], for caller: Caller) throws -> Reply {
+        try AccessPolicy(caller: caller).requireOwner("says which items that have expired are deleted")
+        if items.isEmpty { return .found(try self.items().hiddenItems()) }
+        let count = try self.items().deleteHidden(Set(items))
+        emptyLog()
+        return .deleted(count)
+    }
+}
+
+// MARK: - What is to be done
+
+/// What a write has to do about items that have expired.
+private struct ExpiryWork {
+    var items: [Int64] = []
+    /// nil: they stay as they are.
+    var sightings: Sightings?
+}
+
+extension ItemOperations {
+    /// nil: nothing.
+    private func expiryWork(lookingAt most: Int, on connection: StoreConnection) throws -> ExpiryWork? {
+        let known = try connection.sightings(try sightingIndexers())
+        // Nearly every write ends here.
+        if try known.all.isEmpty && connection.latestExpiry(by: clockDate) == nil { return nil }
+        let reading = configuration.clock.reading
+        let now = ExpiryDate(clamping: reading.now)
+        var (work, sightings) = (ExpiryWork(), known)
+        sightings.forget(contradictedBy: reading)
+        if let latest = try connection.latestExpiry(by: now) {
+            let confirmed = sightings.confirmed(by: reading)
+            let isNew = sightings.latest.map { $0 < latest } ?? true
+            if confirmed != nil || isNew, fileSystemAgrees(with: reading) {
+                if let confirmed { work.items = try removable(by: confirmed, lookingAt: most, on: connection) }
+                if isNew { sightings.note(reading) }
+            }
+        } else {
+            sightings = Sightings()
+        }
+        if sightings != known { work.sightings = sightings }
+        return work.items.isEmpty && work.sightings == nil ? nil : work
+    }
+
+    /// Those that open, which shows that their date is theirs, the first to expire first. A locked one waits for its key.
+    private func removable(by date: ExpiryDate, lookingAt most: Int, on connection: StoreConnection) throws -> [Int64] {
+        var unnoticed = cipher
+        unnoticed.keys = keys.unnoticed()
+        var (items, looked) = ([Int64](), 0)
+        var last: (date: ExpiryDate, id: Int64) = (.earliest, .min)
+        while looked < most && items.count < Self.mostRemovedAtOnce {
+            let page = try connection.expiredItems(by: date, after: last, most: Self.mostRemovedAtOnce)
+            guard let end = page.last else { break }
+            for (_, id) in page.prefix(Self.mostRemovedAtOnce - items.count)
+            where try openExpired(id, by: date, unnoticed, on: connection) != nil {
+                items.append(id)
+            }
+            (looked, last) = (looked + page.count, end)
+        }
+        return items
+    }
+
+    /// nil for a row that does not open, or that has not expired by then. The index that leads to a row is not believed: its
+    /// entries may be damaged, and lead to another row, or to none.
+    private func openExpired(
+        _ id: Int64, by date: ExpiryDate, _ cipher: RowCipher, on connection: StoreConnection
+    ) throws -> OpenedRow? {
+        guard let home = try connection.withRow(id, { $0.home }), let kind = try connection.kind(ofHome: home) else {
+            return nil
+        }
+        do {
+            return try connection.withRow(id) { row in
+                guard let expires = row.expires, expires <= date else { return nil }
+                return try cipher.open(row, as: kind.itemClass) { _ in .metadata }
+            } ?? nil
+        } catch let error as KeychainError where [.decode, .interactionNotAllowed].contains(error.code) {
+            return nil
+        }
+    }
+
+    private func sightingIndexers() throws(KeychainError) -> [Indexer] {
+        try keys.indexers(for: .always)?.map(\.indexer) ?? []
+    }
+
+    /// Whether the time of day is also that of the file system, by a write of the store's own.
+    private func fileSystemAgrees(with reading: ClockReading) -> Bool {
+        // The making of the store has left it there.
+        let url = configuration.storeDirectory.appendingPathComponent("store.lock")
+        guard let file = try? OwnFile.open(url, O_RDWR, through: configuration.files) else { return false }
+        defer { close(file) }
+        guard let written = configuration.clock.now(byWritingTo: file) else { return false }
+        return abs(written - reading.now) <= Self.mostDisagreement
     }
 }
 
@@ -53,37 +193,55 @@ extension ItemOperations {
 
 extension Engine {
     func removeExpired() throws -> ExpirySweep {
-        let sweep = try items().removeAllExpired()
-        if sweep.removedCount > 0 {
-            changes.note(ItemClass.stored, in: nil)
-            // The former ciphertext is in the log, too.
-            emptyLog()
-        }
+        let sweep = try items().removeAllExpired { changes.note(ItemClass.stored, in: nil) }
+        // The former ciphertext is in the log, too.
+        if sweep.removedCount > 0 { emptyLog() }
         return sweep
     }
 }
 
 extension StoreConnection {
     /// Those whose date is one, and has passed, the first to expire first.
-    func expiredItems(at now: ExpiryDate, most: Int) throws -> [Int64] {
+    func expiredItems(
+        by now: ExpiryDate, after last: (date: ExpiryDate, id: Int64), most: Int
+    ) throws -> [(date: ExpiryDate, id: Int64)] {
         let statement = try statement(.expiredItems)
         try statement.bind(Data(now.storedBytes), at: 1)
-        try statement.bind(Int64(most), at: 2)
-        var ids: [Int64] = []
+        try statement.bind(Data(last.date.storedBytes), at: 2)
+        try statement.bind(last.id, at: 3)
+        try statement.bind(Int64(most), at: 4)
+        var items: [(date: ExpiryDate, id: Int64)] = []
         try statement.forEachRow {
             guard let date = statement.bytes(1).flatMap(ExpiryDate.init(storedBytes:)), date <= now else { return }
-            ids.append(statement.integer(0))
+            items.append((date, statement.integer(0)))
         }
-        return ids
+        return items
     }
 
-    func nextExpiry(after now: ExpiryDate) throws -> ExpiryDate? {
-        let statement = try statement(.nextExpiries)
+    /// The latest date that has passed.
+    func latestExpiry(by now: ExpiryDate) throws -> ExpiryDate? { try firstDate(.passedExpiries, now) }
+
+    func nextExpiry(after now: ExpiryDate) throws -> ExpiryDate? { try firstDate(.nextExpiries, now) }
+
+    private func firstDate(_ kind: StoreStatement, _ now: ExpiryDate) throws -> ExpiryDate? {
+        let statement = try statement(kind)
         try statement.bind(Data(now.storedBytes), at: 1)
         defer { statement.reset() }
         while try statement.step() {
             if let date = statement.bytes(0).flatMap(ExpiryDate.init(storedBytes:)) { return date }
         }
         return nil
+    }
+}
+
+// MARK: - Names
+
+extension StoreConnection {
+    /// Whatever takes the name of a hidden row finds it free. Without a name the row stays until it is removed, or until the
+    /// clock brings it back.
+    func giveUpName(_ id: Int64) throws {
+        let statement = try statement(.giveUpName)
+        try statement.bind(id, at: 1)
+        try statement.run()
     }
 }

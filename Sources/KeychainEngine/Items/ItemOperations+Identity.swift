@@ -3,7 +3,7 @@ internal import KeychainCrypto
 internal import KeychainModel
 
 /// A certificate and a private key that belong together: the certificate's public-key hash is the key's
-/// application label. One key with two certificates makes two identities.
+/// application label, and both are synchronizable, or neither is. One key with two certificates makes two identities.
 private struct Identity {
     var certificate: OpenedRow
     var key: OpenedRow
@@ -65,22 +65,28 @@ extension ItemOperations {
         }
     }
 
-    /// Deletes the certificates of the identities found, and those of their keys that no other certificate needs.
+    /// Deletes the certificates of the identities found, and those of their keys that no other certificate needs. A half
+    /// that the query would not mean by itself stays.
     ///
     /// - Returns: how many identities there were.
     func deleteIdentities(_ query: ItemQuery, from caller: Caller) throws -> Int {
         let policy = AccessPolicy(caller: caller)
         let search = try IdentitySearch(query, scope: policy.scopeForWriting, wantsSecrets: false)
+        let scope = try policy.scopeForWriting(query.accessGroup)
+        let certificates = ItemMatcher(query: query.half(.certificate), scope: scope)
+        let keys = ItemMatcher(query: query.half(.key), scope: scope)
         let everything = try IdentitySearch(
             ItemQuery(.identity, synchronizable: .any), scope: policy.scopeForWriting, wantsSecrets: false)
         return try write { connection in
             let identities = try identities(of: search, on: connection).filter { identity in
-                try mayDelete(identity.certificate.item, query.authenticationUI)
+                try certificates.matches(identity.certificate.item)
+                    && mayDelete(identity.certificate.item, query.authenticationUI)
                     && mayDelete(identity.key.item, query.authenticationUI)
             }
             guard !identities.isEmpty else { throw KeychainError(notFound: query) }
             for id in Set(identities.map(\.certificate.id)) { try connection.delete(id) }
-            for identity in Dictionary(grouping: identities, by: \.key.id).compactMap(\.value.first) {
+            let meant = identities.filter { keys.matches($0.key.item) }
+            for identity in Dictionary(grouping: meant, by: \.key.id).compactMap(\.value.first) {
                 var isNeeded = false
                 try forEachCertificate(of: identity.key, everything, on: connection) { _ in
                     isNeeded = true
@@ -122,7 +128,7 @@ private struct IdentitySearch {
     init(
         _ query: ItemQuery, scope: (String?) throws(KeychainError) -> GroupScope, wantsSecrets: Bool
     ) throws(KeychainError) {
-        certificate = ItemQuery(.certificate, synchronizable: .any)
+        certificate = ItemQuery(.certificate, synchronizable: query.synchronizable)
         key = query
         key.itemClass = .key
         key.attributes = AttributeSet()
@@ -150,6 +156,7 @@ private struct IdentitySearch {
         if let asked = key.attributes[.applicationLabel], !asked.matches(hash) { return nil }
         var query = key
         query.attributes[.applicationLabel] = hash
+        query.synchronizable = .like(certificate.item)
         return query
     }
 
@@ -157,6 +164,7 @@ private struct IdentitySearch {
         guard let label = key.item.attributes[.applicationLabel] else { return nil }
         var query = certificate
         query.attributes[.publicKeyHash] = label
+        query.synchronizable = .like(key.item)
         return query
     }
 }
@@ -244,4 +252,21 @@ extension ItemQuery {
         self.init(itemClass)
         self.synchronizable = synchronizable
     }
+
+    /// What a query for identities asks of one half by itself: an attribute that the half's class lacks asks nothing of it.
+    fileprivate func half(_ itemClass: ItemClass) -> ItemQuery {
+        var half = self
+        half.itemClass = itemClass
+        half.persistentReference = nil
+        half.attributes = AttributeSet()
+        let table = AttributeTable.table(for: itemClass)
+        for (attribute, value) in attributes.entries where table[attribute] != nil {
+            half.attributes.append(attribute, value)
+        }
+        return half
+    }
+}
+
+extension ItemQuery.Synchronizable {
+    fileprivate static func like(_ item: Item) -> Self { item.synchronizable ? .yes : .no }
 }

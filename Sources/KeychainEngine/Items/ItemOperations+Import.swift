@@ -78,7 +78,12 @@ extension ItemOperations {
         var ids: Set<Int64> = []
         if let id = try connection.item(withUUID: new.identifier) { ids.insert(id) }
         for token in place.rivals {
-            if let id = try connection.item(withUniqueness: token) { ids.insert(id) }
+            guard let id = try connection.item(withUniqueness: token), !ids.contains(id) else { continue }
+            if try connection.withRow(id, isExpired) == true {
+                try connection.giveUpName(id)
+            } else {
+                ids.insert(id)
+            }
         }
         return try ids.sorted().compactMap { id in
             try rival(id, on: connection) { item throws(KeychainError) in

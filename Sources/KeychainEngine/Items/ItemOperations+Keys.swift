@@ -14,7 +14,8 @@ extension ItemOperations {
         .tokenID, .tokenObjectID, .keyClass, .type, .keySizeInBits, .effectiveKeySize, .applicationLabel,
     ]
 
-    /// Makes a pair, stores its private half, and returns it without its secret. Its public half is in an attribute.
+    /// Makes a pair, stores its private half, and returns it without its secret. Its public half is in an attribute. An
+    /// application label that the request gives stays.
     func makeKey(_ request: AddRequest, from caller: Caller) throws -> Item {
         guard request.itemClass == .key, request.secret == nil, !request.synchronizable else {
             throw KeychainError(.parameter, message: "a key in the engine is no other item, and never leaves")
@@ -22,7 +23,9 @@ extension ItemOperations {
         if let control = request.accessControl { try authentication.requireUsable(control, hasPasscode: hasPasscode) }
         let pair = try ECKey(generating: .p256)
         var request = request
-        for (attribute, value) in KeyItemAttributes(pair.curve, pointOfKeyInEngine: pair.point).all.entries
+        let label = request.attributes[.applicationLabel]
+        for (attribute, value) in KeyItemAttributes(pair.curve, pointOfKeyInEngine: pair.point, label: label).all
+            .entries
         where Self.ownAttributes.contains(attribute) || request.attributes[attribute] == nil {
             request.attributes[attribute] = value
         }

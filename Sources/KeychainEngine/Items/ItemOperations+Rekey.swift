@@ -89,8 +89,16 @@ extension ItemOperations {
         case .delete:
             try connection.delete(id)
         case .rewrap(let home, let indexer, var row):
-            // Only edited tables have two rows with the same unique attributes.
-            if let other = try connection.item(withUniqueness: row.uniqueness), other != id { return nil }
+            if let other = try connection.item(withUniqueness: row.uniqueness), other != id {
+                if try connection.withRow(id, isExpired) == true {
+                    row.uniqueness = IndexToken(UUID())
+                } else if try connection.withRow(other, isExpired) == true {
+                    try connection.giveUpName(other)
+                } else {
+                    // Only edited tables, and a clock that was set back, have two rows with the same unique attributes.
+                    return nil
+                }
+            }
             row.home = try homes.make(home, indexer)
             try connection.rewrap(id, with: row)
             entries.former += row.oldTokens.map { ($0, id) }

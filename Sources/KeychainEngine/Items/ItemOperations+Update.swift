@@ -80,15 +80,17 @@ extension ItemOperations {
 
     /// The item with its secret, or nil if it does not open.
     ///
-    /// - Parameter verdict: How much of it.
+    /// - Parameters:
+    ///   - verdict: How much of it.
+    ///   - evenExpired: Whether it is opened although it is hidden.
     func openWhole(
         _ id: Int64, as itemClass: ItemClass, _ verdict: RowCipher.Verdict = .everything,
-        on connection: StoreConnection
+        evenExpired: Bool = false, on connection: StoreConnection
     ) throws -> OpenedRow? {
         try requireMemory(forRow: id, withSecret: true, on: connection)
         do {
             return try connection.withRow(id, secrets: true) { row in
-                if isExpired(row) { return nil }
+                if !evenExpired && isExpired(row) { return nil }
                 let opened = try cipher.open(row, as: itemClass) { _ in verdict }
                 if case .everything = verdict, opened?.item.accessControl.isSealedWithApplicationPassword == true {
                     authentication.noteRightApplicationPassword()

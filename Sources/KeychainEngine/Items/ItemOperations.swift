@@ -44,7 +44,9 @@ struct ItemOperations {
                 .parameter,
                 message:
                     "the keychain has seen the clock at a later time than the item would expire at. If that time was "
-                    + "wrong, remove \(configuration.storeDirectory.path)/lock-state and unlock the keychain")
+                    + "wrong, "
+                    + (configuration.host == .user
+                        ? "start keychaind anew: it forgets it" : "'keychainctl doctor --repair' makes it forget that"))
         }
         return date
     }
@@ -92,9 +94,9 @@ struct ItemOperations {
         isLarge: Bool = false, onlyRemoves: Bool = false, forgetsPages: Bool = false,
         _ body: (StoreConnection) throws -> R
     ) throws -> R {
-        var expired = 0
+        var expired: Int?
         // When it is committed: who is told looks at once.
-        defer { if expired > 0 { changes?.note(ItemClass.stored, in: nil) } }
+        defer { if expired != nil { changes?.note(ItemClass.stored, in: nil) } }
         func agreed(_ connection: StoreConnection) throws -> R {
             let agreed = try connection.sealingGeneration()
             guard agreed <= keys.generation else {

@@ -5,7 +5,7 @@ internal import KeychainWire
 
 /// Turns rows as they lie on disk into items, and back.
 struct RowCipher {
-    let keys: KeySession
+    var keys: KeySession
     let storeID: UUID
     let randomness: any Randomness
     /// What is part of the key of a constrained secret.

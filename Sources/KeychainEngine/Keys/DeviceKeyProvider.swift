@@ -47,7 +47,7 @@ struct DeviceKeyFile: DeviceKeyProvider {
     }
 
     func loadOrCreate(randomness: any Randomness) throws(KeychainError) -> KeyMaterial {
-        if access(url.path, F_OK) != 0 && errno == ENOENT {
+        if !FilePath.exists(url.path) && errno == ENOENT {
             let directory = url.deletingLastPathComponent()
             try PrivateDirectory.create(directory, files)
             try PrivateDirectory.makeDurable(directory, files)

@@ -69,6 +69,15 @@ struct KernelKeyring: Sendable {
         }
     }
 
+    /// The paths of the stores that keys are of, by the names of the keys; nil where the path is not known.
+    func payloads(where isMeant: (_ name: String) -> Bool) -> [String?] {
+        serials.compactMap { serial in
+            guard let name = name(of: serial), isMeant(name) else { return nil }
+            let path: String?? = try? read(serial, capacity: KeyringPayload.mostBytes) { KeyringPayload($0)?.path }
+            return .some(path ?? nil)
+        }
+    }
+
     private var serials: [Int32] {
         var capacity = 256
         while true {

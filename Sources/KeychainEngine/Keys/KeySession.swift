@@ -6,6 +6,9 @@ protocol KeySource: AnyObject {
     /// The keys that are there while unlocked; nil if the store is locked. Counts as a use of them.
     func fetchWhenUnlocked(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet?
 
+    /// The same without counting as a use.
+    func available(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet?
+
     /// - Throws: `.interactionNotAllowed` if the store was locked since the snapshot and the grace is over.
     func requireWithinGrace(_ snapshot: KeySnapshot) throws(KeychainError)
 
@@ -26,12 +29,23 @@ final class KeySession {
     private(set) var latestExpiry: ExpiryDate
     /// nil: not asked for yet.
     private var fetched: KeySet??
+    /// Whether taking a key puts off the lock that disuse brings.
+    private let countsAsUse: Bool
 
-    init(_ keys: any KeySource, _ snapshot: KeySnapshot, latestExpiry: ExpiryDate, isLastAttempt: Bool) {
+    init(
+        _ keys: any KeySource, _ snapshot: KeySnapshot, latestExpiry: ExpiryDate, isLastAttempt: Bool,
+        countsAsUse: Bool = true
+    ) {
         self.keys = keys
+        self.countsAsUse = countsAsUse
         self.isLastAttempt = isLastAttempt
         self.snapshot = snapshot
         self.latestExpiry = latestExpiry
+    }
+
+    /// For what is done without anybody having asked for it.
+    func unnoticed() -> KeySession {
+        KeySession(keys, snapshot, latestExpiry: latestExpiry, isLastAttempt: true, countsAsUse: false)
     }
 
     /// Under which generation of keys a row is sealed now.
@@ -105,7 +119,7 @@ final class KeySession {
         case .afterFirstUnlock: return snapshot.afterFirstUnlock
         case .whenUnlocked:
             if let fetched { return fetched }
-            let present = try keys.fetchWhenUnlocked(snapshot)
+            let present = try countsAsUse ? keys.fetchWhenUnlocked(snapshot) : keys.available(snapshot)
             fetched = .some(present)
             return present
         }

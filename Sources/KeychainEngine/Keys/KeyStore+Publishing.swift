@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// Keys that are put within reach of every process of the user, and taken back.
@@ -89,7 +90,7 @@ extension KeyStore {
             }
             guard let path = stored else { return false }
             let isThere = StorePlace(URL(fileURLWithPath: path))?.name == String(parts[2])
-            return !isThere && (access(path, F_OK) == 0 || errno == ENOENT || errno == ENOTDIR)
+            return !isThere && (FilePath.exists(path) || errno == ENOENT || errno == ENOTDIR)
         }
     }
 

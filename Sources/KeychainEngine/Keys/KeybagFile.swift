@@ -20,7 +20,7 @@ struct KeybagFile: Sendable {
         leastCost = min(configuration.passcodeCost, Int(PasscodeParameters.leastCost))
     }
 
-    var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
+    var exists: Bool { FilePath.exists(url.path) }
 
     /// - Throws: `.notAvailable` if it is missing, another user's, not readable, or not an intact keybag of this device
     ///   key and, if one is named, of this store.
@@ -41,7 +41,8 @@ struct KeybagFile: Sendable {
             return try body()
         } catch  where error.code == .decode {
             throw KeychainError(
-                .notAvailable, message: "\(error.message). Nothing was changed; run 'keychainctl doctor'", cause: error)
+                .notAvailable, message: "\(error.message). Nothing was changed; run 'keychainctl doctor'",
+                cause: error, signal: .unusableKeybag)
         }
     }
 

@@ -49,7 +49,7 @@ final class LockStateFile: LockStateKeeper {
     }
 
     /// It was there, and is not any more. Only an unlock makes another one: the store itself is perhaps being removed.
-    private var isGone: Bool { descriptor.withLock { $0 >= 0 } && access(url.path, F_OK) != 0 }
+    private var isGone: Bool { descriptor.withLock { $0 >= 0 } && !FilePath.exists(url.path) }
 
     /// On a read-only disk for reading alone.
     private func open() -> Int32 {
@@ -169,6 +169,17 @@ final class LockStateFile: LockStateKeeper {
             // On a read-only disk it is not kept: then a clock that is set back brings an item back.
             _ = words.withUnsafeBytes { files.write($0, to: file, at: LockRecord.offsetOfExpiry) }
         }
+    }
+
+    /// As if no date had been seen to have passed.
+    ///
+    /// - Throws: `.notAvailable` if it cannot be written.
+    func forgetExpired() throws(KeychainError) {
+        let file = try openForChange()
+        defer { close(file) }
+        let words = LockRecord().expiryWords.map(\.bigEndian)
+        let isWritten = words.withUnsafeBytes { files.write($0, to: file, at: LockRecord.offsetOfExpiry) == $0.count }
+        guard isWritten else { throw KeychainError(file: "write", url, errno) }
     }
 
     /// Waits until the record has another epoch than `epoch`, or the time is over.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 package import KeychainModel
+internal import KeychainSystem
 
 /// A store that need not open to be locked: its directory is enough, whatever is in it.
 package enum UnopenedStore {
@@ -22,7 +23,7 @@ package enum UnopenedStore {
 
     private static func lockByDirectory(_ configuration: EngineConfiguration) throws(KeychainError) {
         let names = ["keybag", "keychain.db"].map { configuration.storeDirectory.appendingPathComponent($0).path }
-        guard let place = StorePlace(configuration.storeDirectory), names.contains(where: { access($0, F_OK) == 0 })
+        guard let place = StorePlace(configuration.storeDirectory), names.contains(where: { FilePath.exists($0) })
         else { return }
         func removeKeys() {
             KernelKeyring.ofUser?.removeAll { name in

@@ -55,6 +55,9 @@ struct SQLiteStatement {
 
     func reset() { sqlite3_reset(pointer) }
 
+    /// Whether it was stepped, and is neither done nor reset: bytes of its row may be in use.
+    var isAtRow: Bool { sqlite3_stmt_busy(pointer) != 0 }
+
     /// Calls `body` with the statement at each of its rows.
     func forEachRow(_ body: () -> Void) throws(KeychainError) {
         defer { reset() }

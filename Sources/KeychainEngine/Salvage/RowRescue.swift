@@ -14,12 +14,12 @@ struct RowRescue {
     /// Without those of which another copy could be saved.
     var unreadableCount: Int { unreadable.subtracting(saved).count }
 
-    /// Rows that have expired are left behind, and not counted.
+    /// Rows that have expired are saved, too: they stay hidden, and go when any other one would.
     mutating func save(_ rows: [SalvagedRow]) throws {
         var taken: [Data] = []
         var given: [Data] = []
         try items.write { connection in
-            for row in rows where try !row.withStoredRow(connection.statement(.echoRow), items.isExpired) {
+            for row in rows {
                 switch try open(row, connection) {
                 case .some(let opened):
                     if try insert(row, opened, connection) { taken.append(row.uuid) } else { given.append(row.uuid) }
@@ -52,18 +52,25 @@ struct RowRescue {
             let indexer = try items.keys.indexers(for: home.tier)?.first(where: { $0.generation == home.generation })?
                 .indexer
         else { return false }
-        let sealed = SealedRow(
+        var sealed = SealedRow(
             item, at: home, indexer, version: opened.version,
             (
                 metadata: SealedHalf(wrappedKey: row.metadataKey, box: row.metadata),
                 secret: row.secretKey.flatMap { key in row.secret.map { SealedHalf(wrappedKey: key, box: $0) } }
             ))
-        for other in [
-            try connection.item(withUUID: sealed.uuid), try connection.item(withUniqueness: sealed.uniqueness),
-        ] {
-            guard let other else { continue }
+        if let other = try connection.item(withUUID: sealed.uuid) {
             guard try isNewer(opened, than: other, connection) else { return false }
             try connection.delete(other)
+        }
+        if let other = try connection.item(withUniqueness: sealed.uniqueness) {
+            if try row.withStoredRow(connection.statement(.echoRow), items.isExpired) {
+                sealed.uniqueness = IndexToken(UUID())
+            } else if try connection.withRow(other, items.isExpired) == true {
+                try connection.giveUpName(other)
+            } else {
+                guard try isNewer(opened, than: other, connection) else { return false }
+                try connection.delete(other)
+            }
         }
         try connection.insert(sealed)
         return true
@@ -71,9 +78,10 @@ struct RowRescue {
 
     /// Of two copies of a row the one that was written later; of two items with the same unique attributes, too.
     private func isNewer(_ row: OpenedRow, than other: Int64, _ connection: StoreConnection) throws -> Bool {
-        guard let present = try items.openWhole(other, as: row.item.itemClass, .everythingFree, on: connection) else {
-            return true
-        }
+        guard
+            let present = try items.openWhole(
+                other, as: row.item.itemClass, .everythingFree, evenExpired: true, on: connection)
+        else { return true }
         // Of one row by its count of versions, which no clock that is set back misleads.
         if row.item.identifier == present.item.identifier {
             return (row.version, Int64(row.generation)) > (present.version, Int64(present.generation))

@@ -253,7 +253,7 @@ package struct StoreRepair {
             .iso8601.year().month().day())
         for attempt in 1...1_000 {
             let name = sibling("damaged-\(day)" + (attempt == 1 ? "" : "-\(attempt)"))
-            guard access(name.path, F_OK) != 0 else { continue }
+            guard !FilePath.exists(name.path) else { continue }
             guard Glibc.rename(fresh.path, name.path) == 0 else { throw KeychainError(file: "rename", fresh, errno) }
             return name
         }

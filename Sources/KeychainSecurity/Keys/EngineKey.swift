@@ -7,6 +7,8 @@ internal import SwiftKeychain
 struct EngineKey: CurvePrivateKey {
     let curve = Curve.p256
     let point: Data
+    /// The application label of its item.
+    let label: AttributeValue?
     let reference: PersistentReference
     /// The keychain that it was found in.
     private let connection: Connection
@@ -21,6 +23,7 @@ struct EngineKey: CurvePrivateKey {
             (try? ECKey(.p256, point: point)) != nil
         else { return nil }
         self.point = point
+        label = item.attributes[.applicationLabel]
         reference = item.persistentReference
         connection = .current
         session = dictionary.context?.session

@@ -11,7 +11,7 @@ struct KeyAttributes {
     private var attributes: KeyItemAttributes {
         switch key.half {
         case .software(let key): KeyItemAttributes(key)
-        case .engine(let key): KeyItemAttributes(key.curve, pointOfKeyInEngine: key.point)
+        case .engine(let key): KeyItemAttributes(key.curve, pointOfKeyInEngine: key.point, label: key.label)
         }
     }
 

@@ -140,9 +140,19 @@ private struct KeyParameters {
         // The public half is an ordinary key.
         for attribute in [Attribute.tokenID, .accessControl] where isInEngine { publicHalf[attribute.code] = nil }
         privateHalf[Attribute.tokenID.code] = nil
+        if isInEngine { try Self.dropSameProtection(&privateHalf) }
         // What is returned is the key, whatever the attributes ask for.
         privateAttributes = privateHalf.filter { !$0.key.hasPrefix("r_") }
         publicAttributes = publicHalf.filter { !$0.key.hasPrefix("r_") }
+    }
+
+    /// As Apple's client does, which leaves the access control to the token: beside one, an accessibility that says the same
+    /// is no second one.
+    private static func dropSameProtection(_ attributes: inout [String: AnyObject]) throws(KeychainError) {
+        guard let control = attributes[Attribute.accessControl.code], let own = attributes[Attribute.accessible.code],
+            try SecItemDictionary.accessControl(control).protection == SecItemDictionary.protection(own)
+        else { return }
+        attributes[Attribute.accessible.code] = nil
     }
 
     /// - Throws: `.unimplemented` for any other token.

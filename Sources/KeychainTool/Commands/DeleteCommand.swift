@@ -9,6 +9,9 @@ struct DeleteCommand: ParsableCommand {
             Says how many items were deleted. If nothing but the class is named it asks first. An item that asks for \
             authentication when it is read is deleted without, as on Apple's systems.
 
+            With --expired it shows the items that have expired and whose bytes are still there, and deletes them at once. \
+            Without it they go an hour after a program saw that they had expired.
+
             Examples:
               keychainctl rm mail.example --account ada
               keychainctl delete generic --service mail.example --all --dry-run
@@ -18,6 +21,7 @@ struct DeleteCommand: ParsableCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var filter: ItemFilter
     @Flag(help: "Delete every item that matches.") var all = false
+    @Flag(help: "Delete what has expired and is hidden.") var expired = false
     @Flag(help: "Do not ask before all of a class is deleted; needed where nobody can be asked.") var yes = false
     @Flag(help: "Show what would be deleted, and delete nothing.") var dryRun = false
     @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
@@ -25,6 +29,16 @@ struct DeleteCommand: ParsableCommand {
     private var needsConfirmation: Bool { !filter.isSelective && !yes && !dryRun }
 
     func validate() throws {
+        if expired {
+            if all || filter.kind != nil || filter.isSelective {
+                throw ValidationError("--expired means every item that has expired, and goes with no name.")
+            }
+            if !yes && !dryRun && !Confirmation.isPossible {
+                throw ValidationError(
+                    "This deletes every item that has expired: look with --dry-run, or go on with --yes.")
+            }
+            return
+        }
         let itemClass = try filter.requireItem()
         if needsConfirmation && !Confirmation.isPossible {
             throw ValidationError(
@@ -34,6 +48,7 @@ struct DeleteCommand: ParsableCommand {
 
     func run() throws {
         let session = try KeychainSession.existing(store)
+        if expired { return try deleteExpired(session) }
         let queries = try filter.naming { try self.queries(session) }
         if dryRun { return try filter.naming { try show(queries, session) } }
         if needsConfirmation {
@@ -69,12 +84,37 @@ struct DeleteCommand: ParsableCommand {
         return hits.asking + others.map { $0.query.meaning($0.item) }
     }
 
+    private func deleteExpired(_ session: KeychainSession) throws {
+        guard case .found(let items) = try session.connection.perform(.expiredItems(deleting: [])) else {
+            throw KeychainError.unexpectedReply
+        }
+        guard !items.isEmpty else {
+            throw KeychainError(.itemNotFound, message: "nothing that has expired is in the keychain and open")
+        }
+        if dryRun { return try show(items) }
+        if !json { try Console.write(ItemTable(items: items.sortedForPeople, showsWholePlaces: true).text) }
+        if !yes {
+            try Confirmation.require(
+                "\(counted(items.count, "item")) will be deleted, by this clock", else: "everything is still there")
+        }
+        let request = Request.expiredItems(deleting: items.map(\.identifier))
+        guard case .deleted(let count) = try session.connection.perform(request) else {
+            throw KeychainError.unexpectedReply
+        }
+        let report = JSONValue.object([("deleted", .number(Int64(count)))])
+        try Console.write(json ? report.text + "\n" : "\(counted(count, "item")) deleted\n")
+    }
+
     private func show(_ queries: [ItemQuery], _ session: KeychainSession) throws {
         let matches = try queries.map { try session.find($0) }
         if matches.contains(where: \.hasConstrained) {
             Console.note("items that ask for authentication are not shown, and would go too")
         }
-        let sorted = matches.flatMap(\.items).sortedForPeople
+        try show(matches.flatMap(\.items))
+    }
+
+    private func show(_ items: [Item]) throws {
+        let sorted = items.sortedForPeople
         if json {
             let report = JSONValue.object([("deleted", .number(0)), ("matches", .array(sorted.map(\.json)))])
             return try Console.write(report.text + "\n")

@@ -9,13 +9,16 @@ struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Look for what is wrong with the keychain, and say how to mend it.",
         discussion: """
-            Every item is opened once. Items that have expired are removed; nothing else is changed, and no store is \
-            made. The exit status is 0 if there is nothing worse than a note, and 1 otherwise.
+            Every item is opened once. Nothing is changed, and no store is made. The exit status is 0 if there is nothing \
+            worse than a note, and 1 otherwise.
 
             With --repair, if something is wrong with the database, everything that can be read is saved into a new \
             store, which takes this one's place; the damaged one is kept beside it. No other program may have the \
             keychain open. A locked keychain asks for its passcode (standard input, or a prompt). The exit status is 0 \
             if everything could be saved and nothing is wrong any more.
+
+            If the keychain has seen the clock at a later time than it is, --repair makes it forget that time, and what \
+            seemed to have expired is there again.
 
             With --compact the database is written anew without the space of what was deleted. Stores of this version \
             give it back by themselves. It needs as much free space as the database has, twice, and works with \
@@ -29,11 +32,19 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         var diagnosis = try diagnose()
+        let hasSeenLater = diagnosis.hasSeenLater
+        if repair && hasSeenLater {
+            try StoreLocation(store.configuration).forgetSeenTime()
+            Console.note("the later time that the keychain had seen is forgotten")
+            diagnosis = try diagnose()
+        }
         if repair && diagnosis.isRepairable {
             if !json { try Console.write(diagnosis.text + "\n") }
             let report = try mend()
             diagnosis = try diagnose()
             diagnosis.repair = report
+        } else if repair && hasSeenLater {
+            // That was all.
         } else if repair && !json {
             Console.note("there is nothing that a repair would mend")
         }
@@ -96,6 +107,8 @@ struct Diagnosis {
     /// What a compaction before it did.
     var compaction: Compaction?
     private let storePath: String
+    /// Whether the keychain has seen the clock at a later time than it is, which a repair makes it forget.
+    let hasSeenLater: Bool
     /// nil if the items could not be looked at.
     private var checkedCount: Int?
 
@@ -105,8 +118,9 @@ struct Diagnosis {
 
     init(_ session: KeychainSession) {
         storePath = session.location?.storeDirectory.path ?? session.host.place
-        let inspection = session.location.map { FileInspection($0) }
+        let inspection = session.location.map { FileInspection($0, isEmbedded: session.isEmbedded) }
         var findings = inspection?.findings ?? []
+        hasSeenLater = inspection?.hasSeenLater ?? false
         switch session.presence {
         case _ where inspection?.explainsRefusal == true: break
         case .absent:
@@ -115,15 +129,14 @@ struct Diagnosis {
             findings.append(Self.incomplete(missing))
         case .present:
             do throws(KeychainError) {
+                findings += Self.delay(try session.connection.lockStatus())
                 let count = try Self.announce(session)
                 guard case .checked(let found) = try session.connection.perform(.check) else {
                     throw .unexpectedReply
                 }
                 findings += found
                 checkedCount = count
-                // Nothing is written to a damaged database.
                 if !found.contains(where: { $0.severity == .damage }) {
-                    findings += Self.removeExpired(session)
                     findings += try CertificateFindings.all(in: session)
                 }
             } catch  where error.code == .interactionNotAllowed {
@@ -133,30 +146,6 @@ struct Diagnosis {
             }
         }
         self.findings = findings.sorted { $0.severity.rank > $1.severity.rank }
-    }
-
-    /// The bytes of expired items go, and a note says so.
-    private static func removeExpired(_ session: KeychainSession) -> [StoreFinding] {
-        do throws(KeychainError) {
-            guard case .expired(let sweep) = try session.connection.perform(.removeExpired) else {
-                throw .unexpectedReply
-            }
-            let count = sweep.removedCount
-            if count == 0 { return [] }
-            return [
-                StoreFinding(
-                    .note,
-                    count == 1
-                        ? "an item had expired, and was removed" : "\(count) items had expired, and were removed",
-                    advice: "nothing is to be done: no program found it any more")
-            ]
-        } catch {
-            return [
-                StoreFinding(
-                    .note, "items that have expired could not be removed: \(error.message)",
-                    advice: "no program finds them, and the next one that can write removes them")
-            ]
-        }
     }
 
     /// Says how long it may take, to a person.
@@ -179,6 +168,17 @@ struct Diagnosis {
             advice: "put \(missing) back from a backup; only if there is none, move keybag away to begin anew")
     }
 
+    /// Wrong passcodes keep the right one waiting, too.
+    private static func delay(_ status: LockStatus) -> [StoreFinding] {
+        let seconds = Int(status.secondsUntilNextAttempt.rounded(.up))
+        guard seconds > 0 else { return [] }
+        return [
+            StoreFinding(
+                .note, "after wrong passcodes none is tried for \(seconds) seconds",
+                advice: "wait so long, and run 'keychainctl unlock' then")
+        ]
+    }
+
     /// Locked is not damaged.
     private static var locked: StoreFinding {
         StoreFinding(
@@ -187,6 +187,13 @@ struct Diagnosis {
     }
 
     private static func unusable(_ error: KeychainError, _ host: ChosenHost) -> StoreFinding {
+        if error.signal == .unusableKeybag, let flaw = error.cause as? KeychainError {
+            return StoreFinding(
+                .damage, "the keychain cannot be used (status \(error.code.status)): \(flaw.message)",
+                advice: "nothing was changed, and nothing can be read without both files. If the device key is not "
+                    + "this store's, put it back from a backup, or say with --device-key or XDG_STATE_HOME where it is; "
+                    + "if it is, put the file keybag back from a backup")
+        }
         var (advice, isRepairable) = ("", error.signal == .damage)
         if case .daemon = host, error.code == .notAvailable {
             // Whether the store is damaged nobody can tell while it is the daemon's and the daemon does not have it.

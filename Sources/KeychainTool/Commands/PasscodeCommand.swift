@@ -31,7 +31,7 @@ struct SetPasscodeCommand: ParsableCommand {
         let renewal = RenewalObserver()
         defer { renewal.end() }
         let session = try KeychainSession(store)
-        try session.connection.perform(.set(passcode), report: renewal.report)
+        try renewal.whileWaiting { try session.connection.perform(.set(passcode), report: renewal.report) }
         renewal.end()
         let status = try session.connection.lockStatus()
         if json { try status.writeJSON() }
@@ -86,7 +86,9 @@ struct ChangePasscodeCommand: ParsableCommand {
         let renewal = RenewalObserver()
         defer { renewal.end() }
         let (session, _) = try KeychainSession.withPasscode(store)
-        try session.connection.perform(.change(old: old, new: new, rekey: rekey), report: renewal.report)
+        try renewal.whileWaiting {
+            try session.connection.perform(.change(old: old, new: new, rekey: rekey), report: renewal.report)
+        }
         renewal.end()
         if json { try session.connection.lockStatus().writeJSON() }
         new.noteIfShort("passcode")

@@ -19,7 +19,8 @@ struct ShowCommand: ParsableCommand {
         session.authentication = authentication.authentication(reason: "show an item" + filter.inWords(after: ": "))
         let ready = session
         let item = try filter.naming {
-            try ready.items(of: try ready.soleMatch(of: try filter.levels()), wantsSecrets: false).first
+            try ready.items(of: try ready.soleMatch(of: try filter.levels(), amongReachable: true), wantsSecrets: false)
+                .first
         }
         guard let item else { throw KeychainError.unexpectedReply }
         try Console.write(json ? item.json.text + "\n" : text(of: item))

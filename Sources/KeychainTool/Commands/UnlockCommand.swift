@@ -18,8 +18,10 @@ struct UnlockCommand: ParsableCommand {
         let passcode = try PasscodeInput.readPresent()
         let renewal = RenewalObserver()
         defer { renewal.end() }
-        let (session, _) = try KeychainSession.withPasscode(store)
-        let status = try session.connection.unlock(passcode, report: renewal.report)
+        let status = try renewal.whileWaiting {
+            let (session, _) = try KeychainSession.withPasscode(store)
+            return try session.connection.unlock(passcode, report: renewal.report)
+        }
         renewal.end()
         guard status.keyPlace != .process else { throw KeychainError.unlockedForNobody }
         if json { try status.writeJSON() }
@@ -34,6 +36,7 @@ extension KeychainError {
         KeychainError(
             .notAvailable,
             message: "the passcode is right, but the kernel's keyring takes no keys here, or no more of this user's "
-                + "(/proc/key-users): every program has to unlock for itself, and this command can do it for none")
+                + "(/proc/key-users): every program has to unlock for itself, and this command can do it for none. "
+                + "'keychainctl doctor' names the stores that take the room")
     }
 }

@@ -3,6 +3,7 @@ internal import DataProtection
 internal import Foundation
 internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 
 struct WriteFileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,7 +41,7 @@ struct WriteFileCommand: ParsableCommand {
         // What killed programs have left; what cannot be removed is in nobody's way.
         _ = try? files.removeLeftovers(in: URL(namedByPerson: parentDirectory(of: path)))
         // A pipe is empty when the program before it has failed.
-        var mayBeEmpty = allowEmpty || !FileManager.default.fileExists(atPath: url.path)
+        var mayBeEmpty = allowEmpty || !FilePath.exists(url.path)
         do {
             try files.write(
                 to: url, protection: fileClass?.protection,

@@ -2,6 +2,8 @@ internal import Foundation
 internal import Glibc
 internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSalvage
+internal import KeychainSystem
 internal import SwiftKeychain
 
 /// Looks at a store from outside: who owns its files, who else may touch them, where the device key is.
@@ -9,8 +11,12 @@ struct FileInspection {
     private(set) var findings: [StoreFinding] = []
     /// Whether it is certain from outside that nothing opens, and a finding says why.
     private(set) var explainsRefusal = false
+    /// Whether the keychain has seen the clock at a later time than it is.
+    private(set) var hasSeenLater = false
 
-    init(_ location: StoreLocation) {
+    /// - Parameter isEmbedded: Whether programs open the store themselves, so that its lock is in its files and the kernel's
+    ///   keyring.
+    init(_ location: StoreLocation, isEmbedded: Bool) {
         let store = location.storeDirectory
         if let finding = Self.foreignness(of: store) {
             // Each of its files would only repeat it.
@@ -23,6 +29,12 @@ struct FileInspection {
             "host",
         ]
         inspect(store, with: names.map { store.appendingPathComponent($0) })
+        inspectUse(of: store)
+        if isEmbedded {
+            inspectTurn(at: store)
+            inspectTime(location)
+            inspectKeyring(location)
+        }
         inspectSiblings(of: store)
         // Whoever starts the service looks after its credentials, and opening them says what is wrong.
         guard location.deviceKeyCredential == nil else { return }
@@ -99,6 +111,80 @@ struct FileInspection {
                     advice: "the store itself was not changed by it; remove that directory")
             }
         }
+    }
+
+    // MARK: What an unlock needs
+
+    /// The names that programs open in a store, and whether they make the file anew where there is none.
+    private static let ownNames = [
+        ("keychain.db", false), ("keychain.db-wal", false), ("keychain.db-shm", false), ("keybag", false),
+        ("attempts", true), ("host", false), ("lock-state", true), ("lock-listeners", true), ("store.lock", true),
+        ("write.lock", true), ("daemon.lock", true), ("reserve", true), ("keybag.new", true), ("attempts.new", true),
+        ("host.new", true),
+    ]
+
+    /// What stands in the place of a file, and whether an unlock can write where it must.
+    private mutating func inspectUse(of store: URL) {
+        for (name, isMadeAnew) in Self.ownNames {
+            var status = stat()
+            let path = store.appendingPathComponent(name).path
+            guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { continue }
+            add(
+                .damage, "\(path) is \(Self.kind(status.st_mode)), where a file belongs",
+                advice: "move it away; "
+                    + (isMadeAnew ? "the next command makes the file anew" : "put the file back from a backup"))
+        }
+        var space = statvfs()
+        guard FilePath.exists(store.path), statvfs(store.path, &space) == 0 else { return }
+        if !FilePath.permits(store.path, W_OK | X_OK) {
+            let reason = String(cString: strerror(errno))
+            add(
+                .warning, "nothing can be written into \(store.path) (\(reason)), so a passcode cannot be tried",
+                advice: "run: chmod 700 '\(store.path)', or make its file system writable")
+        } else if space.f_bavail == 0 || space.f_files > 0 && space.f_favail == 0 {
+            add(
+                .warning, "the disk of \(store.path) is full, so a passcode cannot be tried, and nothing stored",
+                advice: "make room on it")
+        }
+    }
+
+    private static func kind(_ mode: mode_t) -> String {
+        switch mode & S_IFMT {
+        case S_IFDIR: "a directory"
+        case S_IFLNK: "a link"
+        case S_IFIFO: "a pipe"
+        case S_IFSOCK: "a socket"
+        default: "a device"
+        }
+    }
+
+    private mutating func inspectTurn(at store: URL) {
+        let file = store.appendingPathComponent("store.lock")
+        guard let holder = LockFile.holder(of: file) else { return }
+        add(
+            .note, "\(holder.description) holds \(file.path): an unlock waits for it, a minute at most",
+            advice: "if it has stopped, end it")
+    }
+
+    private mutating func inspectTime(_ location: StoreLocation) {
+        guard let seen = location.seenTime else { return }
+        hasSeenLater = true
+        let date = Date(timeIntervalSinceReferenceDate: seen.seconds).formatted(.iso8601)
+        add(
+            .warning,
+            "the keychain has seen the clock at \(date), and it is not so late: items that expire by then are hidden",
+            advice: "nothing is lost. If that time was wrong, run 'keychainctl doctor --repair', which makes the "
+                + "keychain forget it; if the clock is wrong now, set it")
+    }
+
+    private mutating func inspectKeyring(_ location: StoreLocation) {
+        guard let stores = location.storesInFullKeyring else { return }
+        let names = stores.isEmpty ? "other programs" : stores.joined(separator: ", ")
+        add(
+            .warning,
+            "the kernel takes no more keys of this user, so no further store can be unlocked: \(names) hold them",
+            advice: "run 'keychainctl lock --store' with those that are not in use, or raise kernel.keys.maxkeys and "
+                + "kernel.keys.maxbytes")
     }
 
     private mutating func inspectPlace(of deviceKey: URL, _ store: URL) {

@@ -16,13 +16,15 @@ extension KeychainSession {
         }
     }
 
-    /// - Parameter levels: Queries for every match; see ``ItemFilter/levels(first:isNeeded:)``.
+    /// - Parameters:
+    ///   - levels: Queries for every match; see ``ItemFilter/levels(first:isNeeded:)``.
+    ///   - amongReachable: Whether, before the first unlock, only items count that are always accessible.
     /// - Throws: an ``AmbiguousMatch`` if several match, `.itemNotFound` if none does, `.interactionNotAllowed` if the
     ///   keychain is locked.
-    func meaning(of levels: [[ItemQuery]]) throws -> Meaning {
+    func meaning(of levels: [[ItemQuery]], amongReachable: Bool = false) throws -> Meaning {
         var absence = KeychainError.unexpectedReply
         for level in levels {
-            let hits = try hits(of: level, absence: &absence)
+            let hits = try hits(of: level, absence: &absence, amongReachable: amongReachable)
             if hits.count > 1 { throw AmbiguousMatch(hits) }
             if let (query, item) = hits.readable.first { return .exactly(query.meaning(item)) }
             if let query = hits.asking.first { return .asking(query) }
@@ -51,11 +53,15 @@ extension KeychainSession {
         var items: [Item] { readable.map(\.item) }
     }
 
-    private func hits(of level: [ItemQuery], absence: inout KeychainError) throws(KeychainError) -> Hits {
+    private func hits(
+        of level: [ItemQuery], absence: inout KeychainError, amongReachable: Bool = false
+    ) throws(KeychainError) -> Hits {
         var hits = Hits()
+        var refusal: KeychainError?
         for query in level {
             do throws(KeychainError) {
-                let matches = try find(query)
+                let matches =
+                    amongReachable ? try findReachable(query, otherwise: &refusal) : try find(query)
                 for item in matches.items where !hits.items.contains(where: { $0.identifier == item.identifier }) {
                     hits.readable.append((query, item))
                 }
@@ -66,16 +72,43 @@ extension KeychainSession {
                 absence = error
             }
         }
+        // Something that nobody can see may be meant.
+        if let refusal, hits.count == 0 { throw refusal }
         return hits
+    }
+
+    /// Every match; if some are out of reach, those that are always accessible.
+    ///
+    /// - Parameter refusal: Set to why some are out of reach.
+    private func findReachable(
+        _ query: ItemQuery, otherwise refusal: inout KeychainError?
+    ) throws(KeychainError) -> Matches {
+        do throws(KeychainError) {
+            return try find(query)
+        } catch  where error.code == .interactionNotAllowed && query.protection == nil {
+            refusal = error
+        }
+        var found = Matches(items: [], hasConstrained: false)
+        for protection in [Protection.always, .alwaysThisDeviceOnly] {
+            var query = query
+            query.protection = protection
+            do throws(KeychainError) {
+                let matches = try find(query)
+                found.items += matches.items
+                if matches.hasConstrained { found.hasConstrained = true }
+            } catch  where error.code == .itemNotFound {}
+        }
+        return found
     }
 
     /// A query for exactly the item that is meant.
     ///
     /// If some of what matches asks for authentication, the person is asked: nobody could count it otherwise.
     ///
-    /// - Throws: as ``meaning(of:)``; `.interactionNotAllowed` if nobody may be asked, or how the authentication ended.
-    func soleMatch(of levels: [[ItemQuery]]) throws -> ItemQuery {
-        switch try meaning(of: levels) {
+    /// - Throws: as ``meaning(of:amongReachable:)``; `.interactionNotAllowed` if nobody may be asked, or how the
+    ///   authentication ended.
+    func soleMatch(of levels: [[ItemQuery]], amongReachable: Bool = false) throws -> ItemQuery {
+        switch try meaning(of: levels, amongReachable: amongReachable) {
         case .exactly(let query): return query
         case .asking(let query):
             let items = try items(of: query, wantsSecrets: false)
@@ -84,11 +117,12 @@ extension KeychainSession {
         }
     }
 
-    /// The one item that is meant, with its secret if it has one.
+    /// The one item that is meant, with its secret if it has one. Before the first unlock an item that is always accessible
+    /// is read whatever else is stored, as by the API.
     ///
-    /// - Throws: as ``soleMatch(of:)``, and `.decode` if it is there and its secret does not open.
+    /// - Throws: as ``soleMatch(of:amongReachable:)``, and `.decode` if it is there and its secret does not open.
     func item(of levels: [[ItemQuery]]) throws -> Item {
-        let exact = try soleMatch(of: levels)
+        let exact = try soleMatch(of: levels, amongReachable: true)
         switch result(of: exact, wantsSecrets: true) {
         case .success(let items):
             guard let item = items.first else { throw KeychainError.unexpectedReply }

@@ -27,6 +27,11 @@ struct KeychainSession {
         return session
     }
 
+    /// Whether this process opens the store itself.
+    var isEmbedded: Bool {
+        if case .embedded = host { true } else { false }
+    }
+
     /// What there is of the store, as far as it is this process that opens it. A daemon has a store, or says why not.
     var presence: StorePresence {
         switch host {

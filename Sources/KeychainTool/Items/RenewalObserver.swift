@@ -1,5 +1,8 @@
+internal import Foundation
+internal import KeychainFiles
 internal import KeychainModel
 internal import SwiftKeychain
+internal import Synchronization
 
 /// Watches a renewal of all keys on behalf of a person: shows how far it has come, and lets the signals that come
 /// meanwhile do their work between two parts of it.
@@ -17,9 +20,35 @@ struct RenewalObserver {
         signals.deliver()
     }
 
+    /// Does `body`. While it waits for its turn nothing is begun: signals do their work at once, and the person is told what
+    /// is waited for.
+    func whileWaiting<R>(_ body: () throws -> R) rethrows -> R {
+        let signals = signals
+        let note = WaitingNote()
+        return try LockFile.$isWaiting.withValue(
+            { file, duration in
+                if duration >= WaitingNote.patience { note.show(file) }
+                if signals.arePending { signals.deliver() }
+            }, operation: body)
+    }
+
     /// To be called in any case, also after a failure.
     func end() {
         line.end()
         signals.release()
+    }
+}
+
+/// Says once what is waited for.
+private final class WaitingNote: Sendable {
+    /// A wait that is shorter is not worth a word.
+    static let patience = Duration.seconds(1)
+
+    private let isShown = Atomic(false)
+
+    func show(_ file: URL) {
+        guard !isShown.exchange(true, ordering: .relaxed) else { return }
+        let holder = LockFile.holder(of: file)?.description ?? "another program"
+        Console.note("waiting for \(holder), which holds \(file.path)")
     }
 }

@@ -13,7 +13,7 @@ struct SecretLookup {
         for named in references {
             try problems.note(named.name) {
                 let filter = try named.reference.filter
-                _ = try filter.naming { try session.meaning(of: try filter.levels()) }
+                _ = try filter.naming { try session.meaning(of: try filter.levels(), amongReachable: true) }
             }
         }
         try problems.end()

@@ -34,7 +34,7 @@ struct SetupChange: Codable, Equatable {
     private static func missingDirectories(of path: String) -> [String] {
         var missing: [String] = []
         var directory = FilePath.directory(of: path)
-        while access(directory, F_OK) != 0, errno == ENOENT, directory != "/" {
+        while !FilePath.exists(directory), errno == ENOENT, directory != "/" {
             missing.insert(directory, at: 0)
             directory = FilePath.directory(of: directory)
         }
@@ -88,7 +88,7 @@ struct SetupChange: Codable, Equatable {
             guard unlink(path) == 0 else { throw KeychainError(file: path, "remove", errno) }
             return true
         }
-        return access(path, F_OK) == 0 ? try withLock { try takeBackSetting() } : false
+        return FilePath.permits(path, F_OK) ? try withLock { try takeBackSetting() } : false
     }
 
     private func takeBackSetting() throws -> Bool {

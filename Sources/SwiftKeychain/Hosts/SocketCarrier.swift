@@ -266,9 +266,8 @@ extension Request {
     var mayBeRepeated: Bool {
         switch self {
         case .authenticated(_, let request): request.mayBeRepeated
-        case .find, .status, .check, .compact, .removeExpired, .lockStatus, .exportItems, .lock, .renewLease, .fileKey,
-            .backUpFileKeys,
-            .authenticationStatus, .endTicket, .useKey:
+        case .find, .status, .check, .compact, .removeExpired, .expiredItems, .lockStatus, .exportItems, .lock,
+            .renewLease, .fileKey, .backUpFileKeys, .authenticationStatus, .endTicket, .useKey:
             true
         case .importItems(let request): request.isDryRun
         case .transaction(let request): request.steps.isEmpty

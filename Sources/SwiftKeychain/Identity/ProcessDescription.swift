@@ -29,7 +29,7 @@ struct ProcessDescription {
     /// still the same program, with the same groups.
     static func withoutDeletionMark(_ path: String) -> String {
         let mark = " (deleted)"
-        guard path.hasSuffix(mark), !FileManager.default.fileExists(atPath: path) else { return path }
+        guard path.hasSuffix(mark), !FilePath.exists(path) else { return path }
         return String(path.dropLast(mark.count))
     }
 
@@ -47,7 +47,7 @@ struct ProcessDescription {
     }
 
     func entitlements(at file: String) throws(KeychainError) -> Entitlements? {
-        guard FileManager.default.fileExists(atPath: file) else { return nil }
+        guard FilePath.exists(file) else { return nil }
         do {
             return try Entitlements(propertyList: try Data(contentsOf: URL(fileURLWithPath: file)), from: file)
         } catch let error as KeychainError {

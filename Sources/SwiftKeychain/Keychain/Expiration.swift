@@ -9,8 +9,9 @@ extension Keychain {
     /// ```
     ///
     /// From that moment no call of any program finds the item, and another one can be added in its place, also while
-    /// the keychain is locked. The program need not run then. The bytes are removed with the next write to the
-    /// keychain, or earlier where `keychaind` or `keychainctl watch` runs. A clock that is set back does not bring an
+    /// the keychain is locked. The program need not run then. The bytes are removed an hour after a
+    /// write has seen that the item has expired, by the first write from then on, by `keychaind` or by `keychainctl watch`,
+    /// while the keychain is unlocked. So a clock that is wrong for a moment destroys nothing. A clock that is set back does not bring an
     /// item back that a call has missed already.
     ///
     /// A clock that was far ahead, and was looked at then, makes the keychain refuse to store what would expire before that

@@ -17,6 +17,13 @@ struct StoreFixture {
         case killed
         /// In the midst of a renewal of all keys.
         case renewal
+        /// As these two, with a passcode of the cost that every store has: the released program opens them.
+        case killedReleased = "killed-released"
+        case renewalReleased = "renewal-released"
+
+        var isKilled: Bool { self == .killed || self == .killedReleased }
+        var isRenewal: Bool { self == .renewal || self == .renewalReleased }
+        var hasCostOfRelease: Bool { self == .passcode || self == .killedReleased || self == .renewalReleased }
     }
 
     private static let passcode = "a passcode of a fixture"
@@ -29,7 +36,7 @@ struct StoreFixture {
         guard let kind = Kind(rawValue: name) else { throw KeychainError(.parameter, message: "no kind \(name)") }
         var fixture = try StoreFixture(in: directory, kind)
         try fixture.fill(kind)
-        if kind != .passcode && kind != .plain {
+        if kind.isKilled || kind.isRenewal {
             try fixture.addToLog()
             try fixture.manifest.write(to: directory.appendingPathComponent(FixtureManifest.fileName))
             kill(getpid(), SIGKILL)
@@ -41,7 +48,7 @@ struct StoreFixture {
     private init(in directory: URL, _ kind: Kind) throws {
         clock = TestClock()
         var configuration = EngineConfiguration.test(in: directory, clock: clock, usesKeyring: false)
-        if kind == .passcode {
+        if kind.hasCostOfRelease {
             configuration.passcodeCost =
                 EngineConfiguration(
                     storeDirectory: directory, deviceKeyDirectory: directory
@@ -50,7 +57,7 @@ struct StoreFixture {
         configuration.rowsPerRekeyStep = 10
         engine = try Engine(configuration)
         manifest = FixtureManifest(
-            passcode: kind == .plain ? nil : Self.passcode, hasLog: kind == .killed || kind == .renewal)
+            passcode: kind == .plain ? nil : Self.passcode, hasLog: kind.isKilled || kind.isRenewal)
     }
 }
 
@@ -58,14 +65,14 @@ struct StoreFixture {
 
 extension StoreFixture {
     private mutating func fill(_ kind: Kind) throws {
-        if kind == .passcode || kind == .killed { try engine.setPasscode(Self.passcode) }
+        if kind == .passcode || kind.isKilled { try engine.setPasscode(Self.passcode) }
         for protection in Protection.allCases {
-            if protection == .whenPasscodeSetThisDeviceOnly && (kind == .plain || kind == .renewal) { continue }
+            if protection == .whenPasscodeSetThisDeviceOnly && (kind == .plain || kind.isRenewal) { continue }
             for request in [password, internetPassword, certificate, key] { try add(request, protection) }
         }
         try addOddOnes()
         try change()
-        if kind == .renewal {
+        if kind.isRenewal {
             // The first step of several: rows of both generations are there.
             _ = try engine.handle(.passcode(.set(.of(Self.passcode))), from: .owner)
             _ = try engine.handle(.rekeyStep, from: .owner)

@@ -105,10 +105,13 @@ extension Operation {
                     request.secret = .of(String(repeating: "expiring ", count: 200))
                     _ = try engine.handle(.add(request), from: .owner)
                 }
+                // They are seen to have expired, and go an hour later.
+                (configuration.clock as? TestClock)?.advance(by: 1)
+                _ = try engine.handle(.removeExpired, from: .owner)
                 return engine
             },
             perform: { engine, configuration in
-                (configuration.clock as? TestClock)?.advance(by: 1)
+                (configuration.clock as? TestClock)?.advance(by: 3_600)
                 let reply = try engine!.handle(.removeExpired, from: .owner)
                 guard case .expired(let sweep) = reply, sweep.removedCount == 3 else {
                     throw KeychainError(.internalFailure, message: "nothing had expired")

@@ -16,7 +16,7 @@ struct DatabaseFile {
 
     func probe() throws -> StoreSchema.Probe {
         try OwnFile.requireRegularDatabase(url)
-        guard FileManager.default.fileExists(atPath: url.path) else { return .absent }
+        guard FilePath.exists(url.path) else { return .absent }
         return try configuration.schema.probe(try openReader())
     }
 
@@ -112,7 +112,7 @@ struct DatabaseFile {
             throw KeychainError(.notAvailable, message: "the keychain's database cannot keep a log")
         }
         // A wrong byte in its header can say so, and nothing else does of a file that may be written.
-        if database.isReadOnly, access(url.path, W_OK) == 0 {
+        if database.isReadOnly, FilePath.permits(url.path, W_OK) {
             throw .damagedDatabase("its header says that it is not to be written")
         }
         // The cache, up to 64 MiB, is for a renewal of keys, which changes most pages of the index in one transaction. A

@@ -38,8 +38,15 @@ final class StoreConnection: @unchecked Sendable {  // the store gives it to one
         statements.deallocate()
     }
 
+    /// - Throws: `.internalFailure` if the statement is at a row for somebody else: what that one has read of it would be
+    ///   gone, and would be read all the same.
     func statement(_ statement: StoreStatement) throws(KeychainError) -> SQLiteStatement {
-        if let prepared = statements[statement.rawValue] { return prepared }
+        if let prepared = statements[statement.rawValue] {
+            guard !prepared.isAtRow else {
+                throw KeychainError(.internalFailure, message: "the statement '\(statement)' is used within itself")
+            }
+            return prepared
+        }
         let prepared = try database.prepare(statement.sql)
         statements[statement.rawValue] = prepared
         return prepared

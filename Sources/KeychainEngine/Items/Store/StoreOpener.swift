@@ -2,6 +2,7 @@ internal import Foundation
 internal import KeychainCrypto
 internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Opens a store, or makes one where there is none.
 ///
@@ -150,7 +151,7 @@ struct StoreOpener {
 
     private func openReader(expecting storeID: UUID) throws -> SQLiteConnection {
         try OwnFile.requireRegularDatabase(database.url)
-        guard FileManager.default.fileExists(atPath: database.url.path) else { throw refused(.absent) }
+        guard FilePath.exists(database.url.path) else { throw refused(.absent) }
         let reader = try database.openReader()
         let probe = try configuration.schema.probe(reader)
         guard probe == .usable else { throw refused(probe) }

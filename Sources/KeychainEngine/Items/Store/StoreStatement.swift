@@ -43,12 +43,17 @@ enum StoreStatement: Int, CaseIterable {
     case strayEntries
     // Expiry.
     case expiredItems
+    case passedExpiries
     case nextExpiries
+    case sightings
+    case setSightings, forgetSightings
+    case giveUpName
 
     /// The ones whose cost must not grow with the number of items.
     static let searches: [StoreStatement] = [
         .newestHome, .homeByToken, .homeKind, .itemByEntry, .itemByHome, .itemByUUID, .itemByUniqueness, .row,
-        .rowWithoutSecret, .rowSize, .sealingGeneration, .nextItem, .nextOutdatedItem, .expiredItems, .nextExpiries,
+        .rowWithoutSecret, .rowSize, .sealingGeneration, .nextItem, .nextOutdatedItem, .expiredItems, .passedExpiries,
+        .nextExpiries, .sightings,
     ]
 
     var sql: String {
@@ -116,10 +121,17 @@ enum StoreStatement: Int, CaseIterable {
         case .expiredItems:
             """
             SELECT id, expires FROM item
-            WHERE expires IS NOT NULL AND expires <= ? AND typeof(expires) = 'blob' ORDER BY expires LIMIT ?
+            WHERE expires IS NOT NULL AND expires <= ? AND (expires, id) > (?, ?) AND typeof(expires) = 'blob'
+            ORDER BY expires, id LIMIT ?
             """
+        case .passedExpiries:
+            "SELECT expires FROM item WHERE expires IS NOT NULL AND expires <= ? ORDER BY expires DESC LIMIT 100"
         case .nextExpiries:
             "SELECT expires FROM item WHERE expires IS NOT NULL AND expires > ? ORDER BY expires LIMIT 100"
+        case .sightings: "SELECT value FROM store WHERE key = 'sightings'"
+        case .setSightings: "INSERT OR REPLACE INTO store (key, value) VALUES ('sightings', ?)"
+        case .forgetSightings: "DELETE FROM store WHERE key = 'sightings'"
+        case .giveUpName: "UPDATE item SET uniqueness = randomblob(16) WHERE id = ?"
         case .strayEntries: "SELECT count(*) FROM entry WHERE NOT EXISTS (SELECT 1 FROM item WHERE id = entry.item)"
         }
     }

@@ -49,6 +49,13 @@ struct StoredRow {
     private var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }
 
+extension IndexToken {
+    /// One that stands for nothing: the name of a row that gave up its own.
+    init(_ unique: UUID) {
+        self = Swift.withUnsafeBytes(of: unique.uuid) { IndexToken(bytes: $0)! }  // it has sixteen bytes
+    }
+}
+
 /// A row ready to be written.
 struct SealedRow {
     var uuid: UUID

@@ -15,12 +15,12 @@ enum CargoSetup: ToolSetup {
         let directory = try surroundings.variable("CARGO_HOME") ?? surroundings.home(".cargo")
         // The name without an ending is older, and counts if both are there.
         let older = FilePath.join(directory, "config")
-        let file = try SetupFile(access(older, F_OK) == 0 ? older : older + ".toml")
+        let file = try SetupFile(FilePath.exists(older) ? older : older + ".toml")
         var plan = SetupPlan()
         let setting = try setting(try file.toml, provider: isFound ? helper : program, file.path)
         plan.change(file, setting.map { .line($0) })
         let stored = FilePath.join(directory, "credentials.toml")
-        if access(stored, F_OK) == 0 {
+        if FilePath.exists(stored) {
             plan.notes.append(
                 "\(stored) has tokens in plain text: 'cargo login' stores them in the keychain; remove the file then")
         }

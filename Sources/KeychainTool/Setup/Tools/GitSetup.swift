@@ -30,7 +30,7 @@ enum GitSetup: ToolSetup {
         plan.isEffective = helpers.asksOurs()
         plan.notes = helpers.notes
         let stored = try surroundings.home(".git-credentials")
-        if access(stored, F_OK) == 0 {
+        if FilePath.exists(stored) {
             plan.notes.append("\(stored) has passwords in plain text: remove it when git has asked for them once more")
         }
         return plan
@@ -43,6 +43,6 @@ enum GitSetup: ToolSetup {
             return path
         }
         let (usual, other) = (try surroundings.home(".gitconfig"), try surroundings.configuration("git/config"))
-        return access(usual, F_OK) != 0 && access(other, F_OK) == 0 ? other : usual
+        return !FilePath.exists(usual) && FilePath.exists(other) ? other : usual
     }
 }

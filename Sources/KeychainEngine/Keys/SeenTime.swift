@@ -1,0 +1,22 @@
+internal import Foundation
+package import KeychainModel
+
+/// What `lock-state` says of the clock, looked at from outside.
+package struct SeenTime {
+    private let configuration: EngineConfiguration
+    private let state: LockStateFile
+
+    package init(_ configuration: EngineConfiguration) {
+        self.configuration = configuration
+        state = LockStateFile(
+            configuration.storeDirectory.appendingPathComponent("lock-state"), configuration.files)
+    }
+
+    /// The latest date of expiry that was seen to have passed, if it is still to come.
+    package var ahead: ExpiryDate? {
+        guard let seen = state.read().flatMap({ ExpiryDate(milliseconds: $0.latestExpiry) }) else { return nil }
+        return seen > ExpiryDate(clamping: configuration.clock.now) ? seen : nil
+    }
+
+    package func forget() throws(KeychainError) { try state.forgetExpired() }
+}
