@@ -137,7 +137,8 @@ package final class Engine: RequestHandler {
             case .check: return .checked(try withReadItems(attempt) { try $0.check() })
             case .compact: try compact(for: caller)
             case .removeExpired: return .expired(try removeExpired())
-            case .expiredItems(deleting: let items): return try expiredItems(deleting: items, for: caller)
+            case .expiredItems(deleting: let items):
+                return try expiredItems(deleting: items, for: caller, within: attempt.mostBytes)
             case .status: return .status(try status())
             case .lockStatus: return .lockStatus(try keys.status())
             case .unlock(let passcode): return .lockStatus(try unlock(passcode))

@@ -25,10 +25,10 @@ import Testing
 
     /// What a request comes to with so much memory: how much it needs, or nil.
     private func need(_ request: Request, _ engine: Engine, _ mostBytes: Int) throws -> Int? {
-        do {
+        do throws(KeychainError) {
             _ = try engine.handle(request, from: caller, mostBytes: mostBytes)
             return nil
-        } catch let error as KeychainError {
+        } catch {
             guard case .needsMemory(let count)? = error.signal else { throw error }
             return count
         }

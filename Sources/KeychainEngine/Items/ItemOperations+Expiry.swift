@@ -65,7 +65,7 @@ extension ItemOperations {
 extension ItemOperations {
     /// Those that are hidden and open, without their secrets.
     func hiddenItems() throws -> [Item] {
-        var found = FoundItems(most: configuration.mostBytesInAnswer)
+        var found = FoundItems(most: configuration.mostBytesInAnswer, mostBytes: mostBytes)
         try read { connection in try forEachHidden(on: connection) { try found.append($0.item) } }
         return found.items
     }
@@ -87,16 +87,22 @@ extension ItemOperations {
         var last: (date: ExpiryDate, id: Int64) = (.earliest, .min)
         while let next = try connection.expiredItems(by: end, after: last, most: 1).first {
             last = next
+            try requireMemory(forRow: next.id, withSecret: false, on: connection)
             if let row = try openExpired(next.id, by: end, cipher, on: connection) { try body(row) }
         }
     }
 }
 
 extension Engine {
+    /// - Parameter mostBytes: How much memory there is; nil: enough.
     /// - Throws: `.missingEntitlement` for callers other than the store's owner.
-    func expiredItems(deleting items: [UUID], for caller: Caller) throws -> Reply {
+    func expiredItems(deleting items: [UUID], for caller: Caller, within mostBytes: Int?) throws -> Reply {
         try AccessPolicy(caller: caller).requireOwner("says which items that have expired are deleted")
-        if items.isEmpty { return .found(try self.items().hiddenItems()) }
+        if items.isEmpty {
+            var operations = try self.items()
+            operations.mostBytes = mostBytes
+            return .found(try operations.hiddenItems())
+        }
         let count = try self.items().deleteHidden(Set(items))
         emptyLog()
         return .deleted(count)

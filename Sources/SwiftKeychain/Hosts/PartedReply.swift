@@ -32,14 +32,16 @@ extension Request {
         case .authenticated(_, let request): return request.isAnswered(by: reply)
         case .add, .find, .update, .delete, .transaction, .makeKey, .useKey, .authenticationStatus:
             if case .authenticationNeeded = reply { return true }
-        case .status, .check, .compact, .removeExpired, .lockStatus, .unlock, .lock, .passcode, .rekeyStep, .renewLease,
+        case .status, .check, .compact, .removeExpired, .expiredItems, .lockStatus, .unlock, .lock, .passcode,
+            .rekeyStep, .renewLease,
             .exportItems, .importItems, .giveUpStore, .fileKey, .backUpFileKeys, .endTicket:
             break
         }
         return switch (self, reply) {
         case (.add, .added), (.makeKey, .added), (.find, .found), (.update, .done), (.delete, .deleted),
             (.transaction, .committed), (.useKey, .keyResult), (.status, .status), (.check, .checked),
-            (.compact, .done), (.removeExpired, .expired), (.lockStatus, .lockStatus), (.unlock, .lockStatus),
+            (.compact, .done), (.removeExpired, .expired), (.expiredItems, .found), (.expiredItems, .deleted),
+            (.lockStatus, .lockStatus), (.unlock, .lockStatus),
             (.lock, .done),
             (.passcode, .done), (.passcode, .rekeyed), (.rekeyStep, .rekeyed), (.renewLease, .done),
             (.exportItems, .exported), (.importItems, .imported), (.giveUpStore, .done), (.fileKey, .fileKey),
