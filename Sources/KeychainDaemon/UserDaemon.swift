@@ -84,10 +84,12 @@ package struct UserDaemon {
     }
 
     private func start() throws(KeychainError) {
+        let goesOn = manager.isThere || socket.isActivated
         do throws(KeychainError) {
-            try store.engine()
+            // A failure that ends the daemon is its last word, and said once.
+            try store.engine(saysFailure: goesOn)
         } catch {
-            guard manager.isThere || socket.isActivated else {
+            guard goesOn else {
                 socket.remove()
                 throw error
             }

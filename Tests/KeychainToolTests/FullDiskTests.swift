@@ -3,6 +3,9 @@ import Testing
 
 /// A home directory on a disk that is full: one of memory, in a mount namespace of the test's own.
 @Suite struct FullDiskTests {
+    private static let full =
+        "the disk is full, or a quota or a limit on the size of files is reached; nothing was changed"
+
     private static let canMount: Bool = {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
@@ -64,7 +67,7 @@ import Testing
             """)
         #expect(
             said == [
-                "0: secret of s1", "222: keychainctl: the disk is full; nothing was changed", "0: 1 item deleted",
+                "0: secret of s1", "222: keychainctl: \(Self.full)", "0: 1 item deleted",
                 "0: 1 item deleted", "space: 0", "0: 1 item deleted", "0: secret of s6", "1", "1",
             ])
     }
@@ -81,6 +84,6 @@ import Testing
             rm /mnt/filler-1
             say "$K" get generic --service s2
             """)
-        #expect(said == ["222: keychainctl: the disk is full; nothing was changed", "0: secret of s2"])
+        #expect(said == ["222: keychainctl: \(Self.full)", "0: secret of s2"])
     }
 }

@@ -41,8 +41,10 @@ package final class ServedStore: Sendable {
     }
 
     /// The engine, which is opened if it is not.
+    ///
+    /// - Parameter saysFailure: Whether the log and the service manager are told why the store cannot be opened.
     @discardableResult
-    package func engine() throws(KeychainError) -> any ChangeSource {
+    package func engine(saysFailure: Bool = true) throws(KeychainError) -> any ChangeSource {
         if let engine = engineIfOpen { return engine }
         // Not under the lock of the state: opening may wait for another process, and who only looks does not.
         turn.lock()
@@ -54,7 +56,7 @@ package final class ServedStore: Sendable {
             state.withLock { $0 = State(open: open) }
             logger.info("the store is open")
             manager?.tell(status: "Serving the keychain")
-        case .failure(let error): note(error)
+        case .failure(let error): if saysFailure { note(error) }
         }
         return try opened.get().engine
     }

@@ -32,7 +32,10 @@ extension KeychainError {
                 message: "another process has been writing to the keychain for too long; try again\(detail)",
                 cause: cause)
         case SQLITE_FULL:
-            self.init(.diskFull, message: "the disk is full; nothing was changed", cause: cause)
+            self.init(
+                .diskFull,
+                message: "the disk is full, or a quota or a limit on the size of files is reached; nothing was changed",
+                cause: cause)
         case SQLITE_IOERR:
             self.init(.inputOutput, message: "reading or writing the keychain failed\(detail)", cause: cause)
         case SQLITE_READONLY:

@@ -58,7 +58,7 @@ struct CertificateCollection {
     }
 
     private mutating func append(_ certificate: X509Certificate) {
-        if !known.insert(certificate.der).inserted { return }
+        if !known.insert(certificate.fingerprint).inserted { return }
         certificates.append(certificate)
     }
 
