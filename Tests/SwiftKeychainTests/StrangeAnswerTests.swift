@@ -158,4 +158,33 @@ private let signalCount = Atomic(0)
         #expect(failure(of: unconfirmed)?.message.contains("does not say that it has") == true)
         #expect(more == 1)
     }
+
+    @Test("A daemon whose process a client cannot see is sent no signal, and nobody else is")
+    func unseenDaemon() throws {
+        signalCount.store(0, ordering: .relaxed)
+        signal(SIGUSR1) { _ in signalCount.add(1, ordering: .relaxed) }
+        try withTemporaryDirectory { directory in
+            let path = directory.appendingPathComponent("s").path
+            let daemon = try FakeDaemon(at: path) { peer, _ in
+                var yes: Int32 = 1
+                setsockopt(peer.descriptor, SOL_SOCKET, SO_PASSCRED, &yes, socklen_t(MemoryLayout<Int32>.size))
+                peer.send(.goodbye(DaemonGoodbye(.tooManyConnections, "no place", isLocked: false)))
+            }
+            defer { daemon.stop() }
+            let (process, errors) = (Process(), Pipe())
+            // In a session of its own, so that a signal to the group would end it and no more.
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
+            process.arguments =
+                ["--wait", "unshare", "--user", "--map-root-user", "--pid", "--fork"]
+                + [BuiltProducts.url(of: "keychainctl").path, "lock"]
+            process.environment = ["HOME": directory.path, "KEYCHAIN_HOST": "unix:\(path)", "PATH": "/usr/bin:/bin"]
+            process.standardError = errors
+            try process.run()
+            let said = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(process.terminationReason == .exit && process.terminationStatus == 53, "\(said)")
+            #expect(said.contains("cannot be signalled"), "\(said)")
+        }
+        #expect(signalCount.load(ordering: .relaxed) == 0)
+    }
 }

@@ -63,6 +63,8 @@ package struct DaemonAddress: Sendable, Hashable {
         var user: uid_t = 0
         var failure = ckeychain_await_sender(descriptor, 5_000, &pid, &user)
         if failure == 0 && !owners.contains(user) { failure = EPERM }
+        // The kernel gives no number for a process that this one cannot see, and kill(2) takes 0 for a whole group.
+        if failure == 0 && pid <= 1 { failure = ESRCH }
         if failure == 0 && kill(pid, SIGUSR1) != 0 { failure = errno }
         guard failure == 0 else { throw unreachable("the keychaind at \(path) cannot be signalled", failure) }
     }
