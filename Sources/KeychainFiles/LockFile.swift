@@ -56,12 +56,26 @@ package enum LockFile {
             // "1: FLOCK ADVISORY WRITE 4711 08:02:131 0 EOF"; with "->" behind the number it only waits.
             let words = line.split(separator: " ")
             guard words.count >= 8, words[1] == "FLOCK", let number = Int32(words[4]), number > 0,
-                words[5].split(separator: ":").last == "\(status.st_ino)"
+                words[5].split(separator: ":").last == "\(status.st_ino)", hasOpen(number, words[5], status)
             else { continue }
             let name = (try? String(contentsOfFile: "/proc/\(number)/comm", encoding: .utf8)) ?? ""
             return Holder(number: number, name: name.isEmpty ? "a program" : String(name.dropLast()))
         }
         return nil
+    }
+
+    /// Another device has a file of the same number. Some file systems show each file a device of its own, which the list of
+    /// locks does not have: there the files tell that the process has open.
+    private static func hasOpen(_ number: Int32, _ place: Substring, _ status: stat) -> Bool {
+        let (major, minor) = (status.st_dev >> 8 & 0xfff, status.st_dev & 0xff | status.st_dev >> 12 & 0xfff00)
+        if place.split(separator: ":").prefix(2).map({ UInt($0, radix: 16) }) == [major, minor] { return true }
+        let directory = "/proc/\(number)/fd"
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return files.contains { name in
+            var other = stat()
+            return stat("\(directory)/\(name)", &other) == 0 && other.st_ino == status.st_ino
+                && other.st_dev == status.st_dev
+        }
     }
 
     private static func lock(

@@ -232,6 +232,22 @@ struct T05IdentityTests {
                 })
     }
 
+    @Test(
+        "T5.22 An update that would part the halves of another identity is refused, and one that means all is not",
+        arguments: KeychainHost.allCases)
+    func keepsOthersWhole(host: KeychainHost) throws {
+        let both: Item = [kSecClass: kSecClassIdentity]
+        let serials: [Item] = [1, 2].map { [kSecClass: kSecClassIdentity, kSecAttrSerialNumber: Data([$0])] }
+        try table(
+            host,
+            [.add(certificate, .success), .add(second, .success), .add(key, .success)]
+                + [.update(serials[1], [kSecAttrSynchronizable: true], .parameter)]
+                + serials.map { .find($0, .success) }
+                + [.update(both, [kSecAttrSynchronizable: true], .success)]
+                + serials.map { .find(synchronizable($0, true), .success) }
+                + [.update(synchronizable(serials[1], true), [kSecAttrLabel: "both"], .success)])
+    }
+
     @Test("T5.21 A half that the query does not mean by itself is not deleted", arguments: KeychainHost.allCases)
     func keepsWhatDoesNotMatch(host: KeychainHost) throws {
         try table(

@@ -321,6 +321,195 @@ import Testing
         }
     }
 
+    @Test("A person deletes what has expired by the clock, and nothing that a later time hides")
+    func byTheClock() throws {
+        try withKeychain { test in
+            let gone = try test.handler.add(expiring("gone", after: 1))
+            let hidden = try test.handler.add(expiring("hidden", after: 300 * Self.day))
+            test.clock.setAhead(by: Self.decade)
+            #expect(isMissing(test, "hidden"))
+            test.clock.setBack(by: Self.decade)
+            test.clock.advance(by: 1)
+            #expect(isMissing(test, "hidden"))
+            func answer(_ items: [UUID]) throws -> Reply {
+                try test.handler.handle(.expiredItems(deleting: items), from: .owner)
+            }
+            guard case .found(let items) = try answer([]) else { throw test.handler.wrongReply }
+            #expect(items.map(\.identifier) == [gone.identifier])
+            guard case .deleted(1) = try answer([gone.identifier, hidden.identifier]) else {
+                throw test.handler.wrongReply
+            }
+            #expect(try rowCount(test) == 1)
+        }
+    }
+
+    @Test("What a person deletes is counted, also if it would go by itself now")
+    func byAPersonLate() throws {
+        try withKeychain { test in
+            let gone = try test.handler.add(expiring("a", after: 1))
+            test.clock.advance(by: 1)
+            try write(test)
+            test.clock.advance(by: Self.hour)
+            let reply = try test.handler.handle(.expiredItems(deleting: [gone.identifier]), from: .owner)
+            guard case .deleted(1) = reply else { throw test.handler.wrongReply }
+        }
+    }
+
+    /// Adds two items of one name, of which the first was hidden when the second came.
+    private func addNamesakes(_ handler: any RequestHandler, _ clock: TestClock, secondExpires: Bool) throws {
+        try handler.add(expiring("a", after: Self.hour))
+        clock.setAhead(by: Self.decade)
+        var second = secondExpires ? expiring("a", after: 300 * Self.day) : .password("a")
+        second.secret = .of("new")
+        try handler.add(second)
+        clock.setBack(by: Self.decade)
+    }
+
+    @Test(
+        "Two items of one name that a clock set back has left are no damage, and outlast renewals of the keys",
+        arguments: [true, false])
+    func namesakes(_ secondExpires: Bool) throws {
+        try withKeychain { test in
+            try addNamesakes(test.handler, test.clock, secondExpires: secondExpires)
+            try SeenTime(test.configuration).forget()
+            test.restart()
+            let all = ItemQuery.password(limit: .all)
+            func requireBoth() throws {
+                #expect(Set(try test.handler.find(all).map { $0.secret?.copyData() }).count == 2)
+                let findings = try test.handler.findings()
+                #expect(findings.count == 1 && findings[0].severity == .warning && !findings[0].isRepairable)
+                #expect(findings.first?.text.contains("have one name") == true, "\(findings)")
+            }
+            try requireBoth()
+            try test.setPasscode("1234")
+            #expect(try !test.handler.lockStatus().isRekeying)
+            try requireBoth()
+            try test.handler.changePasscode(from: "1234", to: "5678", rekey: true)
+            #expect(try !test.handler.lockStatus().isRekeying)
+            try requireBoth()
+
+            let items = try test.handler.find(all)
+            func outcomes(_ other: TestKeychain) throws -> [ImportOutcome] {
+                let reply = try other.handler.handle(.importItems(ImportRequest(items)), from: .owner)
+                guard case .imported(let outcomes) = reply else { throw other.handler.wrongReply }
+                return outcomes
+            }
+            #expect(try outcomes(test) == [.unchanged, .unchanged])
+            // Elsewhere one of the two stays, and the answer says so.
+            try withKeychain { other in
+                let outcomes = try outcomes(other)
+                #expect(outcomes == [.added, .replaced] || outcomes == [.added, .kept])
+            }
+
+            let newer = try #require(items.max { $0.created < $1.created })
+            var query = ItemQuery.password()
+            query.persistentReference = newer.persistentReference
+            _ = try test.handler.handle(.delete(query), from: caller)
+            let findings = try test.handler.findings()
+            let isNameless = findings.contains { $0.text.contains("not have") }
+            #expect(findings.allSatisfy { $0.severity == .warning && $0.isRepairable } && findings.count <= 1)
+            #expect(isNameless || secondExpires)
+        }
+    }
+
+    @Test("A repair keeps both items of one name that a clock set back has left", arguments: [true, false])
+    func repairOfNamesakes(_ secondExpires: Bool) throws {
+        try withClosedStore(
+            { engine in
+                let clock = try #require(engine.configuration.clock as? TestClock)
+                try addNamesakes(engine, clock, secondExpires: secondExpires)
+            },
+            { store in
+                let configuration = EngineConfiguration.test(in: store.directory, clock: TestClock())
+                try SeenTime(configuration).forget()
+                let report = try StoreRepair(configuration).run(passcode: { .of("") }, progress: { _, _ in })
+                #expect(report.savedCount == 2 && report.unreadableCount == 0)
+                let engine = try store.open { $0.clock = TestClock() }
+                #expect(try engine.find(.password(limit: .all)).count == 2)
+                #expect(try engine.findings().map(\.severity) == [.warning])
+            })
+    }
+
+    @Test("A repair that leaves out an older item of the same name says that one is not there")
+    func repairOfEditedName() throws {
+        try withClosedStore(
+            { try $0.add(.password("a")) },
+            { store in
+                let path = store.directory.appendingPathComponent("store/keychain.db")
+                try TestDatabase(path).run("UPDATE item SET uniqueness = randomblob(16)")
+                try store.open().add(.password("a", secret: "new"))
+                let configuration = EngineConfiguration.test(in: store.directory)
+                let report = try StoreRepair(configuration).run(passcode: { .of("") }, progress: { _, _ in })
+                #expect(report.savedCount == 1 && report.unreadableCount == 1)
+            })
+    }
+
+    @Test("After a repair what has expired is removed as before")
+    func repairedStore() throws {
+        try withClosedStore(
+            { try $0.add(expiring("a", after: 1)) },
+            { store in
+                let clock = TestClock()
+                let configuration = EngineConfiguration.test(in: store.directory, clock: clock)
+                _ = try StoreRepair(configuration).run(passcode: { .of("") }, progress: { _, _ in })
+                clock.advance(by: 1)
+                let engine = try store.open { $0.clock = clock }
+                try engine.add(.password("b"))
+                clock.advance(by: Self.hour)
+                try engine.add(.password("c"))
+                guard case .expired(let sweep) = try engine.handle(.removeExpired, from: caller) else {
+                    throw engine.wrongReply
+                }
+                #expect(sweep.removedCount == 0 && sweep.next == nil)
+            })
+    }
+
+    @Test("After a restart an item also goes an hour after the first write, where nobody synchronises the clock")
+    func restartUnsynchronized() throws {
+        try withKeychain { test in
+            try test.handler.add(expiring("a", after: 1))
+            test.clock.advance(by: 1)
+            try write(test)
+            test.restart()
+            test.clock.advance(by: 60)
+            try write(test)
+            test.clock.advance(by: Self.hour - 1)
+            try write(test)
+            #expect(try rowCount(test) == 1)
+            test.clock.advance(by: 1)
+            try write(test)
+            #expect(try rowCount(test) == 0)
+        }
+    }
+
+    @Test("A thousand locked items that have expired keep no later one from being removed")
+    func manyLocked() throws {
+        try withKeychain { test in
+            try test.setPasscode("1234")
+            let requests = (0...1_000).map { TransactionRequest.Step.add(expiring("\($0)", after: 1)) }
+            for steps in [requests.prefix(1_000), requests.suffix(1)] {
+                _ = try test.handler.handle(.transaction(TransactionRequest(steps: Array(steps))), from: caller)
+            }
+            var later = expiring("later", after: 2)
+            later.accessControl = AccessControl(.always)
+            try test.handler.add(later)
+            test.restart()
+            test.clock.advance(by: 2)
+            for _ in 0..<2 {
+                for number in 0..<2 {
+                    try test.handler.add(.password("\(test.clock.now) \(number)", protection: .always))
+                }
+                test.clock.advance(by: Self.hour)
+            }
+            let rows = try database(test).rows("SELECT count(*) AS count FROM item WHERE expires IS NOT NULL")
+            #expect(rows.first?["count"]?.number == 1_001)
+            // With their keys they go, too, wherever the last look ended.
+            try test.unlock("1234")
+            for number in 0..<3 { try write(test, number) }
+            #expect(try rowCount(test) == 4)
+        }
+    }
+
     @Test("The machine's clocks agree with each other and with the file system's")
     func systemClock() throws {
         try withTemporaryDirectory { directory in

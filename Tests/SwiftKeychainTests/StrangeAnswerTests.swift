@@ -77,6 +77,12 @@ private let signalCount = Atomic(0)
         }
     }
 
+    @Test("A look at what has expired may be repeated, and a deletion of it may not: its answer is a count")
+    func expired() {
+        #expect(Request.expiredItems(deleting: []).mayBeRepeated)
+        #expect(!Request.expiredItems(deleting: [UUID()]).mayBeRepeated)
+    }
+
     @Test("A daemon of another version of the protocol is asked nothing")
     func version() throws {
         let asked = Atomic(false)

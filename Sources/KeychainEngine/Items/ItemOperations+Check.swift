@@ -100,9 +100,16 @@ extension ItemOperations {
             }
             let due = indexer.tokens(of: item.itemClass, attributes: item.attributes)
             let hasEntries = try due.allSatisfy { try connection.firstItem(with: $0, from: id) == id }
-            let isUnique = try connection.item(withUniqueness: indexer.uniquenessToken(of: item)) == id
+            // A row that was hidden may have given its name up (``ItemOperations/giveUpName(_:)``).
+            let holder = try connection.item(withUniqueness: indexer.uniquenessToken(of: item))
             let isHome = try connection.findHome(item.home(generation: opened.generation), indexer) == home
-            if Set(due) != Set(listed) || !hasEntries || !isUnique || !isHome { report.misplaced.append(id) }
+            if Set(due) != Set(listed) || !hasEntries || !isHome || (holder != id && item.expires == nil) {
+                report.misplaced.append(id)
+            } else if let holder, holder != id {
+                report.namesakes.append((id, holder))
+            } else if holder == nil {
+                report.nameless.append(id)
+            }
         } catch let error as KeychainError where error.code == .decode {
             if try isOfRemovedPasscode(id, on: connection) {
                 report.orphaned.append(id)
@@ -129,6 +136,10 @@ extension ItemOperations {
 private struct RowReport {
     var unreadable: [Int64] = []
     var misplaced: [Int64] = []
+    /// Rows that gave their names up while they were hidden, and the rows that have these now.
+    var namesakes: [(row: Int64, holder: Int64)] = []
+    /// The same, of names that nobody has.
+    var nameless: [Int64] = []
     var strayEntries = 0
     /// Not looked at, for want of their key.
     var locked = 0
@@ -174,6 +185,27 @@ private struct RowReport {
             findings.append(
                 StoreFinding(
                     .damage, "\(misplaced.listed) not match the index, so that some searches do not find them",
+                    advice: StoreFinding.repairAdvice, isRepairable: true))
+        }
+        for (row, holder) in namesakes.prefix(10) {
+            findings.append(
+                StoreFinding(
+                    .warning,
+                    "rows \(row) and \(holder) have one name: row \(row) was hidden as expired when the other was added, "
+                        + "and the clock was set back since",
+                    advice: "both are kept and found. Delete the one that is not wanted"))
+        }
+        if namesakes.count > 10 {
+            findings.append(
+                StoreFinding(
+                    .warning, "\(namesakes.count - 10) more rows have the names of others",
+                    advice: "they are kept and found. Delete those that are not wanted"))
+        }
+        if !nameless.isEmpty {
+            findings.append(
+                StoreFinding(
+                    .warning,
+                    "\(nameless.listed) not have their names, which were given up while they were hidden as expired",
                     advice: StoreFinding.repairAdvice, isRepairable: true))
         }
         if strayEntries > 0 {

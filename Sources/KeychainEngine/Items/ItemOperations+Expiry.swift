@@ -33,6 +33,7 @@ extension ItemOperations {
         if let sightings = work.sightings, let indexer = try sightingIndexers().first {
             try connection.setSightings(sightings, indexer)
         }
+        if let resume = work.resume { try connection.setExpiryPosition(resume) }
         return work.items.count
     }
 
@@ -63,28 +64,30 @@ extension ItemOperations {
 // MARK: - By the word of a person
 
 extension ItemOperations {
-    /// Those that are hidden and open, without their secrets.
-    func hiddenItems() throws -> [Item] {
+    /// Those that have expired by the clock and open, without their secrets. The latest date that was seen is nobody's
+    /// word: what is hidden by that alone is left.
+    func expiredItems() throws -> [Item] {
         var found = FoundItems(most: configuration.mostBytesInAnswer, mostBytes: mostBytes)
-        try read { connection in try forEachHidden(on: connection) { try found.append($0.item) } }
+        try read { connection in try forEachExpired(on: connection) { try found.append($0.item) } }
         return found.items
     }
 
     /// Deletes these of them.
     ///
     /// - Returns: how many there were.
-    func deleteHidden(_ identifiers: Set<UUID>) throws -> Int {
-        try write(onlyRemoves: true) { connection in
+    func deleteExpired(_ identifiers: Set<UUID>) throws -> Int {
+        // What goes by itself would not be among those that are counted.
+        try write(onlyRemoves: true, removesExpired: false) { connection in
             var rows: [Int64] = []
-            try forEachHidden(on: connection) { if identifiers.contains($0.item.identifier) { rows.append($0.id) } }
+            try forEachExpired(on: connection) { if identifiers.contains($0.item.identifier) { rows.append($0.id) } }
             for id in rows { try connection.delete(id) }
             return rows.count
         }
     }
 
-    private func forEachHidden(on connection: StoreConnection, _ body: (OpenedRow) throws -> Void) throws {
-        let end = now
-        var last: (date: ExpiryDate, id: Int64) = (.earliest, .min)
+    private func forEachExpired(on connection: StoreConnection, _ body: (OpenedRow) throws -> Void) throws {
+        let end = clockDate
+        var last = ExpiryPosition.start
         while let next = try connection.expiredItems(by: end, after: last, most: 1).first {
             last = next
             try requireMemory(forRow: next.id, withSecret: false, on: connection)
@@ -101,9 +104,9 @@ extension Engine {
         if items.isEmpty {
             var operations = try self.items()
             operations.mostBytes = mostBytes
-            return .found(try operations.hiddenItems())
+            return .found(try operations.expiredItems())
         }
-        let count = try self.items().deleteHidden(Set(items))
+        let count = try self.items().deleteExpired(Set(items))
         emptyLog()
         return .deleted(count)
     }
@@ -116,6 +119,28 @@ private struct ExpiryWork {
     var items: [Int64] = []
     /// nil: they stay as they are.
     var sightings: Sightings?
+    /// Where the next write goes on looking; nil: that stays as it is.
+    var resume: ExpiryPosition?
+}
+
+/// A place among the rows that have a date, in the order of their dates.
+struct ExpiryPosition: Equatable {
+    static let start = ExpiryPosition(date: .earliest, id: .min)
+
+    var date: ExpiryDate
+    var id: Int64
+
+    init(date: ExpiryDate, id: Int64) { (self.date, self.id) = (date, id) }
+
+    /// nil for bytes that are none: the date as in a row, and the number of the row. Nobody vouches for them: a position only
+    /// says which rows are looked at first.
+    init?(storedBytes bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == 24, let date = ExpiryDate(storedBytes: UnsafeRawBufferPointer(rebasing: bytes.prefix(16)))
+        else { return nil }
+        self.init(date: date, id: Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: Int64.self)))
+    }
+
+    var storedBytes: Data { Data(date.storedBytes) + withUnsafeBytes(of: id.bigEndian) { Data($0) } }
 }
 
 extension ItemOperations {
@@ -130,34 +155,41 @@ extension ItemOperations {
         sightings.forget(contradictedBy: reading)
         if let latest = try connection.latestExpiry(by: now) {
             let confirmed = sightings.confirmed(by: reading)
-            let isNew = sightings.latest.map { $0 < latest } ?? true
+            // One of an earlier start may never count: not every system has its clock synchronised.
+            let isNew = !sightings.all.contains { $0.boot == reading.bootID && $0.date >= latest }
             if confirmed != nil || isNew, fileSystemAgrees(with: reading) {
-                if let confirmed { work.items = try removable(by: confirmed, lookingAt: most, on: connection) }
+                if let confirmed { work = try removal(by: confirmed, lookingAt: most, on: connection) }
                 if isNew { sightings.note(reading) }
             }
         } else {
             sightings = Sightings()
         }
         if sightings != known { work.sightings = sightings }
-        return work.items.isEmpty && work.sightings == nil ? nil : work
+        return work.items.isEmpty && work.sightings == nil && work.resume == nil ? nil : work
     }
 
-    /// Those that open, which shows that their date is theirs, the first to expire first. A locked one waits for its key.
-    private func removable(by date: ExpiryDate, lookingAt most: Int, on connection: StoreConnection) throws -> [Int64] {
+    /// Those that open, which shows that their date is theirs, the first to expire first. A locked one waits for its key, and
+    /// keeps no other one waiting: a write that does not come to the end leaves the rest to the next.
+    private func removal(
+        by date: ExpiryDate, lookingAt most: Int, on connection: StoreConnection
+    ) throws -> ExpiryWork {
         var unnoticed = cipher
         unnoticed.keys = keys.unnoticed()
-        var (items, looked) = ([Int64](), 0)
-        var last: (date: ExpiryDate, id: Int64) = (.earliest, .min)
-        while looked < most && items.count < Self.mostRemovedAtOnce {
-            let page = try connection.expiredItems(by: date, after: last, most: Self.mostRemovedAtOnce)
-            guard let end = page.last else { break }
-            for (_, id) in page.prefix(Self.mostRemovedAtOnce - items.count)
-            where try openExpired(id, by: date, unnoticed, on: connection) != nil {
-                items.append(id)
+        let start = most < .max ? try connection.expiryPosition() : .start
+        var (work, looked) = (ExpiryWork(), 0)
+        var last = start
+        while looked < most && work.items.count < Self.mostRemovedAtOnce {
+            let page = try connection.expiredItems(
+                by: date, after: last, most: min(most - looked, Self.mostRemovedAtOnce - work.items.count))
+            for row in page where try openExpired(row.id, by: date, unnoticed, on: connection) != nil {
+                work.items.append(row.id)
             }
-            (looked, last) = (looked + page.count, end)
+            looked += page.count
+            last = page.last ?? .start
+            if page.isEmpty { break }
         }
-        return items
+        if most < .max && last != start { work.resume = last }
+        return work
     }
 
     /// nil for a row that does not open, or that has not expired by then. The index that leads to a row is not believed: its
@@ -184,9 +216,9 @@ extension ItemOperations {
 
     /// Whether the time of day is also that of the file system, by a write of the store's own.
     private func fileSystemAgrees(with reading: ClockReading) -> Bool {
-        // The making of the store has left it there.
+        // A store that was copied or repaired may come without it.
         let url = configuration.storeDirectory.appendingPathComponent("store.lock")
-        guard let file = try? OwnFile.open(url, O_RDWR, through: configuration.files) else { return false }
+        guard let file = try? OwnFile.make(url, through: configuration.files) else { return false }
         defer { close(file) }
         guard let written = configuration.clock.now(byWritingTo: file) else { return false }
         return abs(written - reading.now) <= Self.mostDisagreement
@@ -209,19 +241,34 @@ extension Engine {
 extension StoreConnection {
     /// Those whose date is one, and has passed, the first to expire first.
     func expiredItems(
-        by now: ExpiryDate, after last: (date: ExpiryDate, id: Int64), most: Int
-    ) throws -> [(date: ExpiryDate, id: Int64)] {
+        by now: ExpiryDate, after last: ExpiryPosition, most: Int
+    ) throws -> [ExpiryPosition] {
         let statement = try statement(.expiredItems)
         try statement.bind(Data(now.storedBytes), at: 1)
         try statement.bind(Data(last.date.storedBytes), at: 2)
         try statement.bind(last.id, at: 3)
         try statement.bind(Int64(most), at: 4)
-        var items: [(date: ExpiryDate, id: Int64)] = []
+        var items: [ExpiryPosition] = []
         try statement.forEachRow {
             guard let date = statement.bytes(1).flatMap(ExpiryDate.init(storedBytes:)), date <= now else { return }
-            items.append((date, statement.integer(0)))
+            items.append(ExpiryPosition(date: date, id: statement.integer(0)))
         }
         return items
+    }
+
+    /// Where the last write ended that did not look at all of them.
+    func expiryPosition() throws -> ExpiryPosition {
+        let statement = try statement(.expiryPosition)
+        defer { statement.reset() }
+        guard try statement.step() else { return .start }
+        return statement.blob(0).flatMap(ExpiryPosition.init(storedBytes:)) ?? .start
+    }
+
+    func setExpiryPosition(_ position: ExpiryPosition) throws {
+        guard position != .start else { return try statement(.forgetExpiryPosition).run() }
+        let statement = try statement(.setExpiryPosition)
+        try statement.bind(position.storedBytes, at: 1)
+        try statement.run()
     }
 
     /// The latest date that has passed.

@@ -43,6 +43,8 @@ extension ItemOperations {
         try requireSharedAttributes(request.changes.attributes)
         let policy = AccessPolicy(caller: caller)
         let search = try IdentitySearch(request.query, scope: policy.scopeForWriting, wantsSecrets: false)
+        let everything = try IdentitySearch(
+            ItemQuery(.identity, synchronizable: .any), scope: policy.scopeForWriting, wantsSecrets: false)
         if let group = request.changes.accessGroup { _ = try policy.groupForAdding(group) }
         let changes = try bound(request.changes)
         try write { connection in
@@ -53,6 +55,10 @@ extension ItemOperations {
                 try mayChange(identity.certificate.item, ui) && mayChange(identity.key.item, ui)
             }
             guard !present.isEmpty else { throw KeychainError(notFound: request.query) }
+            if let synchronizable = changes.synchronizable {
+                try requireNoOther(
+                    than: present.filter { $0.key.item.synchronizable != synchronizable }, everything, on: connection)
+            }
             let halves =
                 Set(present.map(\.certificate.id)).map { ($0, ItemClass.certificate) }
                 + Set(present.map(\.key.id)).map { ($0, ItemClass.key) }
@@ -95,6 +101,31 @@ extension ItemOperations {
                 if !isNeeded { try connection.delete(identity.key.id) }
             }
             return identities.count
+        }
+    }
+
+    /// - Throws: `.parameter` if another identity has a half of one of these. Its halves would not belong together any more.
+    private func requireNoOther(
+        than identities: [Identity], _ everything: IdentitySearch, on connection: StoreConnection
+    ) throws {
+        let (certificates, keys) = (Set(identities.map(\.certificate.id)), Set(identities.map(\.key.id)))
+        func require(_ isMeant: Bool) throws(KeychainError) {
+            if isMeant { return }
+            throw KeychainError(
+                .parameter,
+                message: "another identity shares the key or the certificate, and would be gone if only one of the two "
+                    + "is synchronizable: update all of them at once")
+        }
+        for identity in identities {
+            try forEachCertificate(of: identity.key, everything, on: connection) { certificate in
+                try require(certificates.contains(certificate.id))
+                return true
+            }
+            guard let query = everything.keyQuery(for: identity.certificate) else { continue }
+            try forEachPrivateKey(of: query, everything, on: connection) { key in
+                try require(keys.contains(key.id))
+                return true
+            }
         }
     }
 

@@ -94,8 +94,13 @@ extension ItemOperations {
                     row.uniqueness = IndexToken(UUID())
                 } else if try connection.withRow(other, isExpired) == true {
                     try connection.giveUpName(other)
+                } else if try connection.withRow(id, { $0.expires != nil }) == true {
+                    // A clock that was set back leaves two of one name that are there.
+                    row.uniqueness = IndexToken(UUID())
+                } else if try connection.withRow(other, { $0.expires != nil }) == true {
+                    try connection.giveUpName(other)
                 } else {
-                    // Only edited tables, and a clock that was set back, have two rows with the same unique attributes.
+                    // Only edited tables have two rows of one name, neither of which ever expires.
                     return nil
                 }
             }

@@ -88,10 +88,11 @@ struct ItemOperations {
     /// - Parameters:
     ///   - isLarge: Whether it changes so much that other writes should not share its transaction.
     ///   - onlyRemoves: Whether it can do with the space that is kept for a full disk.
+    ///   - removesExpired: Whether what has expired for good goes first.
     ///   - forgetsPages: Whether what a large one used of the database is of no use for what follows.
     /// - Throws: `KeychainError.staleKeys` if what is written must be sealed under newer keys.
     func write<R>(
-        isLarge: Bool = false, onlyRemoves: Bool = false, forgetsPages: Bool = false,
+        isLarge: Bool = false, onlyRemoves: Bool = false, removesExpired: Bool = true, forgetsPages: Bool = false,
         _ body: (StoreConnection) throws -> R
     ) throws -> R {
         var expired: Int?
@@ -104,7 +105,7 @@ struct ItemOperations {
             }
             // From here on no process may go on with older keys alone: it would not see what this one lists.
             if agreed < keys.generation { try connection.setSealingGeneration(keys.generation) }
-            expired = try removeExpired(on: connection)
+            if removesExpired { expired = try removeExpired(on: connection) }
             return try body(connection)
         }
         if onlyRemoves { return try store.remove(agreed) }

@@ -7,28 +7,36 @@ struct RowRescue {
     private let items: ItemOperations
     private var saved: Set<Data> = []
     private var unreadable: Set<Data> = []
+    /// Saved at first, and left out for a newer one of the same name.
+    private var displaced: Set<UUID> = []
 
     init(_ items: ItemOperations) { self.items = items }
 
     var savedCount: Int { saved.count }
     /// Without those of which another copy could be saved.
-    var unreadableCount: Int { unreadable.subtracting(saved).count }
+    var unreadableCount: Int { unreadable.subtracting(saved).count + displaced.count }
 
     /// Rows that have expired are saved, too: they stay hidden, and go when any other one would.
     mutating func save(_ rows: [SalvagedRow]) throws {
         var taken: [Data] = []
         var given: [Data] = []
+        var former: Set<UUID> = []
         try items.write { connection in
             for row in rows {
                 switch try open(row, connection) {
                 case .some(let opened):
-                    if try insert(row, opened, connection) { taken.append(row.uuid) } else { given.append(row.uuid) }
+                    if try insert(row, opened, &former, connection) {
+                        taken.append(row.uuid)
+                    } else {
+                        given.append(row.uuid)
+                    }
                 case .none: given.append(row.uuid)
                 }
             }
         }
         saved.formUnion(taken)
         unreadable.formUnion(given)
+        displaced.formUnion(former)
     }
 
     /// The item, with its secret unless an authentication is part of its key. Which class it is of, only opening it tells: the table that says so may be damaged.
@@ -46,7 +54,9 @@ struct RowRescue {
     }
 
     /// - Returns: false if there is no place for it: a newer version of it is there, or another item of its name.
-    private func insert(_ row: SalvagedRow, _ opened: OpenedRow, _ connection: StoreConnection) throws -> Bool {
+    private func insert(
+        _ row: SalvagedRow, _ opened: OpenedRow, _ displaced: inout Set<UUID>, _ connection: StoreConnection
+    ) throws -> Bool {
         let (item, home) = (opened.item, opened.item.home(generation: opened.generation))
         guard
             let indexer = try items.keys.indexers(for: home.tier)?.first(where: { $0.generation == home.generation })?
@@ -68,8 +78,18 @@ struct RowRescue {
             } else if try connection.withRow(other, items.isExpired) == true {
                 try connection.giveUpName(other)
             } else {
-                guard try isNewer(opened, than: other, connection) else { return false }
-                try connection.delete(other)
+                let isNewer = try isNewer(opened, than: other, connection)
+                let mayGiveUp = try connection.withRow(other) { $0.expires != nil } == true
+                // Both stay if a clock that was set back explains that there are two; the newer one has the name.
+                if mayGiveUp && (isNewer || item.expires == nil) {
+                    try connection.giveUpName(other)
+                } else if item.expires != nil {
+                    sealed.uniqueness = IndexToken(UUID())
+                } else {
+                    guard isNewer else { return false }
+                    if let uuid = try connection.withRow(other, { $0.uuid }) ?? nil { displaced.insert(uuid) }
+                    try connection.delete(other)
+                }
             }
         }
         try connection.insert(sealed)

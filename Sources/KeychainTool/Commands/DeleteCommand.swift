@@ -1,5 +1,7 @@
 internal import ArgumentParser
+internal import Foundation
 internal import KeychainModel
+internal import KeychainSalvage
 internal import SwiftKeychain
 
 struct DeleteCommand: ParsableCommand {
@@ -9,8 +11,9 @@ struct DeleteCommand: ParsableCommand {
             Says how many items were deleted. If nothing but the class is named it asks first. An item that asks for \
             authentication when it is read is deleted without, as on Apple's systems.
 
-            With --expired it shows the items that have expired and whose bytes are still there, and deletes them at once. \
-            Without it they go an hour after a program saw that they had expired.
+            With --expired it shows the items that have expired by the clock and whose bytes are still there, and deletes \
+            them at once. Without it they go an hour after a program saw that they had expired. What is hidden only because \
+            a later time was seen is left: 'keychainctl doctor --repair' brings it back.
 
             Examples:
               keychainctl rm mail.example --account ada
@@ -87,6 +90,12 @@ struct DeleteCommand: ParsableCommand {
     private func deleteExpired(_ session: KeychainSession) throws {
         guard case .found(let items) = try session.connection.perform(.expiredItems(deleting: [])) else {
             throw KeychainError.unexpectedReply
+        }
+        if let seen = session.location?.seenTime {
+            let date = Date(timeIntervalSinceReferenceDate: seen.seconds).formatted(.iso8601)
+            Console.note(
+                "items that expire by \(date) are hidden because the keychain has seen that time, and are left: "
+                    + "'keychainctl doctor --repair' brings them back")
         }
         guard !items.isEmpty else {
             throw KeychainError(.itemNotFound, message: "nothing that has expired is in the keychain and open")

@@ -266,10 +266,11 @@ extension Request {
     var mayBeRepeated: Bool {
         switch self {
         case .authenticated(_, let request): request.mayBeRepeated
-        case .find, .status, .check, .compact, .removeExpired, .expiredItems, .lockStatus, .exportItems, .lock,
+        case .find, .status, .check, .compact, .removeExpired, .lockStatus, .exportItems, .lock,
             .renewLease, .fileKey, .backUpFileKeys, .authenticationStatus, .endTicket, .useKey:
             true
         case .importItems(let request): request.isDryRun
+        case .expiredItems(let items): items.isEmpty
         case .transaction(let request): request.steps.isEmpty
         case .add, .update, .delete, .makeKey, .unlock, .passcode, .rekeyStep, .giveUpStore: false
         }

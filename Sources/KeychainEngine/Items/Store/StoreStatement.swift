@@ -47,13 +47,14 @@ enum StoreStatement: Int, CaseIterable {
     case nextExpiries
     case sightings
     case setSightings, forgetSightings
+    case expiryPosition, setExpiryPosition, forgetExpiryPosition
     case giveUpName
 
     /// The ones whose cost must not grow with the number of items.
     static let searches: [StoreStatement] = [
         .newestHome, .homeByToken, .homeKind, .itemByEntry, .itemByHome, .itemByUUID, .itemByUniqueness, .row,
         .rowWithoutSecret, .rowSize, .sealingGeneration, .nextItem, .nextOutdatedItem, .expiredItems, .passedExpiries,
-        .nextExpiries, .sightings,
+        .nextExpiries, .sightings, .expiryPosition,
     ]
 
     var sql: String {
@@ -130,7 +131,10 @@ enum StoreStatement: Int, CaseIterable {
             "SELECT expires FROM item WHERE expires IS NOT NULL AND expires > ? ORDER BY expires LIMIT 100"
         case .sightings: "SELECT value FROM store WHERE key = 'sightings'"
         case .setSightings: "INSERT OR REPLACE INTO store (key, value) VALUES ('sightings', ?)"
-        case .forgetSightings: "DELETE FROM store WHERE key = 'sightings'"
+        case .forgetSightings: "DELETE FROM store WHERE key IN ('sightings', 'expired')"
+        case .expiryPosition: "SELECT value FROM store WHERE key = 'expired'"
+        case .setExpiryPosition: "INSERT OR REPLACE INTO store (key, value) VALUES ('expired', ?)"
+        case .forgetExpiryPosition: "DELETE FROM store WHERE key = 'expired'"
         case .giveUpName: "UPDATE item SET uniqueness = randomblob(16) WHERE id = ?"
         case .strayEntries: "SELECT count(*) FROM entry WHERE NOT EXISTS (SELECT 1 FROM item WHERE id = entry.item)"
         }
