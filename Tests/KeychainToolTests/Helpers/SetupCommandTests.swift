@@ -324,7 +324,6 @@ import Testing
             ("cargo", ".cargo/config.toml", "\u{feff}[registry]\n"),
             ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers-old = [\"x\"]\n"),
             ("pip", ".config/pip/pip.conf", "[global]\nKeyring-Provider = auto\n"),
-            ("pip", ".config/pip/pip.conf", "[global]\n    timeout = 60\n"),
             ("pip", ".config/pip/pip.conf", "[global]\nkeyring-provider =\n    import\n"),
             ("pip", ".config/pip/pip.conf", "[global]\ntrusted-host =\n    a\n    [global]\n"),
             ("cargo", ".cargo/config.toml", "registry.default = \"x\"\n"),
