@@ -325,7 +325,6 @@ import Testing
             ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers-old = [\"x\"]\n"),
             ("pip", ".config/pip/pip.conf", "[global]\nKeyring-Provider = auto\n"),
             ("pip", ".config/pip/pip.conf", "[global]\nkeyring-provider =\n    import\n"),
-            ("pip", ".config/pip/pip.conf", "[global]\ntrusted-host =\n    a\n    [global]\n"),
             ("cargo", ".cargo/config.toml", "registry.default = \"x\"\n"),
             ("cargo", ".cargo/config.toml", "registry = { default = \"x\" }\n"),
             ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers = [\n  \"cargo:token\",\n]\n"),

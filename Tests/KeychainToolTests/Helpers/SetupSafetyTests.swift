@@ -307,6 +307,7 @@ import Testing
         "Every other value of pip's file is the same after setup, however its lines are indented",
         arguments: [
             "[global]\n\n  timeout = 60\n", "[global]\n# c\n  timeout = 60\n",
+            "[global]\na = 1\n  [global]\n", "[global]\ntrusted-host =\n    a\n    [global]\n",
             "[global]\n  ; c\n\n\ttimeout = 60\n  b = 1\n",
             "[global]\n  a = 1\n", "[global]\n    a = 1\n  b = 2\n      c\n",
             "  [global]\n  a = 1\n", "[global]\n\n  # c\n",
@@ -330,7 +331,7 @@ import Testing
     func otherValuesOfPip() throws {
         try withHelpers { (tool) throws in
             for text in [
-                "[global]\na = 1\n  [global]\n", "[global]\nkeyring-provider =\n\n  import\n",
+                "[global]\nkeyring-provider =\n\n  import\n",
                 "[global]\ra = 1\n  b = 2\n",
                 "[global] ; [x]\na = 1\n",
             ] {
