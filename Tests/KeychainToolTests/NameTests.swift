@@ -107,7 +107,7 @@ import Testing
             #expect(name.status == 44)
             #expect(name.errors.hasSuffix("; 'keychainctl find mail' searches for a part of a name\n"))
             let odd = try tool.run("get", "--", "-dash's")
-            #expect(odd.errors.contains(#"'keychainctl find -- '-dash'\''s'' searches"#), "\(odd.errors)")
+            #expect(odd.errors.contains(#"'keychainctl find -- '-dash'"'"'s'' searches"#), "\(odd.errors)")
         }
     }
 

@@ -4,6 +4,7 @@ enum ShellWord {
     static func argument(_ word: String) -> String { (word.hasPrefix("-") ? "-- " : "") + quoted(word) }
 
     /// As the shell reads it back; bare if it has nothing in it that the shell would take for more.
+    /// Without a backslash, which messages show as two.
     static func quoted(_ word: String) -> String {
         let isPlain =
             !word.isEmpty
@@ -15,6 +16,6 @@ enum ShellWord {
                 default: "-_./:@%+,".utf8.contains(byte)
                 }
             }
-        return isPlain ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
+        return isPlain ? word : "'" + word.replacing("'", with: #"'"'"'"#) + "'"
     }
 }
