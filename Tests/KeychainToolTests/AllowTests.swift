@@ -153,7 +153,8 @@ import Testing
     private static let foreign = [
         ("git init -q .", "is in a repository"), ("mkdir .hg", "is in a repository"),
         ("mkdir ../.jj", "is in a repository"),
-        ("chmod 664 .env", "may be written to by other users"), ("chmod 646 .env", "may be written to by other users"),
+        ("chmod 664 .env", "may be written to by other users, which 'chmod go-w' ends"),
+        ("chmod 646 .env", "may be written to by other users, which 'chmod go-w' ends"),
         ("echo 'gitdir: elsewhere' >.git", "is in a repository"),
     ]
 
@@ -219,6 +220,132 @@ import Testing
             #expect(try tool.shell("cd && $K run --env-file own -- true").status == 0)
             #expect(try tool.shell("cd && mv own clone/env && ln -s clone/env own").status == 0)
             #expect(try tool.shell("cd && $K run --env-file own -- true").status == 1)
+        }
+    }
+
+    @Test("A file whose place cannot be written down may be a repository's, and its permission is not remembered")
+    func hiddenPlace() throws {
+        try withEnvironmentFile { (tool, _) throws in
+            // Reached by links, since an argument is text.
+            let script = """
+                cd; git init -q clone; n=$(printf 'caf\\351'); mkdir "clone/$n"; cp clone/below/.env "clone/$n/.env"
+                ln -s "clone/$n/.env" file; ln -s "clone/$n" directory
+                """
+            #expect(try tool.shell(script).status == 0)
+            for path in ["file", "directory/.env"] {
+                let refused = try tool.shell("cd; $K run --no-masking --env-file \(path) \(Self.show)")
+                #expect(refused.status == 1 && refused.output.isEmpty, "\(path)")
+                #expect(refused.errors.contains("lies in a directory that cannot be looked at"))
+                // What would not help is not advised.
+                #expect(!refused.errors.contains("keychainctl allow"))
+                let once = try tool.shell("cd; $K run --no-masking --allow --env-file \(path) \(Self.show)")
+                #expect(once.text == "secret-value\n")
+                #expect(try tool.shell("cd; $K allow --yes \(path)").status != 0)
+            }
+        }
+    }
+
+    @Test("A file at the end of a path that is too long for the system may be a repository's")
+    func longPath() throws {
+        try withEnvironmentFile { (tool, _) throws in
+            let program = """
+                import os, subprocess, sys
+                os.chdir(os.environ["HOME"])
+                subprocess.run(["git", "init", "-q", "clone"], check=True)
+                os.chdir("clone")
+                for _ in range(25):
+                    os.mkdir("d" * 200)
+                    os.chdir("d" * 200)
+                open(".env", "w").write("API=keychain://generic/api/ada\\n")
+                here = os.open(".", os.O_RDONLY)
+                path = "/proc/self/fd/%d/.env" % here
+                sys.exit(subprocess.run([os.environ["K"], "run", "--no-project", "--env-file", path, "--", "printenv", "API"],
+                    cwd="/", pass_fds=[here]).returncode)
+                """
+            let file = try tool.write(program, to: "long.py")
+            let outcome = try tool.shell("python3 '\(file.path)'; status=$?; rm -rf $HOME/clone; exit $status")
+            #expect(outcome.status == 1 && outcome.output.isEmpty)
+            #expect(outcome.errors.contains("lies in a directory that cannot be looked at"))
+        }
+    }
+
+    @Test("A file of a repository is one on standard input too")
+    func standardInput() throws {
+        try withEnvironmentFile { (tool, file) throws in
+            #expect(try tool.shell("git init -q $HOME/clone").status == 0)
+            let line = "cd $HOME/clone/below && $K run --no-masking --env-file - \(Self.show) <.env"
+            let refused = try tool.shell(line)
+            #expect(refused.status == 1 && refused.errors.contains("\(file.path) is in a repository"))
+            #expect(try tool.shell("$K allow --yes '\(file.path)'").status == 0)
+            #expect(try tool.shell(line).text == "secret-value\n")
+        }
+    }
+
+    @Test(
+        "A file of others without references needs permission as soon as the command gets a secret from elsewhere",
+        arguments: ["reference", "own file", "netrc"])
+    func secretFromElsewhere(source: String) throws {
+        let content = "LEVEL=debug\nPATH=/elsewhere:/usr/bin:/bin\nTOKEN=plain-secret\n"
+        try withEnvironmentFile(content) { (tool, _) throws in
+            #expect(try tool.run("add", "internet", "--server", "h", "--account", "ada").status == 0)
+            let options = [
+                "reference": "", "own file": "--env-file $HOME/own", "netrc": "--netrc --machine h",
+            ]
+            let reference = "API=keychain://generic/api/ada"
+            let script = """
+                git init -q $HOME/clone && cd $HOME/clone/below && echo '\(reference)' >$HOME/own
+                \(source == "reference" ? "export \(reference)" : "")
+                $K run --no-masking \(options[source] ?? "") --env-file .env -- sh -c 'echo $LEVEL'
+                """
+            let refused = try tool.shell(script)
+            #expect(refused.status == 1 && refused.output.isEmpty)
+            #expect(refused.errors.contains("is in a repository"))
+            // The variables that decide what is run are shown; others may be secrets.
+            let allowed = try tool.shell("$K allow --yes $HOME/clone/below/.env")
+            #expect(allowed.text.contains("  PATH  = /elsewhere:/usr/bin:/bin\n"))
+            #expect(allowed.text.contains("  TOKEN  = …\n") && !allowed.text.contains("plain-secret"))
+            #expect(try tool.shell(script).text == "debug\n")
+        }
+    }
+
+    @Test("The command that is advised works as it stands, with its store and an odd path")
+    func advice() throws {
+        try withEnvironmentFile { (tool, file) throws in
+            let script = """
+                cd && mv clone "it's a clone" && cd "it's a clone" && git init -q . && mv "$XDG_DATA_HOME" other
+                mv other "$HOME/an other" && cd below
+                line() { $K run --no-masking --store "$HOME/an other/keychain" --env-file .env \(Self.show); }
+                line 2>$HOME/said && exit 1
+                tr -d '\\n' <$HOME/said | sed "s/  */ /g; s/.*look at it with '\\(keychainctl allow.*\\)', let it .*/\\1/" >$HOME/advice
+                keychainctl() { $K "$@" --yes; }
+                . $HOME/advice && line
+                """
+            let outcome = try tool.shell(script)
+            #expect(outcome.text.hasSuffix("secret-value\n"), "\(outcome.errors)")
+        }
+    }
+
+    @Test("A question is seen at the terminal where errors go to a file")
+    func questionBesideErrors() throws {
+        try withEnvironmentFile { (tool, file) throws in
+            #expect(try tool.shell("git init -q $HOME/clone").status == 0)
+            let line = "exec $K run --env-file '\(file.path)' -- true 2>$HOME/log"
+            let session = try TerminalSession(tool, program: "/bin/sh", words: ["-c", line], showsOutput: true)
+            try session.answer("Type yes to go on: ", "yes")
+            #expect(try session.end() == 0)
+            #expect(session.transcript.contains("the secret of the generic password service api, account ada"))
+            #expect(session.transcript.contains("is in a repository"))
+        }
+    }
+
+    @Test("References come last before the question, behind any number of plain values")
+    func referencesLast() throws {
+        let plain = (1...300).map { "PLAIN\($0)=x\n" }.joined()
+        try withEnvironmentFile("API=keychain://generic/api/ada\nBASH_ENV=./x\n" + plain) { (tool, file) throws in
+            let lines = try tool.run("allow", "--yes", file.path).text.split(separator: "\n")
+            #expect(lines.count == 303)
+            #expect(lines.last == "  API  the secret of the generic password service api, account ada")
+            #expect(lines.dropLast().last == "  BASH_ENV  = ./x")
         }
     }
 

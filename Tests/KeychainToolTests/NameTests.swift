@@ -106,6 +106,8 @@ import Testing
             let name = try tool.run("get", "mail")
             #expect(name.status == 44)
             #expect(name.errors.hasSuffix("; 'keychainctl find mail' searches for a part of a name\n"))
+            let odd = try tool.run("get", "--", "-dash's")
+            #expect(odd.errors.contains(#"'keychainctl find -- '-dash'"'"'s'' searches"#), "\(odd.errors)")
         }
     }
 

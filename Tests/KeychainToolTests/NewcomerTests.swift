@@ -32,7 +32,6 @@ import Testing
                 block("README.md", after: "## Install", number: 1), block("docs/guide.md", after: "## Every day"),
             ].joined(separator: "\n")
             let session = try TerminalSession(tool, program: "/bin/sh", words: ["-ec", script], showsOutput: true)
-            for question in ["Secret for", "The same again"] { try session.answer(question, "MFRGG") }
             #expect(try session.end() == 0, "\(session.transcript)")
             #expect(session.lines.contains { $0.hasPrefix("hunter2") })
             #expect(try tool.run("find", "--json").objects.count == 2)

@@ -149,13 +149,14 @@ import Testing
                 ("port.example", ["--protocol", "https", "--port", "8443"]), ("path.example", ["--path", "/p"]),
                 ("usual.example", ["--protocol", "https", "--port", "443"]), ("any.example", ["--port", "8080"]),
                 ("two.example", ["--protocol", "https"]), ("two.example", ["--protocol", "ftp"]),
+                ("Three.example", ["--protocol", "https"]), ("three.example", ["--protocol", "ftp"]),
             ] {
                 let words = ["add", "internet", "--server", server, "--account", "ada"] + options
                 #expect(try tool.run(words: words, input: Data("pw".utf8)).status == 0)
             }
             let all = try tool.run("run", "--no-masking", "--netrc", "--", "sh", "-c", "cat $NETRC")
             #expect(all.text == "machine usual.example login ada password pw\n")
-            #expect(all.errors.contains("5 passwords left out"))
+            #expect(all.errors.contains("7 passwords left out"))
             for server in ["port.example", "path.example", "any.example", "two.example"] {
                 let one = try tool.run("run", "--netrc", "--machine", server, "--", "echo", "started")
                 #expect(one.status == 206 && one.output.isEmpty, "\(server)")

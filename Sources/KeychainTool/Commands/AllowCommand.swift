@@ -30,7 +30,7 @@ struct AllowCommand: ParsableCommand {
         let report = ReferenceReport(file)
         if !json { for line in report.lines { try Console.write(line + "\n") } }
         if !yes {
-            if json { for line in report.lines { Console.note(line) } }
+            if json || !Console.outputIsTerminal { Console.show(report.lines) }
             try Confirmation.require(
                 "'keychainctl run' will give these to commands "
                     + (place.isProject
@@ -53,7 +53,7 @@ struct DenyCommand: ParsableCommand {
     func run() throws { try place.deny(store, json: json) }
 }
 
-/// Which file a command is about.
+/// The file that `allow` or `deny` is about.
 struct ProjectPlace: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -74,7 +74,7 @@ struct ProjectPlace: ParsableArguments {
         isProject ? try ReferenceFile(project: try resolvedPath()) : try ReferenceFile(environment: try resolvedPath())
     }
 
-    /// Without links in its directory. A keychain.toml need not be there, and may be a link, which reading it refuses.
+    /// The file's path, without links in its directory. A keychain.toml may be missing, or a link: reading refuses a link.
     private func resolvedPath() throws -> String {
         guard let path else {
             let directory = try ReferenceFile.workingDirectory()

@@ -62,7 +62,8 @@ struct DeleteCommand: ParsableCommand {
         try Console.write(json ? report.text + "\n" : "\(counted(count, "item")) deleted\n")
         if let name = filter.name, Console.errorIsTerminal, try OneTimeItem.isBeside(name, session) {
             Console.note(
-                "note: its key for one-time codes is left; 'keychainctl rm \(OneTimeItem.prefix)\(name)' deletes it")
+                "note: its key for one-time codes is left; 'keychainctl rm \(ShellWord.quoted(OneTimeItem.prefix + name))' deletes it"
+            )
         }
     }
 

@@ -43,9 +43,7 @@ struct DoctorCommand: ParsableCommand {
             let report = try mend()
             diagnosis = try diagnose()
             diagnosis.repair = report
-        } else if repair && hasSeenLater {
-            // That was all.
-        } else if repair && !json {
+        } else if repair && !hasSeenLater && !json {
             Console.note("there is nothing that a repair would mend")
         }
         if compact {

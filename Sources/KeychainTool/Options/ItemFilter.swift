@@ -102,7 +102,8 @@ struct ItemFilter: ParsableArguments {
             return try body()
         } catch let error as KeychainError where error.code == .itemNotFound && !asked.isEmpty {
             let title = itemClasses.count == 1 ? itemClasses[0].title : "item"
-            let advice = isSearch ? "" : name.map { "; 'keychainctl find \($0)' searches for a part of a name" } ?? ""
+            let words = name.map(ShellWord.argument)
+            let advice = isSearch ? "" : words.map { "; 'keychainctl find \($0)' searches for a part of a name" } ?? ""
             throw KeychainError(
                 .itemNotFound, message: "no \(title) matches \(asked)\(advice)", cause: error)
         }

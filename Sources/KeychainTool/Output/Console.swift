@@ -90,8 +90,31 @@ enum Console {
     }
 
     /// A question, whose answer goes on the same line.
-    static func ask(_ question: String) {
-        writeError(TerminalText.escape(question))
+    static func ask(_ question: String) { writeToPerson(TerminalText.escape(question)) }
+
+    /// Lines that a person sees before a question. They are escaped already.
+    static func show(_ lines: [String]) { for line in lines { writeToPerson(line + "\n") } }
+
+    /// A note that a question is about.
+    static func noteBeforeQuestion(_ message: String) {
+        if errorIsTerminal { return note(message) }
+        writeToPerson(TerminalText.fold(TerminalText.escape(message), indent: 2, width: .max) + "\n")
+    }
+
+    /// Whether a person who types sees questions.
+    static var canAsk: Bool { SecretInput.isTerminal && questions != nil }
+
+    /// Standard error, or the terminal of standard input where errors go elsewhere. nil: neither is a terminal.
+    private static let questions: Int32? = {
+        if errorIsTerminal { return STDERR_FILENO }
+        guard isatty(STDIN_FILENO) == 1 else { return nil }
+        let terminal = open("/proc/self/fd/\(STDIN_FILENO)", O_WRONLY | O_NOCTTY | O_CLOEXEC)
+        return terminal < 0 ? nil : terminal
+    }()
+
+    private static func writeToPerson(_ text: String) {
+        var text = text
+        _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: questions ?? STDERR_FILENO) }
     }
 
     /// Puts a text in the place of the terminal's present line.
@@ -99,7 +122,8 @@ enum Console {
         writeError("\r" + TerminalText.escape(text))
     }
 
-    static func endLine() { writeError("\n") }
+    /// Behind a question that was not answered with a line.
+    static func endLine() { writeToPerson("\n") }
 
     /// A line that has nothing in it that a terminal would obey, but for colours of ours.
     static func writeErrorLine(_ line: String) { writeError(line + "\n") }
@@ -117,7 +141,7 @@ enum Console {
     }
 
     /// - Returns: 0 or an errno value.
-    private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+    static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var rest = bytes[...]
         while !rest.isEmpty {
             let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)

@@ -9,11 +9,13 @@ internal import SwiftKeychain
 /// Which files that name secrets this user has looked at and allowed: the file `allowed` beside the device key.
 struct AllowedFiles {
     private let url: URL
+    private let store: StoreOptions
     private let files = SystemFiles()
     /// More than anybody allows.
     private static let mostBytes = 16 << 20
 
     init(_ store: StoreOptions) throws(KeychainError) {
+        self.store = store
         url = try StoreLocation(store.configuration).deviceKeyDirectory.appendingPathComponent("allowed")
     }
 
@@ -25,21 +27,24 @@ struct AllowedFiles {
     /// - Throws: a ``ToolFailure`` if it is not allowed, `.userCancelled` if the person declines.
     func require(_ file: ReferenceFile, otherwise: String, mayAsk: Bool) throws {
         guard let objection = try objection(to: file) else { return }
-        guard mayAsk && Confirmation.isPossible else {
+        guard mayAsk && file.isNameable && Confirmation.isPossible else {
+            let look = file.isNameable ? "look at it with '\(command(file))'" : "look at it"
             throw ToolFailure(
-                message:
-                    "\(file.path) \(objection): look at it with '\(Self.command(file))', let it count this once with "
-                    + "--allow, or \(otherwise)")
+                message: "\(file.path) \(objection): \(look), let it count this once with --allow, or \(otherwise)")
         }
-        for line in ReferenceReport(file).lines { Console.writeErrorLine(line) }
+        Console.show(ReferenceReport(file).lines)
         try Confirmation.require(
             "\(file.path) \(objection). 'keychainctl run' will give these secrets to commands that are started with it, "
                 + "until it changes", else: "it is not allowed")
         try allow(file)
     }
 
-    private static func command(_ file: ReferenceFile) -> String {
-        if case .project = file.content { "keychainctl allow" } else { "keychainctl allow \(file.path)" }
+    /// A line for the shell.
+    private func command(_ file: ReferenceFile) -> String {
+        let options = [("--store", store.storeDirectory), ("--device-key", store.deviceKeyDirectory)]
+            .flatMap { option, value in value.map { [option, $0] } ?? [] }
+        let path: [String] = if case .project = file.content { [] } else { [file.path] }
+        return (["keychainctl", "allow"] + options + path).map(ShellWord.quoted).joined(separator: " ")
     }
 
     private func objection(to file: ReferenceFile) throws -> String? {
@@ -51,7 +56,14 @@ struct AllowedFiles {
         }
     }
 
+    /// - Throws: `.parameter` if the file has no path by which it is found again.
     func allow(_ file: ReferenceFile) throws {
+        guard file.isNameable else {
+            throw KeychainError(
+                .parameter,
+                message: "\(file.path) has no path that can be remembered: nothing was allowed. It has to be a file "
+                    + "whose whole path is UTF-8 text of less than 4 KiB")
+        }
         try change { $0[file.path] = file.digest }
     }
 

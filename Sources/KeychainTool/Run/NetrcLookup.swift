@@ -68,11 +68,18 @@ struct NetrcLookup {
     }
 }
 
+extension Item {
+    /// Readers of a netrc compare the names of servers without regard to capitals.
+    fileprivate var serverInSmallLetters: String? {
+        if case .text(let server)? = attributes[.server] { server.lowercased() } else { nil }
+    }
+}
+
 extension [Item] {
     /// Whether one of them is for the same server by another protocol: a line of a netrc holds for both.
     fileprivate func haveOtherProtocol(_ item: Item) -> Bool {
         contains {
-            $0.attributes[.server] == item.attributes[.server]
+            $0.serverInSmallLetters == item.serverInSmallLetters
                 && $0.attributes[.internetProtocol] != item.attributes[.internetProtocol]
         }
     }

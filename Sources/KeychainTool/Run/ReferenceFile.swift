@@ -12,6 +12,8 @@ struct ReferenceFile {
     private static let mostBytes = 4 << 20
 
     let path: String
+    /// Whether the path is a whole one by which the file is found again, so that a permission can be remembered for it.
+    let isNameable: Bool
     let content: ReferenceContent
     /// SHA-256 in hexadecimal digits.
     let digest: String
@@ -27,6 +29,7 @@ struct ReferenceFile {
         defer { close(descriptor) }
         let bytes = try Self.read(descriptor, path, limit: ProjectFile.mostBytes, "64 KiB")
         self.path = path
+        isNameable = true
         content = .project(try Self.parse(bytes, path) { (bytes) throws(SyntaxFlaw) in try ProjectFile(bytes) })
         digest = Self.digest(bytes)
         objection = "is not allowed"
@@ -41,12 +44,11 @@ struct ReferenceFile {
         defer { if !isInput { close(descriptor) } }
         let bytes = try Self.read(descriptor, path, limit: Self.mostBytes, "4 MiB")
         let file = try Self.parse(bytes, path) { (bytes) throws(SyntaxFlaw) in try EnvironmentFile(bytes) }
-        // A pipe has no path of its own.
-        self.path = (try? Self.withoutLinks(path)) ?? path
+        let place = FilePlace(descriptor)
+        (self.path, isNameable) = (place.path ?? path, place.path != nil)
         content = .environment(file)
         digest = Self.digest(bytes)
-        let hasReferences = file.variables.contains { ItemReference.isMeant(by: $0.value) }
-        objection = hasReferences && !isInput ? Self.objection(descriptor, [path, self.path]) : nil
+        objection = place.objection ?? (isInput ? nil : FilePlace.objection(toDirectory: FilePath.directory(of: path)))
     }
 
     // MARK: Reading
@@ -86,30 +88,6 @@ struct ReferenceFile {
             let digits = String(byte, radix: 16)
             return digits.count == 1 ? "0" + digits : digits
         }.joined()
-    }
-
-    // MARK: Whose it is
-
-    /// Who else may have written an open file: nil if nobody.
-    private static func objection(_ descriptor: Int32, _ paths: [String]) -> String? {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return "cannot be looked at" }
-        if status.st_uid != geteuid() { return "belongs to another user" }
-        if status.st_mode & 0o022 != 0 { return "may be written to by other users" }
-        return paths.contains(where: isInRepository) ? "is in a repository" : nil
-    }
-
-    /// The directories by which git, Mercurial, Jujutsu and Subversion know their work trees.
-    private static let repositories = [".git", ".hg", ".jj", ".svn"]
-
-    private static func isInRepository(_ path: String) -> Bool {
-        guard var directory = try? withoutLinks(FilePath.directory(of: path)) else { return false }
-        while true {
-            var status = stat()
-            if repositories.contains(where: { lstat(FilePath.join(directory, $0), &status) == 0 }) { return true }
-            if directory == "/" || !FilePath.isAbsolute(directory) { return false }
-            directory = FilePath.directory(of: directory)
-        }
     }
 
     // MARK: Paths
@@ -160,11 +138,28 @@ enum ReferenceContent {
         }
     }
 
+    var isProject: Bool { if case .project = self { true } else { false } }
+
     /// A line for the shell.
     var command: String? { if case .project(let file) = self { file.command } else { nil } }
 
-    /// Whether a value may be shown. In an env file it may be a secret.
-    func shows(_ value: String) -> Bool {
-        if case .environment = self { ItemReference.isMeant(by: value) } else { true }
+    /// Whether a value may be shown. In an env file it may be a secret, unless it decides what is run.
+    func shows(_ variable: NamedValue) -> Bool {
+        isProject || ItemReference.isMeant(by: variable.value) || variable.decidesWhatIsRun
+    }
+}
+
+extension NamedValue {
+    private static let deciding: Set = [
+        "PATH", "ENV", "BASH_ENV", "SHELL", "SHELLOPTS", "BASHOPTS", "IFS", "PS4", "PROMPT_COMMAND", "ZDOTDIR", "HOME",
+        "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "PERL5LIB", "PERL5OPT", "PERLLIB", "RUBYLIB", "RUBYOPT",
+        "NODE_OPTIONS", "NODE_PATH", "JAVA_TOOL_OPTIONS", "GCONV_PATH", "EDITOR", "VISUAL", "PAGER", "GIT_SSH",
+        "GIT_SSH_COMMAND", "GIT_EXEC_PATH", "GIT_ASKPASS", "SSH_ASKPASS", "MAKEFLAGS", "CC", "CXX", "RUSTC_WRAPPER",
+    ]
+    private static let decidingStarts = ["LD_", "BASH_FUNC_"]
+
+    /// Whether programs are known to run something because of the variable.
+    var decidesWhatIsRun: Bool {
+        Self.deciding.contains(name) || Self.decidingStarts.contains { name.hasPrefix($0) }
     }
 }

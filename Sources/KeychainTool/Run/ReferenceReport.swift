@@ -8,10 +8,15 @@ struct ReferenceReport {
 
     init(_ file: ReferenceFile) { (path, content) = (file.path, file.content) }
 
+    /// The weightiest last, which a terminal shows right above the question.
     var lines: [String] {
+        let hidden = content.variables.filter { !content.shows($0) }.map { "  \($0.name)  = …" }
+        let shown = content.variables.filter { content.shows($0) }
+        let plain = shown.filter { !ItemReference.isMeant(by: $0.value) }
+        let references = shown.filter { ItemReference.isMeant(by: $0.value) }
         let lines =
-            [path] + (content.command.map { ["  runs  \($0)"] } ?? [])
-            + content.variables.map { "  \($0.name)  \(content.shows($0.value) ? Self.words(for: $0.value) : "= …")" }
+            [path] + hidden + (plain + references).map { "  \($0.name)  \(Self.words(for: $0.value))" }
+            + (content.command.map { ["  runs  \($0)"] } ?? [])
         return lines.map { TerminalText.escape($0) }
     }
 
@@ -31,7 +36,7 @@ struct ReferenceReport {
             ("command", content.command.map(JSONValue.string) ?? .null),
             (
                 "environment",
-                .object(content.variables.map { ($0.name, content.shows($0.value) ? .string($0.value) : .null) })
+                .object(content.variables.map { ($0.name, content.shows($0) ? .string($0.value) : .null) })
             ),
         ])
     }

@@ -16,35 +16,51 @@ final class RunPlan {
         self.options = options
         var environment = RunEnvironment()
         let files = try Self.files(options)
-        for file in files {
+        for (file, _) in files {
             for variable in file.content.variables { environment.set(variable, from: file.path) }
         }
-        let line = files.lazy.compactMap(\.content.command).first
+        let line = files.lazy.compactMap(\.file.content.command).first
         guard line != nil || !options.command.isEmpty else {
             throw ValidationError("There is no command: write it behind --, as in 'keychainctl run -- make'.")
         }
         command = options.command.isEmpty ? line : nil
         references = try environment.references(only: options.only.isEmpty ? nil : options.only)
         self.environment = environment
+        try requirePermission(files)
         try requireReferences()
     }
 
-    /// The project's file and the env files, which may all give secrets to the command.
-    private static func files(_ options: RunCommand) throws -> [ReferenceFile] {
-        do {
-            var files: [(file: ReferenceFile, otherwise: String)] = []
+    /// With a way to do without the file.
+    private typealias NamedFile = (file: ReferenceFile, otherwise: String)
+
+    /// The project's file and the env files.
+    private static func files(_ options: RunCommand) throws -> [NamedFile] {
+        try sayingThatNothingWasStarted {
+            var files: [NamedFile] = []
             if !options.noProject,
                 let path = ReferenceFile.projectPath(in: try ReferenceFile.workingDirectory())
             {
                 files.append((try ReferenceFile(project: path), "leave it out with --no-project"))
             }
-            files += try options.environmentFiles.map { (try ReferenceFile(environment: $0), "leave it out") }
-            let allowed = try AllowedFiles(options.store)
-            for (file, otherwise) in files where !options.allow {
+            return files + (try options.environmentFiles.map { (try ReferenceFile(environment: $0), "leave it out") })
+        }
+    }
+
+    /// A project's file always needs permission. An env file needs it as soon as the command gets a secret, wherever the
+    /// reference to that stands: each of its variables, PATH for example, may decide what gets the secret.
+    private func requirePermission(_ files: [NamedFile]) throws {
+        if options.allow { return }
+        let hasSecrets = !references.isEmpty || options.netrc
+        let allowed = try AllowedFiles(options.store)
+        try Self.sayingThatNothingWasStarted {
+            for (file, otherwise) in files where hasSecrets || file.content.isProject {
                 try allowed.require(file, otherwise: otherwise, mayAsk: !options.authentication.noInteraction)
             }
-            return files.map(\.file)
-        } catch let error as KeychainError {
+        }
+    }
+
+    private static func sayingThatNothingWasStarted<R>(_ body: () throws -> R) throws -> R {
+        do { return try body() } catch let error as KeychainError {
             throw KeychainError(error.code, message: "\(error.message). Nothing was started", cause: error)
         }
     }

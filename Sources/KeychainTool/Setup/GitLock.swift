@@ -25,7 +25,10 @@ struct GitLock {
             let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
             if descriptor >= 0 {
                 defer { close(descriptor) }
-                return try FileHandle(fileDescriptor: descriptor).write(contentsOf: Self.content)
+                let failure = Self.content.withUnsafeBytes { Console.writeAll($0, to: descriptor) }
+                if failure == 0 { return }
+                unlink(path)
+                throw KeychainError(file: path, "write", failure)
             }
             guard errno == EEXIST else { throw KeychainError(file: path, "make", errno) }
             guard turn * Self.milliseconds.wait < Self.milliseconds.limit else {
@@ -37,7 +40,8 @@ struct GitLock {
         }
     }
 
-    /// Removes the lock of a command that was killed. Commands of ours take turns.
+    /// Removes the lock of a command that was killed. One `setup` runs at a time (``SetupRecord/withLock(_:_:)``), so that
+    /// no other one has it.
     func removeLeftover() {
         if let file = try? SetupFile(path), file.content == Self.content { unlink(path) }
     }

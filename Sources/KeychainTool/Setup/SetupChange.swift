@@ -62,13 +62,30 @@ struct SetupChange: Codable, Equatable {
             guard symlink(target, path) == 0 else { throw KeychainError(file: path, "make", errno) }
             return
         }
-        trace = try withLock {
-            let file = try SetupFile(path)
+        trace = try carryOut { file in
             let former = file.content ?? Data()
             let new = try naming { try content.applied(to: former) }
-            try file.replace(with: new)
-            return TextEdit(from: former, to: new).map { Trace(edit: $0, digest: Self.digest(new)) }
+            let trace = TextEdit(from: former, to: new).map { Trace(edit: $0, digest: Self.digest(new)) }
+            return (trace, { try file.replace(with: new) })
         }
+    }
+
+    private static let tries = 20
+
+    /// Plans a change of the file, and makes it while the tool itself does not change the file. git fails where it finds the
+    /// lock, so that the lock is not held while the change is planned; a file that has changed meanwhile is planned for anew.
+    private func carryOut<R>(_ plan: (SetupFile) throws -> (result: R, change: () throws -> Void)) throws -> R {
+        for _ in 0..<Self.tries {
+            let file = try SetupFile(path)
+            let (result, change) = try plan(file)
+            let isDone = try withLock {
+                guard try SetupFile(path).content == file.content else { return false }
+                try change()
+                return true
+            }
+            if isDone { return result }
+        }
+        throw ToolFailure(message: "\(path) is changed by another program all the time: try again")
     }
 
     /// Does `body` while the tool itself does not change the file, as far as it has a lock.
@@ -88,21 +105,13 @@ struct SetupChange: Codable, Equatable {
             guard unlink(path) == 0 else { throw KeychainError(file: path, "remove", errno) }
             return true
         }
-        return FilePath.permits(path, F_OK) ? try withLock { try takeBackSetting() } : false
+        return FilePath.permits(path, F_OK) ? try carryOut(planToTakeBack) : false
     }
 
-    private func takeBackSetting() throws -> Bool {
-        let file = try SetupFile(path)
-        guard let present = file.content, let former = try former(of: present) else { return false }
-        if isNew && content.isNothing(former) {
-            guard try SetupFile(path).content == present else {
-                throw ToolFailure(message: "\(path) was changed by another program meanwhile: try again")
-            }
-            guard unlink(file.path) == 0 else { throw KeychainError(file: path, "remove", errno) }
-        } else {
-            try file.replace(with: former)
-        }
-        return true
+    private func planToTakeBack(_ file: SetupFile) throws -> (result: Bool, change: () throws -> Void) {
+        guard let present = file.content, let former = try former(of: present) else { return (false, {}) }
+        guard isNew && content.isNothing(former) else { return (true, { try file.replace(with: former) }) }
+        return (true, { guard unlink(file.path) == 0 else { throw KeychainError(file: path, "remove", errno) } })
     }
 
     private func former(of present: Data) throws -> Data? {

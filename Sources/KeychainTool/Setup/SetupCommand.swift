@@ -59,7 +59,7 @@ struct SetupCommand: ParsableCommand {
         switch error {
         case let error as ToolFailure: error.message ?? ""
         case let error as KeychainError: error.message
-        default: "\(error)"
+        default: error.localizedDescription
         }
     }
 

@@ -86,7 +86,7 @@ struct SetupFile {
     /// Removes the unfinished file of a command that was killed: it may have passwords in it.
     func removeLeftover() { atomicFile(like: nil).removeLeftover() }
 
-    /// Commands take turns (``SetupRecord/withLock(_:_:)``).
+    /// One `setup` writes at a time (``SetupRecord/withLock(_:_:)``), so that the name of the new file is its own.
     private func atomicFile(like model: Int32?) -> AtomicFile {
         let name = ".\(FilePath.name(of: path)).keychain-setup"
         return AtomicFile(locked: URL(fileURLWithPath: path), temporaryName: name, model: model, SystemFiles())

@@ -259,6 +259,96 @@ import Testing
         }
     }
 
+    @Test("git is not kept from its file while the change is worked out")
+    func shortLock() throws {
+        try withGit { (plain) throws in
+            var tool = plain
+            let look = "test ! -e $HOME/.gitconfig.lock || echo locked >>$HOME/found"
+            let program = try tool.write("#!/bin/sh\n\(look)\nexec /usr/bin/git \"$@\"\n", to: "bin/git", mode: 0o755)
+            tool.variables["PATH"] =
+                program.deletingLastPathComponent().path + ":" + tool.variables["PATH", default: ""]
+            #expect(try tool.run("setup", "git").status == 0)
+            _ = try tool.shell("printf '[core]\\n\\tx = 1\\n' >>$HOME/.gitconfig")
+            #expect(try tool.run("setup", "--undo", "git").status == 0)
+            #expect(!FileManager.default.fileExists(atPath: tool.home.appendingPathComponent("found").path))
+        }
+    }
+
+    @Test("A lock that cannot be written is not left, and the message is one for people")
+    func fullDisk() throws {
+        try withGit { (tool) throws in
+            #expect(try tool.run("setup", "git").status == 0)
+            let outcome = try tool.shell("trap '' XFSZ; ulimit -f 0; $K setup --undo git")
+            #expect(outcome.status != 0 && outcome.errors.contains(".gitconfig.lock"))
+            #expect(!outcome.errors.contains("Cocoa") && !outcome.errors.contains("Domain"))
+            #expect(try !tool.shell("ls -a $HOME").text.contains(".lock"))
+            let undone = try tool.run("setup", "--undo", "git")
+            #expect(undone.status == 0 && undone.errors.isEmpty)
+        }
+    }
+
+    // MARK: pip, as Python reads its file
+
+    /// Prints what Python's configparser finds in a file, but for the one setting.
+    private static let readAsPip = """
+        import configparser, sys
+        file = configparser.RawConfigParser()
+        file.read(sys.argv[1], encoding="utf-8")
+        print([(s, o, v) for s in file.sections() for o, v in file.items(s) if o != "keyring-provider"])
+        print(file.get("global", "keyring-provider", fallback=None), file=sys.stderr)
+        """
+
+    private func readAsPip(_ tool: Tool) throws -> Tool.Outcome {
+        let program = try tool.write(Self.readAsPip, to: "read.py")
+        return try tool.shell("python3 '\(program.path)' $HOME/.config/pip/pip.conf")
+    }
+
+    @Test(
+        "Every other value of pip's file is the same after setup, however its lines are indented",
+        arguments: [
+            "[global]\n\n  timeout = 60\n", "[global]\n# c\n  timeout = 60\n",
+            "[global]\na = 1\n  [global]\n", "[global]\ntrusted-host =\n    a\n    [global]\n",
+            "[global]\n  ; c\n\n\ttimeout = 60\n  b = 1\n",
+            "[global]\n  a = 1\n", "[global]\n    a = 1\n  b = 2\n      c\n",
+            "  [global]\n  a = 1\n", "[global]\n\n  # c\n",
+            "[global]\na =\n\n  1\n\n  # c\n  2\n[install]\n  b = 1\n", "[install]\n  a = 1\n\n",
+            "[global]\n  keyring-provider = auto\n  a = 1\n", "[global]\n\u{a0}a = 1\n", "[global]\r\n\r\n  a = 1\r\n",
+        ])
+    func valuesOfPip(text: String) throws {
+        try withHelpers { (tool) throws in
+            let file = try tool.write(text, to: ".config/pip/pip.conf")
+            let before = try readAsPip(tool)
+            #expect(try tool.run("setup", "pip").status == 0)
+            let after = try readAsPip(tool)
+            #expect(after.output == before.output && after.errors == "subprocess\n")
+            #expect(try tool.run("setup", "pip").text.hasPrefix("pip: set up"))
+            #expect(try tool.run("setup", "--undo", "pip").status == 0)
+            #expect(try Data(contentsOf: file) == Data(text.utf8))
+        }
+    }
+
+    @Test("A setting that pip would read as more is not written, and not taken back")
+    func otherValuesOfPip() throws {
+        try withHelpers { (tool) throws in
+            for text in [
+                "[global]\nkeyring-provider =\n\n  import\n",
+                "[global]\ra = 1\n  b = 2\n",
+                "[global] ; [x]\na = 1\n",
+            ] {
+                let file = try tool.write(text, to: ".config/pip/pip.conf")
+                let outcome = try tool.run("setup", "pip")
+                #expect(outcome.status == 1, "\(text)")
+                #expect(try Data(contentsOf: file) == Data(text.utf8))
+            }
+            try tool.write("[global]\n", to: ".config/pip/pip.conf")
+            #expect(try tool.run("setup", "pip").status == 0)
+            let changed = "[global]\na = 1\nkeyring-provider = subprocess\n  x\n"
+            let file = try tool.write(changed, to: ".config/pip/pip.conf")
+            #expect(try tool.run("setup", "--undo", "pip").errors.contains("by hand"))
+            #expect(try Data(contentsOf: file) == Data(changed.utf8))
+        }
+    }
+
     // MARK: What is found and told
 
     @Test("A relative directory in the PATH is nobody's: no helper is found there, and no git")

@@ -17,8 +17,8 @@ struct ConfigurationLines {
         /// Without its end.
         var content: Substring { text.last?.isNewline == true ? text.dropLast() : text }
 
-        /// Whether it begins with a space, and has something behind it.
-        var isIndented: Bool { !trimmed.isEmpty && text.first.map { " \t".contains($0) } ?? false }
+        /// The space that it begins with.
+        var indent: String { String(text.prefix { " \t".contains($0) }) }
 
         /// Whether it gives the key a value.
         func sets(_ key: String) -> Bool {
@@ -70,38 +70,12 @@ struct ConfigurationLines {
         lines.contains { !"#;".contains($0.trimmed.first ?? "#") && $0.text.contains(text) }
     }
 
-    /// Whether the line behind one begins with a space, with which INI goes on with a value.
-    func isContinued(_ line: Line) -> Bool {
-        let next = lines.first { $0.offset == line.offset + line.text.utf8.count }
-        return next.map { $0.isIndented } ?? false
-    }
-
     /// nil: the section is not there.
     func header(of section: String) -> Line? { lines.last { $0.isHeader && $0.section == section } }
 
     /// Whether a line may be the section's header in a form that is not read as one.
     func mayHaveOther(_ section: String) -> Bool {
         lines.contains { !$0.isHeader && $0.trimmed.hasPrefix("[") && $0.text.contains(section) }
-    }
-
-    /// The first line, counted from 1, that INI has no place for as Python reads it: without a section, without a value, or with
-    /// a name that was there before. nil: there is none.
-    var flaw: Int? {
-        var sections: Set<String> = []
-        var keys: Set<String> = []
-        var isInValue = false
-        for (number, line) in lines.enumerated() where !"#;".contains(line.trimmed.first ?? "#") {
-            if line.isIndented && isInValue { continue }
-            isInValue = !line.isHeader
-            let name = line.trimmed.prefix { !"=:".contains($0) }
-            let key = line.section + "\0" + name.lowercased().filter { !" \t".contains($0) }
-            let isSound =
-                line.isHeader
-                ? sections.insert(line.section).inserted
-                : !line.section.isEmpty && name.count < line.trimmed.count && !name.isEmpty && keys.insert(key).inserted
-            if !isSound { return number + 1 }
-        }
-        return nil
     }
 
     /// One more line in a section, right behind its header; with its header at the end of the text if there is none.

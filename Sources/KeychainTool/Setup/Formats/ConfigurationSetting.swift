@@ -12,17 +12,24 @@ struct ConfigurationSetting: Codable, Equatable {
     let replaced: String?
     /// Whether its section was not there.
     let makesSection: Bool
+    /// Whether Python's configparser reads the file: then an edit that it reads as more than this setting is not made.
+    /// nil: no.
+    private let isINI: Bool?
 
     /// - Parameter replaced: The line in its place; nil: there is none.
     init(
         _ line: String, key: String, mark: String, in section: String, of lines: ConfigurationLines,
-        replacing replaced: String?
+        replacing replaced: String?, isINI: Bool? = nil
     ) {
+        self.isINI = isINI
         (self.line, self.key, self.mark, self.section, self.replaced) = (line, key, mark, section, replaced)
         makesSection = !section.isEmpty && lines.header(of: section) == nil
     }
 
-    func applied(to content: Data) throws -> Data {
+    /// - Throws: ``ToolFailure`` with the end of a sentence that begins with the file, also below.
+    func applied(to content: Data) throws -> Data { try checked(edited(content), against: content, line) }
+
+    private func edited(_ content: Data) throws -> Data {
         let lines = ConfigurationLines(try SetupFile.text(of: content))
         guard let replaced else { return lines.adding(line, to: section).applied(to: content) }
         guard let former = sole(lines.lines.filter { isInSection($0) && $0.content == replaced }) else {
@@ -32,6 +39,20 @@ struct ConfigurationSetting: Codable, Equatable {
     }
 
     func takenBack(from content: Data) throws -> Data? {
+        try withoutLine(content).map { try checked($0, against: content, replaced) }
+    }
+
+    /// - Parameter line: The one that sets the key in `new`; nil: none.
+    private func checked(_ new: Data, against content: Data, _ line: String?) throws -> Data {
+        guard isINI == true else { return new }
+        let (before, after) = (try INIText(SetupFile.text(of: content)), try INIText(SetupFile.text(of: new)))
+        guard after.isSame(as: before, but: key, in: section, with: line.flatMap(INIText.value)) else {
+            throw ToolFailure(message: "is written in a way that other values would change with \(key)")
+        }
+        return new
+    }
+
+    private func withoutLine(_ content: Data) throws -> Data? {
         let lines = ConfigurationLines(try SetupFile.text(of: content))
         let own = lines.lines.filter { isInSection($0) && Self.words($0.content) == Self.words(line[...]) }
         guard let own = sole(own) else {

@@ -79,7 +79,7 @@ struct GitHelpers {
                 "\(place)git has the helper '\(Self.name(helper.value))' too, and stores every password in it as well: take it "
                     + "out of \(helper.origin)"
             }
-            // What holds for all is said once.
+            // A URL has a note of its own only if git asks the keychain for other URLs.
             guard !asksOurs(for: url), url == nil || asksOurs() else { return others }
             return others + [
                 "\(place)git does not ask the keychain: an empty credential helper in \(reset(for: url) ?? "its configuration") "

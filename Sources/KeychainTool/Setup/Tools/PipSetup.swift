@@ -22,30 +22,32 @@ enum PipSetup: ToolSetup {
         try surroundings.variable("PIP_CONFIG_FILE") ?? surroundings.configuration("pip/pip.conf")
     }
 
-    /// Whether the line would stand in a value of several lines, or begin one: those are indented.
-    private static func isWithinValue(_ lines: ConfigurationLines, _ present: ConfigurationLines.Line?) -> Bool {
-        guard let place = present ?? lines.header(of: section) else { return false }
-        return place.isIndented || lines.isContinued(place) || lines.lines.contains { $0.isHeader && $0.isIndented }
-    }
-
     /// nil: the setting is there.
     private static func setting(_ text: String, _ path: String) throws -> ConfigurationSetting? {
         let line = "\(key) = subprocess"
-        let lines = ConfigurationLines(text)
-        if let flaw = lines.flaw {
-            throw ToolFailure(message: "\(path) is no file that pip reads, because of line \(flaw): mend it first")
-        }
+        let (lines, file) = (ConfigurationLines(text), try naming(path) { try INIText(text) })
+        // pip takes both for one, and has a section for each of its commands too.
+        let set = file.options.filter { $0.key.replacing("_", with: "-") == key }
         let present = lines.lines(with: key) + lines.lines(with: "keyring_provider")
-        // pip has a section for each of its commands too.
         guard present.allSatisfy({ $0.section == section && $0.sets(key) }), present.count < 2,
-            !lines.mayHaveOther(section), !isWithinValue(lines, present.first)
+            set.count == present.count
         else {
             throw ToolFailure(message: "\(path) sets \(key) in another way: put '\(line)' under [\(section)]")
         }
-        let value = present.first?.trimmed.dropFirst(key.count).drop { " \t=:".contains($0) }
-        if value == "subprocess" { return nil }
-        return ConfigurationSetting(
-            line, key: key, mark: "subprocess", in: section, of: lines,
-            replacing: present.first.map { String($0.content) })
+        if set.first?.value == "subprocess" { return nil }
+        // An option that is indented further than the one before it would be a part of that one's value.
+        let indent = present.first?.indent ?? file.indents[section] ?? ""
+        let setting = ConfigurationSetting(
+            indent + line, key: key, mark: "subprocess", in: section, of: lines,
+            replacing: present.first.map { String($0.content) }, isINI: true)
+        _ = try naming(path, ": put '\(line)' under [\(section)]") { try setting.applied(to: Data(text.utf8)) }
+        return setting
+    }
+
+    /// Does `body`, whose failures are ends of sentences that begin with the file.
+    private static func naming<R>(_ path: String, _ advice: String = "", _ body: () throws -> R) throws -> R {
+        do { return try body() } catch let error as ToolFailure {
+            throw ToolFailure(message: error.message.map { "\(path) \($0)\(advice)" })
+        }
     }
 }
