@@ -23,8 +23,12 @@ package struct Limits: Sendable {
     package var helloBytes = 1 << 20
     /// What a frame may have to be read into the connection's own buffer. Larger ones take memory of their own.
     package var bufferBytes = 8 << 10
-    /// All frames that are larger than that and all answers that are not taken yet may have so much together. A single one
-    /// that is larger waits until it is alone.
+    /// What is decoded from a message takes up to so many times its length: a change of six bytes is a query of some 800.
+    package var decodedBytesPerByte = 136
+    /// What is decoded from a shorter message is not counted.
+    package var uncountedMessageBytes = 1 << 10
+    /// All frames and messages that are larger than these, with what is decoded from them, and all answers that are not
+    /// taken yet may have so much together. A single one that is larger waits until it is alone.
     package var transferBytes = 96 << 20
     /// So much more is for those that are small.
     package var bytesForSmallTransfers = 16 << 20
@@ -82,6 +86,14 @@ package struct Limits: Sendable {
     package var stackBytes = 512 << 10
 
     package init() {}
+
+    // MARK: Memory
+
+    /// What a frame takes with what is decoded from it.
+    func memoryBytes(of header: WireHeader) -> Int {
+        let decoded = header.messageCount > uncountedMessageBytes ? decodedBytesPerByte * header.messageCount : 0
+        return WireHeader.byteCount + header.contentCount + decoded
+    }
 
     // MARK: Descriptors
 

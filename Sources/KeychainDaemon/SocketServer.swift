@@ -118,9 +118,12 @@ package final class SocketServer: Sendable {
         } catch {
             guard case .goodbye(let reason, let message) = error else { return }
             // Whoever has no place may want to lock, and does so by a signal.
-            let isLocked = reason == .tooManyConnections && services.store.isLocked
-            FrameSender(socket.number, limit: .zero)
-                .sendAtOnce(.goodbye(DaemonGoodbye(reason, message, isLocked: isLocked)))
+            var goodbye = DaemonGoodbye(reason, message)
+            if reason == .tooManyConnections, let status = services.store.lockStatus {
+                goodbye.isLocked = status.state != .unlocked
+                goodbye.hasNoPasscode = !status.hasPasscode
+            }
+            FrameSender(socket.number, limit: .zero).sendAtOnce(.goodbye(goodbye))
             services.log("a connection was refused: \(message)", socket)
         }
     }

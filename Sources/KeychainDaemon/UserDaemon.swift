@@ -75,8 +75,12 @@ package struct UserDaemon {
 
     /// For somebody who has no place among the connections.
     private func lock() {
+        guard let engine = store.engineIfOpen else {
+            logger.notice("a signal asked for a lock, and no store is open: there is no key to take away")
+            return
+        }
         do throws(KeychainError) {
-            _ = try store.engineIfOpen?.handle(.lock(.now), from: Caller(groups: [], authority: .owner))
+            _ = try engine.handle(.lock(.now), from: Caller(groups: [], authority: .owner))
             logger.notice("a signal locked the keychain")
         } catch {
             logger.error("a signal did not lock the keychain", metadata: ["reason": "\(error.message)"])

@@ -64,7 +64,7 @@ public struct KeychainError: Error, Sendable {
         /// What is to be opened takes so many bytes of memory, and the caller has fewer. Nothing was done.
         case needsMemory(Int)
         /// The daemon has no place for another connection.
-        case noPlace(isLocked: Bool)
+        case noPlace(isLocked: Bool, hasNoPasscode: Bool)
     }
 
     package struct SourceLocation: Sendable, Hashable {

@@ -103,6 +103,12 @@ package struct PasscodePolicy: Sendable, Hashable {
 }
 
 extension KeychainError {
+    package static var neverLocked: KeychainError {
+        KeychainError(
+            .noPasscode,
+            message: "no passcode is set, so this keychain is never locked: 'keychainctl passcode set' sets one")
+    }
+
     package static var passcodeIsSet: KeychainError {
         KeychainError(.duplicateItem, message: "a passcode is set already: change it, or remove it first")
     }

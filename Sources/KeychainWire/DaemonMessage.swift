@@ -61,12 +61,18 @@ package struct DaemonGoodbye: Sendable, Hashable {
     package var lastRequest: UInt64
     /// Of the keychain: for a client that has no place, and would lock it.
     package var isLocked: Bool
+    /// For the same client: no passcode is set, so that nothing can be locked.
+    package var hasNoPasscode: Bool
 
-    package init(_ reason: Reason, _ message: String, lastRequest: UInt64 = 0, isLocked: Bool = false) {
+    package init(
+        _ reason: Reason, _ message: String, lastRequest: UInt64 = 0, isLocked: Bool = false,
+        hasNoPasscode: Bool = false
+    ) {
         self.reason = reason
         self.message = message
         self.lastRequest = lastRequest
         self.isLocked = isLocked
+        self.hasNoPasscode = hasNoPasscode
     }
 }
 
@@ -181,12 +187,13 @@ extension DaemonGoodbye: WireMessage {
         message.add(2, self.message)
         message.add(3, lastRequest)
         message.add(4, isLocked)
+        message.add(5, hasNoPasscode)
     }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(
             try required(message.value(1)), try message.shownText(2), lastRequest: try message.value(3) ?? 0,
-            isLocked: try message.value(4) ?? false)
+            isLocked: try message.value(4) ?? false, hasNoPasscode: try message.value(5) ?? false)
     }
 }
 

@@ -235,6 +235,10 @@ import Testing
             let goodbye = try client.goodbye()
             #expect(goodbye.reason == .noStore)
             #expect(goodbye.message.contains(data.path))
+            daemon.signal(SIGUSR1)
+            for _ in 0..<5_000 where !daemon.said.contains("no store is open") { usleep(2_000) }
+            #expect(daemon.said.contains("no store is open"))
+            #expect(!daemon.said.contains("a signal locked"))
             try FileManager.default.removeItem(at: data)
             try daemon.connect(socket).ask(Self.item)
             daemon.signal(SIGTERM)

@@ -20,13 +20,16 @@ final class FakeEngine: ChangeSource, Sendable {
 
     private let answer: Answer
     private let need: Need
+    private let lockStatus: LockStatus
     private let state = Observed(State())
 
-    convenience init(_ answer: @escaping Answer = { _, _ throws(KeychainError) in .done }) {
-        self.init(need: { _, _ in 0 }, answer)
-    }
+    convenience init(_ answer: @escaping Answer) { self.init(need: { _, _ in 0 }, answer) }
 
-    init(need: @escaping Need, _ answer: @escaping Answer = { _, _ throws(KeychainError) in .done }) {
+    init(
+        need: @escaping Need = { _, _ in 0 }, lockStatus: LockStatus = .unlocked(epoch: 1),
+        _ answer: @escaping Answer = { _, _ throws(KeychainError) in .done }
+    ) {
+        self.lockStatus = lockStatus
         self.need = need
         self.answer = answer
     }
@@ -44,7 +47,7 @@ final class FakeEngine: ChangeSource, Sendable {
     ) throws(BiometryFailure) -> BiometryTicket { throw .notAvailable("requests alone") }
 
     func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
-        if case .lockStatus = request { return .lockStatus(.unlocked(epoch: 1)) }
+        if case .lockStatus = request { return .lockStatus(lockStatus) }
         return try answer(request, caller)
     }
 
@@ -135,9 +138,9 @@ final class FakeEngine: ChangeSource, Sendable {
 }
 
 extension LockStatus {
-    static func unlocked(epoch: UInt64) -> LockStatus {
+    static func unlocked(epoch: UInt64, hasPasscode: Bool = true) -> LockStatus {
         LockStatus(
-            state: .unlocked, hasPasscode: true, keyPlace: .process, isWatched: false, idleLimit: nil,
+            state: .unlocked, hasPasscode: hasPasscode, keyPlace: .process, isWatched: false, idleLimit: nil,
             erasesAfterTenFailures: false, failedAttempts: 0, secondsUntilNextAttempt: 0, isRekeying: false,
             epoch: epoch)
     }

@@ -207,7 +207,9 @@ private var impatient: Limits {
             var byte: UInt8 = 0
             #expect(recv(client.descriptor, &byte, 1, Int32(MSG_PEEK)) == 1)
             let taken = server.server.services.budget.takenBytes
-            #expect(taken >= 10 << 20 - 1_000 && taken < 11 << 20, "\(taken)")
+            // The request is there meanwhile, with what such a message could be decoded to.
+            let request = padding == 0 ? 0 : 136 * padding
+            #expect(taken >= 10 << 20 - 1_000 + request && taken < 11 << 20 + request, "\(taken)")
             guard case .reply(1, .found, true) = try client.receive() else {
                 Issue.record("another answer")
                 return
@@ -223,21 +225,21 @@ private var impatient: Limits {
         limits.memoryTime = .seconds(600)
         let gate = Gate()
         let engine = FakeEngine(need: { request, most in
-            guard case .find = request else { return 0 }
+            guard case .add = request else { return 0 }
             // Both are there before one of them asks for memory.
             if most < 90_000 { gate.wait() }
             return 90_000
-        }) { _, _ throws(KeychainError) in .found([]) }
+        })
         try withServer(engine, limits: limits) { server throws in
             let clients = try (0..<2).map { _ in
                 let client = try server.connect()
-                try client.send(bytes: try Self.paddedSearch(1, 40_000))
+                try client.begin(.add(secret: SecretBytes(count: 40_000) { _ in }))
                 return client
             }
             gate.awaitArrival(of: 2)
             gate.open()
             for client in clients {
-                guard case .reply(1, .found, true) = try client.receive() else {
+                guard case .reply(1, .done, true) = try client.receive() else {
                     Issue.record("another answer")
                     return
                 }
@@ -253,14 +255,14 @@ private var impatient: Limits {
         limits.memoryTime = .seconds(600)
         let gate = Gate()
         let engine = FakeEngine(need: { request, most in
-            guard case .find = request else { return 0 }
+            guard case .add = request else { return 0 }
             if most < 300_000 { gate.wait() }
             return 300_000
-        }) { _, _ throws(KeychainError) in .found([]) }
+        })
         try withServer(engine, limits: limits) { server throws in
             let clients = try (0..<2).map { _ in
                 let client = try server.connect()
-                try client.send(bytes: try Self.paddedSearch(1, 150_000))
+                try client.begin(.add(secret: SecretBytes(count: 150_000) { _ in }))
                 return client
             }
             gate.awaitArrival(of: 2)
@@ -268,7 +270,7 @@ private var impatient: Limits {
             var (answers, refusals) = (0, 0)
             for client in clients {
                 switch try client.receive() {
-                case .reply(1, .found, true): answers += 1
+                case .reply(1, .done, true): answers += 1
                 case .goodbye(let goodbye):
                     #expect(goodbye.reason == .tooSlow)
                     #expect(goodbye.lastRequest == 0, "it was not begun, so it may be sent again")
@@ -283,6 +285,95 @@ private var impatient: Limits {
                 return server.server.services.budget.takenBytes == 0
             }
             #expect(isBack)
+        }
+    }
+
+    private static func deletions(_ count: Int) -> Request {
+        .transaction(TransactionRequest(steps: Array(repeating: .delete(ItemQuery(.genericPassword)), count: count)))
+    }
+
+    @Test(
+        "A request counts for what is decoded from it, also one that comes in a small frame",
+        arguments: [100, 1_300, 10_000])
+    func decoded(count: Int) throws {
+        let gate = Gate()
+        let engine = FakeEngine { request, _ throws(KeychainError) in
+            if case .transaction = request { gate.wait() }
+            return .done
+        }
+        var limits = Limits()
+        limits.memoryTime = .milliseconds(200)
+        try withServer(engine, limits: limits) { server throws in
+            let budget = server.server.services.budget
+            let client = try server.connect()
+            let request = Self.deletions(count)
+            let length = try ClientMessage.request(id: 1, request).frame().message.count
+            let id = try client.begin(request)
+            gate.awaitArrival()
+            let taken = budget.takenBytes
+            #expect(count == 100 ? taken == 0 : taken > 130 * length && taken < 140 * length, "\(taken) of \(length)")
+            gate.open()
+            _ = try client.answer(to: id)
+        }
+    }
+
+    @Test("A request for whose content there is no memory is not begun, and may be sent again")
+    func undecoded() throws {
+        let gate = Gate()
+        let engine = FakeEngine { request, _ throws(KeychainError) in
+            if case .transaction = request { gate.wait() }
+            return .done
+        }
+        var limits = impatient
+        limits.memoryTime = .milliseconds(200)
+        // Room for one of them.
+        limits.transferBytes = 1_500_000
+        try withServer(engine, limits: limits) { server throws in
+            let busy = try server.connect()
+            let id = try busy.begin(Self.deletions(1_300))
+            gate.awaitArrival()
+            for count in [1_300, 10_000] {
+                let late = try server.connect()
+                _ = try? late.begin(Self.deletions(count))
+                let goodbye = try late.goodbye()
+                #expect(goodbye.reason == .tooSlow && goodbye.lastRequest == 0)
+            }
+            try server.connect().ask(.find)
+            gate.open()
+            _ = try busy.answer(to: id)
+        }
+    }
+
+    @Test("A frame that waits for the daemon's memory does not lose its place for that")
+    func waitsForMemory() throws {
+        let gate = Gate()
+        let engine = FakeEngine { request, _ throws(KeychainError) in
+            if case .add = request { gate.wait() }
+            return .done
+        }
+        var limits = Limits()
+        (limits.transferBytes, limits.bytesForSmallTransfers) = (1 << 20, 0)
+        (limits.memoryTime, limits.frameTime) = (.seconds(600), .seconds(600))
+        try withServer(engine, limits: limits) { server throws in
+            let busy = try server.connect()
+            let id = try busy.begin(.add(secret: SecretBytes(count: 1 << 20 - 1_000) { _ in }))
+            gate.awaitArrival()
+            let waiting = try server.connect()
+            try waiting.send(bytes: Self.frame(10, 20_000))
+            func isIdle() -> [Bool] {
+                server.server.connections.activities.map { $0.isIdle(at: Activity.now + 100 * 1_000_000_000) }
+            }
+            func becomes(_ expected: [Bool]) -> Bool {
+                (0..<5_000).contains { _ in
+                    usleep(1_000)
+                    return isIdle() == expected
+                }
+            }
+            #expect(becomes([false, false]))
+            gate.open()
+            _ = try busy.answer(to: id)
+            // There is memory now, and the client owes the rest.
+            #expect(becomes([true, true]))
         }
     }
 
@@ -351,6 +442,20 @@ private var impatient: Limits {
             }
             #expect(isServed)
             #expect(clients.count == 2)
+        }
+    }
+
+    @Test("A refusal says how the lock is, for a client that would lock", arguments: [true, false])
+    func refusedLock(hasPasscode: Bool) throws {
+        var limits = Limits()
+        limits.connections = 1
+        let status = LockStatus.unlocked(epoch: 1, hasPasscode: hasPasscode)
+        try withServer(FakeEngine(lockStatus: status), limits: limits) { server throws in
+            let client = try server.connect()
+            let goodbye = try TestClient(server.path).goodbye()
+            #expect(goodbye.reason == .tooManyConnections)
+            #expect(!goodbye.isLocked && goodbye.hasNoPasscode == !hasPasscode)
+            try client.ask(.rekeyStep)
         }
     }
 

@@ -20,7 +20,7 @@ import Testing
 
     @Test(
         "While others take all they can get, every call of one process is answered, and the daemon stays small",
-        arguments: ["slow", "announce", "pad", "sip", "large", "bomb"])
+        arguments: ["slow", "announce", "pad", "sip", "large", "bomb", "amplify"])
     func hostile(kind: String) throws {
         let seconds = "\(Effort.count(10, full: 60))"
         let (text, status) = try probe(

@@ -132,7 +132,7 @@ enum DaemonMessageSamples {
             .biometry(id: .max, .failure(.notAvailable("none"))),
         ]
             + DaemonGoodbye.Reason.allCases.map {
-                .goodbye(DaemonGoodbye($0, "do this", lastRequest: .max, isLocked: true))
+                .goodbye(DaemonGoodbye($0, "do this", lastRequest: .max, isLocked: true, hasNoPasscode: true))
             }
             + ReplySamples.full.map { .reply(id: .max, $0, isLast: true) }
     }

@@ -134,7 +134,9 @@ private let signalCount = Atomic(0)
     // MARK: No place
 
     /// A daemon without a place, in this process: it takes signals, and says from the first one on what `isLocked` says.
-    private func lockWithoutPlace(_ isLocked: Bool) throws -> (outcome: Result<Reply, KeychainError>, signals: Int) {
+    private func lockWithoutPlace(
+        _ isLocked: Bool, hasNoPasscode: Bool = false
+    ) throws -> (outcome: Result<Reply, KeychainError>, signals: Int) {
         signalCount.store(0, ordering: .relaxed)
         signal(SIGUSR1) { _ in signalCount.add(1, ordering: .relaxed) }
         return try withTemporaryDirectory { directory in
@@ -143,7 +145,9 @@ private let signalCount = Atomic(0)
                 var yes: Int32 = 1
                 setsockopt(peer.descriptor, SOL_SOCKET, SO_PASSCRED, &yes, socklen_t(MemoryLayout<Int32>.size))
                 let says = isLocked && signalCount.load(ordering: .relaxed) > 0
-                peer.send(.goodbye(DaemonGoodbye(.tooManyConnections, "no place", isLocked: says)))
+                peer.send(
+                    .goodbye(
+                        DaemonGoodbye(.tooManyConnections, "no place", isLocked: says, hasNoPasscode: hasNoPasscode)))
             }
             defer { daemon.stop() }
             let carrier = SocketCarrier(DaemonAddress(path: path, owners: [geteuid()]))
@@ -163,6 +167,8 @@ private let signalCount = Atomic(0)
         let (unconfirmed, more) = try lockWithoutPlace(false)
         #expect(failure(of: unconfirmed)?.message.contains("does not say that it has") == true)
         #expect(more == 1)
+        let (impossible, _) = try lockWithoutPlace(false, hasNoPasscode: true)
+        #expect(failure(of: impossible)?.code == .noPasscode)
     }
 
     @Test("A daemon whose process a client cannot see is sent no signal, and nobody else is")

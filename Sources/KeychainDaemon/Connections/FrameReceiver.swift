@@ -12,10 +12,11 @@ struct ReceivedFrame {
     var message: Data
     /// nil: there was none.
     var tail: SecretBytes?
-    /// The memory that a large one takes, for as long as it is needed.
+    /// The memory that it takes, unless that is little, for as long as it or what is decoded from it is there.
     var share: MemoryBudget.Share?
 
-    var byteCount: Int { WireHeader.byteCount + message.count + (tail?.count ?? 0) }
+    var header: WireHeader { WireHeader(messageCount: message.count, tailCount: tail?.count ?? 0) }
+    var byteCount: Int { WireHeader.byteCount + header.contentCount }
 }
 
 /// Takes frames from a connection, for the one thread that serves it.
@@ -100,24 +101,23 @@ final class FrameReceiver {
     private func small(_ header: WireHeader, until deadline: Instant?) throws(ConnectionEnd) -> ReceivedFrame {
         let end = frameBytes
         try fill(to: end, until: deadline)
+        // Before it is decoded: until then it takes no more than the connection's buffer.
+        let share = header.messageCount > limits.uncountedMessageBytes ? try takeMemory(header, nil) : nil
         let bytes = UnsafeRawBufferPointer(buffer)[WireHeader.byteCount..<end]
         let message = Data(bytes.prefix(header.messageCount))
         let tail = bytes.dropFirst(header.messageCount)
         defer { consume(end) }
         return ReceivedFrame(
             message: message,
-            tail: tail.isEmpty ? nil : SecretBytes(copying: UnsafeRawBufferPointer(rebasing: tail)))
+            tail: tail.isEmpty ? nil : SecretBytes(copying: UnsafeRawBufferPointer(rebasing: tail)), share: share)
     }
 
     /// Each part is read to where it stays.
     ///
     /// - Parameter limit: nil: the usual time of a frame, from the moment on at which there is memory for it.
     private func large(_ header: WireHeader, until limit: Instant?) throws(ConnectionEnd) -> ReceivedFrame {
-        let noMemory = ConnectionEnd.goodbye(
-            .tooSlow, "there is no memory for a message of this size at present: try again later")
-        guard let share = budget.take(frameBytes, .receiving, over: descriptor) else {
-            throw noMemory
-        }
+        let share = try takeMemory(header, .receiving)
+        activity.beginFrame()
         let deadline = limit ?? SuspendingClock.now + limits.frameTime
         consume(WireHeader.byteCount)
         do throws(ConnectionEnd) {
@@ -127,8 +127,22 @@ final class FrameReceiver {
             return frame
         } catch {
             // The memory is gone by now, and its share goes after it.
-            throw share.wasCutOff ? noMemory : error
+            throw share.wasCutOff ? Self.noMemory : error
         }
+    }
+
+    private static let noMemory = ConnectionEnd.goodbye(
+        .tooSlow, "there is no memory for a message of this size at present: try again later")
+
+    /// For a frame and what is decoded from it. The wait for it is the daemon's doing, and costs the client no place.
+    private func takeMemory(
+        _ header: WireHeader, _ direction: MemoryBudget.Direction?
+    ) throws(ConnectionEnd) -> MemoryBudget.Share {
+        activity.work()
+        guard let share = budget.take(limits.memoryBytes(of: header), direction, over: descriptor) else {
+            throw Self.noMemory
+        }
+        return share
     }
 
     private func content(

@@ -8,7 +8,9 @@ struct WorkMemory {
     private let socket: OpenDescriptor
     /// How large the frame of the request was.
     private(set) var requestBytes = 0
-    /// Of a large request, for as long as it is there.
+    /// Whether what is there of the request is so little that it need not be counted.
+    private var isSmall = true
+    /// Of the request with what is decoded from it, for as long as that is there.
     private var request: MemoryBudget.Share?
     private var answer: MemoryBudget.Share?
 
@@ -19,17 +21,17 @@ struct WorkMemory {
 
     mutating func begin(_ frame: ReceivedFrame) {
         requestBytes = frame.byteCount
+        isSmall = services.limits.memoryBytes(of: frame.header) <= services.limits.uncountedAnswerBytes
         request = frame.share
     }
 
     mutating func giveBack() { (request, answer) = (nil, nil) }
 
-    /// Takes so much for an answer. What the request has is given back first. A large one stays in memory, and keeps it.
+    /// Takes so much for an answer. What a small request has is given back first. Another one stays in memory, and keeps it.
     ///
     /// - Returns: false if there is too little.
     mutating func take(_ count: Int) -> Bool {
         answer = nil
-        let isSmall = requestBytes <= services.limits.uncountedAnswerBytes
         if isSmall { request = nil }
         answer = services.budget.take(count, nil, over: socket, besides: request)
         return answer != nil

@@ -97,11 +97,8 @@ package final class ServedStore: Sendable {
         return status.hasPasscode && status.state != .neverUnlocked
     }
 
-    /// Whether it is certain that no key is in reach that a lock takes away.
-    var isLocked: Bool { lockStatus.map { $0.state != .unlocked } ?? false }
-
     /// nil: nobody can tell.
-    private var lockStatus: LockStatus? {
+    var lockStatus: LockStatus? {
         let reply = try? engineIfOpen?.handle(.lockStatus, from: Caller(groups: []))
         guard case .lockStatus(let status)? = reply else { return nil }
         return status

@@ -137,11 +137,7 @@ extension KeyStore {
 
     func requirePasscode() throws(KeychainError) -> Keybag {
         let bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
-        guard bag.passcode != nil else {
-            throw KeychainError(
-                .noPasscode,
-                message: "no passcode is set, so this keychain is never locked: 'keychainctl passcode set' sets one")
-        }
+        guard bag.passcode != nil else { throw .neverLocked }
         return bag
     }
 

@@ -221,7 +221,8 @@ extension KeychainError {
         self.init(.notAvailable, message: goodbye.message)
         switch goodbye.reason {
         case .storeGivenUp: signal = .otherHost
-        case .tooManyConnections: signal = .noPlace(isLocked: goodbye.isLocked)
+        case .tooManyConnections:
+            signal = .noPlace(isLocked: goodbye.isLocked, hasNoPasscode: goodbye.hasNoPasscode)
         default: break
         }
     }

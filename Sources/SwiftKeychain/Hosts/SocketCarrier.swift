@@ -58,8 +58,9 @@ package final class SocketCarrier: RequestHandler {
             do throws(KeychainError) {
                 return try answer(to: request, from: caller)
             } catch {
-                guard case .noPlace(let isLocked)? = error.signal else { throw error }
+                guard case .noPlace(let isLocked, let hasNoPasscode)? = error.signal else { throw error }
                 if isLocked { return .done }
+                if hasNoPasscode { throw .neverLocked }
             }
             usleep(20_000)
         }

@@ -122,6 +122,8 @@ enum HostileClient: String, CaseIterable {
     case large
     /// Sends a second hello of millions of groups without a name.
     case bomb
+    /// Sends transactions of empty searches and deletions, which take a hundred times their length once they are decoded.
+    case amplify
 
     static func run(_ words: [String]) throws -> Never {
         guard words.count == 3, let kind = HostileClient(rawValue: words[1]) else { throw HelperFailure("\(words)") }
@@ -141,7 +143,9 @@ enum HostileClient: String, CaseIterable {
         var descriptor: Int32 = -1
         guard ckeychain_connect(socket, &descriptor) == 0 else { return }
         defer { close(descriptor) }
-        guard send(Self.frame(.hello(ClientHello(groups: ["G"], authority: .groups))), descriptor) else { return }
+        // Of those who change something none finds an item of the others.
+        let group = self == .amplify ? "amplify" : "G"
+        guard send(Self.frame(.hello(ClientHello(groups: [group], authority: .groups))), descriptor) else { return }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         guard recv(descriptor, &buffer, buffer.count, 0) > 0 else { return }
         switch self {
@@ -181,7 +185,22 @@ enum HostileClient: String, CaseIterable {
             guard send(Self.header(length.count + size) + length, descriptor) else { return }
             for _ in 0..<size / groups.count where !send(groups, descriptor) { return }
             while recv(descriptor, &buffer, buffer.count, 0) > 0 {}
+        case .amplify:
+            guard send(Self.amplified[Int(descriptor) % 2], descriptor) else { return }
+            _ = recv(descriptor, &buffer, buffer.count, 0)
         }
+    }
+
+    /// The largest transaction, and one whose frame is just small enough for the daemon's buffer of a connection.
+    private static let amplified = [(10_000, 10_000), (0, 1_350)].map { (seen, steps) in
+        let query = ItemQuery(.genericPassword)
+        return frame(
+            .request(
+                id: 1,
+                .transaction(
+                    TransactionRequest(
+                        seen: Array(repeating: SeenItems(query, versions: [], hasSecrets: false), count: seen),
+                        steps: Array(repeating: .delete(query), count: steps)))))
     }
 
     private static func header(_ count: Int) -> [UInt8] {
