@@ -85,6 +85,8 @@ void *realloc(void *memory, size_t count) {
 
 // What is large is mapped by itself. The C library would raise this limit with the first large piece that is freed, and then
 // keep up to 64 MiB in each of its arenas.
-__attribute__((constructor)) static void map_large_pieces(void) {
+// Of what is small each arena keeps the pages that it once used, and there would be eight for each processor.
+__attribute__((constructor)) static void keep_little(void) {
     mallopt(M_MMAP_THRESHOLD, 256 << 10);
+    mallopt(M_ARENA_MAX, 2);
 }
