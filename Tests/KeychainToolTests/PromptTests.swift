@@ -11,12 +11,12 @@ import Testing
         process.arguments = Self.add
         process.environment = tool.environment
         process.standardInput = terminal.program
-        let errors = Pipe()
-        process.standardError = errors
+        // The question is for the person, wherever errors go.
+        process.standardError = FileHandle.nullDevice
         try withoutHeldSignals { try process.run() }
         var asked = Data()
         while !asked.contains(UInt8(ascii: ":")) {
-            let more = errors.fileHandleForReading.availableData
+            let more = terminal.person.availableData
             if more.isEmpty { break }
             asked += more
         }
