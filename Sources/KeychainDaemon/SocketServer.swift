@@ -117,7 +117,7 @@ package final class SocketServer: Sendable {
             try startServing(socket, of: peer.pid, activity)
         } catch {
             guard case .goodbye(let reason, let message) = error else { return }
-            // Whoever has no place may want to lock, and does so by a signal.
+            // A client without a place may want to lock, and does so by a signal.
             var goodbye = DaemonGoodbye(reason, message)
             if reason == .tooManyConnections, let status = services.store.lockStatus {
                 goodbye.isLocked = status.state != .unlocked
