@@ -1,6 +1,6 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// The items of one helper: those of its class and access group that have its mark, which is their description
 /// (`kSecAttrDescription`). A helper finds, changes and removes no others.

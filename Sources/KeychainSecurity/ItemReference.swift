@@ -1,8 +1,8 @@
 internal import Foundation
 internal import KeychainCertificates
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// The object under `kSecValueRef`, which stands for an item.
 enum ItemReference {

@@ -1,6 +1,6 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 extension SecItemDictionary {
     /// Adds the certificate and the key of an identity. One of the two may be there already.

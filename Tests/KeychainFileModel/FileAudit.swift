@@ -1,4 +1,5 @@
 package import Foundation
+package import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
 package import SwiftKeychain

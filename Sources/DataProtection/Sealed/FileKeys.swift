@@ -1,7 +1,7 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// The keys of files. The keychain is asked to unwrap the keys that are in headers.
 struct FileKeys: Sendable {

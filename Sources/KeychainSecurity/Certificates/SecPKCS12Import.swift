@@ -2,9 +2,9 @@
 
 public import Foundation
 internal import KeychainCertificates
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// Reads the identities of a PKCS#12 file.
 ///

@@ -1,7 +1,7 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// The private half of a pair that is kept in the engine, and asked to be used there.
 struct EngineKey: CurvePrivateKey {

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import Foundation
 internal import KeychainCertificates
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// How the certificates and keys of one call are stored: all of them or none.
 struct NewCertificates: ParsableArguments {

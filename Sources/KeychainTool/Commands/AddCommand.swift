@@ -123,7 +123,7 @@ struct AddInternetCommand: ParsableCommand {
             .internetPassword,
             [
                 AttributeChoice("--server", .server, server), AttributeChoice("--account", .account, account),
-                AttributeChoice("--protocol", .internetProtocol, internetProtocol?.code),
+                AttributeChoice("--protocol", .internetProtocol, internetProtocol?.rawValue),
                 AttributeChoice("--port", .port, port.map { .number(Int64($0)) }),
                 AttributeChoice("--path", .path, path),
             ],

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
 internal import KeychainSalvage
-internal import SwiftKeychain
 
 struct DeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import Foundation
+internal import KeychainClient
 internal import KeychainFiles
 internal import KeychainModel
 internal import KeychainWire
-internal import SwiftKeychain
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

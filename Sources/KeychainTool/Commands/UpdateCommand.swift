@@ -93,7 +93,7 @@ struct ItemChangeOptions: ParsableArguments {
             AttributeChoice("--set-account", .account, setAccount),
             AttributeChoice("--set-service", .service, setService),
             AttributeChoice("--set-server", .server, setServer),
-            AttributeChoice("--set-protocol", .internetProtocol, setProtocol?.code),
+            AttributeChoice("--set-protocol", .internetProtocol, setProtocol?.rawValue),
             AttributeChoice("--set-port", .port, setPort.map { .number(Int64($0)) }),
             AttributeChoice("--set-path", .path, setPath),
         ].compactMap(\.self)

@@ -1,7 +1,7 @@
 internal import DataProtection
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 extension Demo {
     private var letter: URL { directory.appendingPathComponent("letter.txt") }

@@ -1,6 +1,6 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 extension Demo {
     static let passcode = SecretBytes(copying: Data(Sample.passcode.utf8))

@@ -1,6 +1,6 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// The tour: two made-up programs, one store, and what happens between them.
 struct Demo {
@@ -88,7 +88,7 @@ struct Demo {
                 var request = AddRequest(.internetPassword)
                 request.attributes = [
                     .server: .text(Sample.server), .account: .text(Sample.account),
-                    .internetProtocol: .text(InternetProtocol.imaps.code),
+                    .internetProtocol: .text(InternetProtocol.imaps.rawValue),
                 ]
                 request.secret = SecretBytes(copying: Data(Sample.password.utf8))
                 _ = try app.perform(.add(request))

@@ -1,9 +1,9 @@
 internal import DataProtection
 internal import Foundation
 internal import Glibc
+internal import KeychainClient
 internal import KeychainModel
 internal import KeychainSystem
-internal import SwiftKeychain
 
 extension KeychainSession {
     /// The files under this keychain. Without a store every key is refused (44), and none is made.

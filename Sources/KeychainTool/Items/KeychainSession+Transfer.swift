@@ -1,6 +1,6 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 extension KeychainSession {
     /// Calls `body` with everything there is to export, part by part.

@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// Whether a person is asked for what an item's access control wants.
 struct AuthenticationOptions: ParsableArguments {

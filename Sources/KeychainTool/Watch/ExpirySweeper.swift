@@ -1,6 +1,6 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// Removes what has expired, every now and then, on a thread of its own: the watcher's has to lock before the machine sleeps,
 /// and must not wait for other programs that write.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainClient
 public import KeychainModel
 
 /// The items of all five classes with all their attributes, for code that needs more than ``Keychain``.

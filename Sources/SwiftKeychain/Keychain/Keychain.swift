@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
 
 /// The passwords, tokens and other values of one service, or of one server, by their keys.
@@ -199,7 +200,7 @@ extension Keychain {
 
     func perform(_ request: Request) throws(KeychainError) -> Reply {
         try connection.performAsking(
-            request, in: try KeychainContexts.session(of: context), reason: reason, mayAsk: mayAsk,
+            request, in: try AuthenticationSession.of(context), reason: reason, mayAsk: mayAsk,
             cancellation: cancellation)
     }
 

@@ -88,7 +88,7 @@ package final class Connection: Sendable {
     }
 
     /// Waits for a lock or an unlock: as the engine's own function of that name. Never to be called by a task.
-    func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
+    package func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
         try withHandler { (handler) throws(KeychainError) in
             try handler.waitForLockChange(since: epoch, timeout: timeout)
         }
@@ -124,7 +124,7 @@ package final class Connection: Sendable {
     }
 
     /// As the engine's own function of that name.
-    func listenForChanges() throws(KeychainError) -> any ChangeListener {
+    package func listenForChanges() throws(KeychainError) -> any ChangeListener {
         let caller = try identity().caller
         return try withHandler { (handler) throws(KeychainError) in try handler.listenForChanges(as: caller) }
     }
