@@ -96,9 +96,9 @@ extension SecItemDictionary {
         query.attributes[.keyClass] = .number(1)
         query.attributes[.tokenID] = .text(Item.engineToken)
         query.synchronizable = .any
-        guard case .found(let items) = try perform(.find(FindRequest(query, wantsSecrets: false))),
-            let item = items.first
-        else { throw KeychainError(.itemNotFound, message: "the engine has no such key") }
+        guard let item = try ask(.find(query, wantsSecrets: false)).first else {
+            throw KeychainError(.itemNotFound, message: "the engine has no such key")
+        }
         return try SecKey(item, self)
     }
 }

@@ -127,7 +127,7 @@ public struct KeychainLock: Sendable {
     /// - Throws: `KeychainError.Code.noPasscode` (−25260) if no passcode is set, since no passcode could unlock it
     ///   again.
     public func lock(immediately: Bool = false) throws(KeychainError) {
-        _ = try connection.perform(.lock(immediately ? .now : .withGrace))
+        try connection.lock(immediately ? .now : .withGrace)
     }
 }
 

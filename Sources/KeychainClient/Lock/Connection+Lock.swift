@@ -1,10 +1,9 @@
 package import KeychainModel
 
 extension Connection {
-    package func lockStatus() throws(KeychainError) -> LockStatus {
-        guard case .lockStatus(let status) = try perform(.lockStatus) else { throw .unexpectedReply }
-        return status
-    }
+    package func lockStatus() throws(KeychainError) -> LockStatus { try ask(.lockStatus) }
+
+    package func lock(_ request: LockRequest) throws(KeychainError) { try ask(.done(.lock(request))) }
 
     /// Unlocks, and goes on with a renewal of all keys that was interrupted.
     ///
@@ -13,9 +12,9 @@ extension Connection {
     package func unlock(
         _ passcode: SecretBytes, report: (RekeyProgress) -> Void
     ) throws(KeychainError) -> LockStatus {
-        guard case .lockStatus(let status) = try perform(.unlock(passcode)) else { throw .unexpectedReply }
+        let status = try ask(.unlock(passcode))
         guard status.isRekeying else { return status }
-        try finishRekeying(from: try rekeyStep(), report)
+        try finishRekeying(from: try ask(.rekeyStep), report)
         return try lockStatus()
     }
 
@@ -25,32 +24,17 @@ extension Connection {
     package func perform(
         _ request: PasscodeRequest, report: (RekeyProgress) -> Void
     ) throws(KeychainError) {
-        switch try perform(.passcode(request)) {
-        case .done: return
-        case .rekeyed(let progress): try finishRekeying(from: progress, report)
-        default: throw .unexpectedReply
-        }
+        try finishRekeying(from: try ask(.passcode(request)), report)
     }
 
+    /// - Parameter first: nil: there is none.
     private func finishRekeying(
-        from first: RekeyProgress, _ report: (RekeyProgress) -> Void
+        from first: RekeyProgress?, _ report: (RekeyProgress) -> Void
     ) throws(KeychainError) {
         var latest = first
-        report(latest)
-        while !latest.isFinished {
-            latest = try rekeyStep()
-            report(latest)
+        while let progress = latest {
+            report(progress)
+            latest = progress.isFinished ? nil : try ask(.rekeyStep)
         }
-    }
-
-    private func rekeyStep() throws(KeychainError) -> RekeyProgress {
-        guard case .rekeyed(let progress) = try perform(.rekeyStep) else { throw .unexpectedReply }
-        return progress
-    }
-}
-
-extension KeychainError {
-    fileprivate static var unexpectedReply: KeychainError {
-        KeychainError(.internalFailure, message: "the keychain answered something else than was asked")
     }
 }

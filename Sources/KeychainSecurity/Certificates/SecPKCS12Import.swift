@@ -52,9 +52,7 @@ private func store(_ identities: [ImportedIdentity]) throws(KeychainError) {
             requests.append(request)
         }
     }
-    _ = try requests.addMissing { request throws(KeychainError) in
-        try Connection.current.performAsking(request)
-    }
+    _ = try Connection.current.addMissing(requests, Asking())
 }
 
 /// What a caller asks of an import.

@@ -36,7 +36,7 @@ struct FindCommand: ParsableCommand {
         var ends: [UUID: CertificateEnd] = [:]
         do {
             var session = try KeychainSession.existing(store)
-            session.authentication = CommandAuthentication(
+            session.asking = .once(
                 reason: "list items" + filter.inWords(after: ": "), mayAsk: ask)
             (items, ends) = try filter.naming(isSearch: true) { try certificates(among: try search(session), session) }
         } catch let error as KeychainError where error.code == .itemNotFound && json {

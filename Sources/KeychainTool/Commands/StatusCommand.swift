@@ -38,10 +38,7 @@ struct StatusCommand: ParsableCommand {
                 message: "the keychain in \(session.host.place) is not whole: its file \(missing) is missing; run "
                     + "'keychainctl doctor'")
         case .present:
-            guard case .status(let status) = try session.connection.perform(.status) else {
-                throw KeychainError.unexpectedReply
-            }
-            return status
+            return try session.connection.ask(.status)
         }
     }
 }

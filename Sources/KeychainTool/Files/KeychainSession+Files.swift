@@ -19,7 +19,7 @@ extension KeychainSession {
 
     /// Of the store; nil: there is none, or it cannot be asked.
     var storeID: UUID? {
-        guard presence != .absent, case .status(let status)? = try? connection.perform(.status) else { return nil }
+        guard presence != .absent, let status = try? connection.ask(.status) else { return nil }
         return status.storeID
     }
 }

@@ -1,3 +1,4 @@
+internal import KeychainClient
 internal import KeychainModel
 
 /// The one item that a command acts on.

@@ -29,7 +29,7 @@ enum ExpirySweeper {
         do throws(KeychainError) {
             let session = try KeychainSession.existing(options)
             guard session.presence == .present else { return nil }
-            _ = try session.connection.perform(.removeExpired)
+            _ = try session.connection.ask(.removeExpired)
             return nil
         } catch {
             return error.code == .itemNotFound ? nil : error.message

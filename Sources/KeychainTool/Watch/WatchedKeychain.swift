@@ -20,7 +20,7 @@ final class WatchedKeychain: LockableStore {
         do throws(KeychainError) {
             let session = try existingSession()
             self.session = session
-            _ = try session.connection.perform(request)
+            try session.connection.ask(.done(request))
         } catch {
             // Another store may have taken this one's place.
             session = nil

@@ -2,6 +2,17 @@ package import Foundation
 package import KeychainModel
 
 extension Connection {
+    /// The items that a query finds; none is no failure.
+    package func items(
+        _ query: ItemQuery, wantsSecrets: Bool, _ asking: Asking? = nil
+    ) throws(KeychainError) -> [Item] {
+        do throws(KeychainError) {
+            return try ask(.find(query, wantsSecrets: wantsSecrets), asking)
+        } catch  where error.code == .itemNotFound {
+            return []
+        }
+    }
+
     /// Finds certificates as authorities that may have issued others: those that a person need not be asked for.
     ///
     /// - Parameter subject: The normalized content of their subject.
@@ -14,11 +25,6 @@ extension Connection {
         query.synchronizable = .any
         query.limit = .all
         query.authenticationUI = .skip
-        do throws(KeychainError) {
-            guard case .found(let items) = try perform(.find(FindRequest(query, wantsSecrets: true))) else { return [] }
-            return items.compactMap { $0.secret?.copyData() }
-        } catch  where error.code == .itemNotFound {
-            return []
-        }
+        return try items(query, wantsSecrets: true).compactMap { $0.secret?.copyData() }
     }
 }
