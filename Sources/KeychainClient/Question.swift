@@ -80,6 +80,12 @@ extension Question<[Item]> {
     }
 }
 
+extension Question<Resolution> {
+    static func resolve(_ request: ResolveRequest) -> Self {
+        Self(.resolve(request)) { if case .resolved(let resolution) = $0 { resolution } else { nil } }
+    }
+}
+
 extension Question<Int> {
     /// Answered with the number of items that were deleted.
     package static func delete(_ query: ItemQuery) -> Self { deleted(.delete(query)) }

@@ -13,6 +13,18 @@ extension Connection {
         }
     }
 
+    /// Finds what a name means. Nobody is asked for anything.
+    ///
+    /// - Throws: as ``ResolveRequest/resolved(by:)``.
+    package func resolve(_ request: ResolveRequest) throws(KeychainError) -> Resolution {
+        do throws(KeychainError) {
+            return try ask(.resolve(request))
+        } catch  where error.code == .unimplemented || error.code == .dataTooLarge {
+            // A daemon that does not know the request, and more matches than go into its answer.
+            return try request.resolved { query throws(KeychainError) in try ask(.find(query, wantsSecrets: false)) }
+        }
+    }
+
     /// Finds certificates as authorities that may have issued others: those that a person need not be asked for.
     ///
     /// - Parameter subject: The normalized content of their subject.

@@ -60,34 +60,14 @@ struct KeychainSession {
 
     // MARK: Finding
 
-    /// What a search found, and whether items were left out because they ask for authentication.
-    struct Matches {
-        var items: [Item]
-        var hasConstrained: Bool
-    }
-
     /// Every item that a query means, attributes only.
     ///
     /// - Parameter asks: Whether the person is asked, if some of them ask for authentication.
-    /// - Throws: `.itemNotFound` if there is none; `.interactionNotAllowed` if the keychain is locked, since items
-    ///   that ask for authentication are no failure here.
-    func find(_ query: ItemQuery, asks: Bool = false) throws(KeychainError) -> Matches {
-        if asks { return Matches(items: try items(of: query, wantsSecrets: false), hasConstrained: false) }
-        var query = query
-        query.authenticationUI = .fail
-        do throws(KeychainError) {
-            return Matches(items: try items(of: query, wantsSecrets: false), hasConstrained: false)
-        } catch  where error.code == .interactionNotAllowed {
-            // Either some of them ask for authentication or the keychain is locked. Only the latter is refused again,
-            // in the engine's own words, when those that ask are left out.
-            var others = query
-            others.authenticationUI = .skip
-            do throws(KeychainError) {
-                return Matches(items: try items(of: others, wantsSecrets: false), hasConstrained: true)
-            } catch  where error.code == .itemNotFound {
-                // Items that are there but may not be read are not "not found".
-                return Matches(items: [], hasConstrained: true)
-            }
+    /// - Throws: as ``ItemQuery/foundWithoutAsking(by:)``.
+    func find(_ query: ItemQuery, asks: Bool = false) throws(KeychainError) -> FoundWithoutAsking {
+        if asks { return FoundWithoutAsking(items: try items(of: query, wantsSecrets: false)) }
+        return try query.foundWithoutAsking { query throws(KeychainError) in
+            try items(of: query, wantsSecrets: false)
         }
     }
 
