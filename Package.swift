@@ -116,17 +116,23 @@ let package = Package(
             dependencies: ["KeychainEngine", "KeychainModel"],
             swiftSettings: houseSettings
         ),
-        // Nothing imports it: SwiftKeychain finds it by the name of its one function. Each product lists it, and each program
+        // Nothing imports it: KeychainClient finds it by the name of its one function. Each product lists it, and each program
         // and test of this package lists or reaches it.
         .target(
             name: "KeychainEmbedded",
             dependencies: ["KeychainBiometry", "KeychainEngine", "KeychainModel", "KeychainPrompt"],
             swiftSettings: houseSettings
         ),
+        // The floor of every front end: the way to an engine, asking a person, questions and their answers.
         .target(
-            name: "SwiftKeychain",
+            name: "KeychainClient",
             dependencies: ["KeychainCrypto", "KeychainFiles", "KeychainModel", "KeychainSystem", "KeychainWire"],
             swiftSettings: callingC
+        ),
+        .target(
+            name: "SwiftKeychain",
+            dependencies: ["KeychainClient", "KeychainCrypto", "KeychainModel"],
+            swiftSettings: houseSettings
         ),
         // For the tests of programs.
         .target(
@@ -146,19 +152,19 @@ let package = Package(
         .target(
             name: "KeychainSecurity",
             dependencies: [
-                "SwiftKeychain", "KeychainCertificates", "KeychainCrypto", "KeychainModel", "KeychainSystem",
+                "KeychainCertificates", "KeychainClient", "KeychainCrypto", "KeychainModel", "KeychainSystem",
             ],
             swiftSettings: houseSettings
         ),
         .target(
             name: "KeychainLocalAuthentication",
-            dependencies: ["SwiftKeychain", "KeychainModel", "KeychainSecurity"],
+            dependencies: ["KeychainClient", "KeychainModel", "KeychainSecurity"],
             swiftSettings: houseSettings
         ),
         .target(
             name: "DataProtection",
             dependencies: [
-                "KeychainCrypto", "KeychainModel", "KeychainSystem", "SwiftKeychain",
+                "KeychainClient", "KeychainCrypto", "KeychainModel", "KeychainSystem",
             ],
             swiftSettings: houseSettings
         ),
@@ -247,7 +253,7 @@ let package = Package(
         // messages shares no memory with it.
         .target(
             name: "KeychainHelpers",
-            dependencies: ["KeychainModel", "KeychainSystem", "SwiftKeychain"],
+            dependencies: ["KeychainClient", "KeychainModel", "KeychainSystem"],
             swiftSettings: houseSettings
         ),
         .executableTarget(
@@ -264,7 +270,7 @@ let package = Package(
             dependencies: [
                 "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCertificates",
                 "KeychainCrypto", "KeychainEmbedded", "KeychainFiles", "KeychainLogin", "KeychainModel", "KeychainRun",
-                "KeychainSalvage", "KeychainSystem", "KeychainWire", "SwiftKeychain",
+                "KeychainClient", "KeychainSalvage", "KeychainSystem", "KeychainWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -283,7 +289,7 @@ let package = Package(
                 "CKeychainLinux", "CKeychainSQLite", "KeychainBus", "KeychainCrypto", "KeychainDaemon",
                 "KeychainEmbedded",
                 "KeychainEngine",
-                "KeychainLogin", "KeychainModel", "KeychainSystem", "SwiftKeychain",
+                "KeychainLogin", "KeychainModel", "KeychainSystem", "KeychainClient", "SwiftKeychain",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -313,7 +319,7 @@ let package = Package(
             dependencies: [
                 "CKeychainLinux", "CKeychainSQLite", "CKeychainTestSupport", "KeychainCrypto", "KeychainEngine",
                 "KeychainModel", "KeychainSalvage", "KeychainSystem", "KeychainTestHelper", "KeychainTestSupport",
-                "SwiftKeychain",
+                "KeychainClient", "SwiftKeychain",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: houseSettings
@@ -327,7 +333,7 @@ let package = Package(
                 "CKeychainFaults", "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "KeychainCrypto",
                 "KeychainEmbedded",
                 "KeychainEngine", "KeychainFileModel", "KeychainModel", "KeychainPrompt", "KeychainSystem",
-                "KeychainTestSupport", "KeychainWire", "SwiftKeychain",
+                "KeychainTestSupport", "KeychainWire", "KeychainClient", "SwiftKeychain",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/KeychainTestHelper",
@@ -346,7 +352,8 @@ let package = Package(
         .testTarget(
             name: "SwiftKeychainTests",
             dependencies: [
-                "SwiftKeychain", "KeychainEngine", "KeychainFiles", "KeychainModel", "KeychainTestSupport",
+                "KeychainClient", "SwiftKeychain", "KeychainEngine", "KeychainFiles", "KeychainModel",
+                "KeychainTestSupport",
                 "KeychainWire",
             ],
             swiftSettings: houseSettings
@@ -354,7 +361,8 @@ let package = Package(
         .testTarget(
             name: "SwiftKeychainTestingTests",
             dependencies: [
-                "KeychainEmbedded", "KeychainLocalAuthentication", "KeychainSecurity", "SwiftKeychain",
+                "KeychainEmbedded", "KeychainLocalAuthentication", "KeychainSecurity", "KeychainClient",
+                "SwiftKeychain",
                 "SwiftKeychainTesting",
             ],
             swiftSettings: houseSettings
@@ -362,7 +370,8 @@ let package = Package(
         .testTarget(
             name: "DataProtectionTests",
             dependencies: [
-                "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "SwiftKeychain", "KeychainCrypto",
+                "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "KeychainClient", "SwiftKeychain",
+                "KeychainCrypto",
                 "KeychainEngine", "KeychainFileModel", "KeychainSystem", "KeychainModel", "KeychainTestHelper",
                 "KeychainTestSupport",
             ],
@@ -372,7 +381,7 @@ let package = Package(
             name: "KeychainFileModel",
             dependencies: [
                 "DataProtection", "KeychainCrypto", "KeychainModel", "KeychainSystem", "KeychainTestSupport",
-                "SwiftKeychain",
+                "KeychainClient", "SwiftKeychain",
             ],
             path: "Tests/KeychainFileModel",
             swiftSettings: houseSettings
@@ -382,7 +391,8 @@ let package = Package(
             dependencies: [
                 "KeychainBiometry", "KeychainCertificates", "KeychainCrypto", "KeychainEngine",
                 "KeychainLocalAuthentication",
-                "KeychainModel", "KeychainPrompt", "KeychainSecurity", "KeychainTestSupport", "SwiftKeychain",
+                "KeychainModel", "KeychainPrompt", "KeychainSecurity", "KeychainTestSupport", "KeychainClient",
+                "SwiftKeychain",
             ],
             swiftSettings: houseSettings
         ),
@@ -390,7 +400,7 @@ let package = Package(
             name: "ConformanceTests",
             dependencies: [
                 "KeychainCertificates", "KeychainCrypto", "KeychainLocalAuthentication", "KeychainModel",
-                "KeychainSecurity", "KeychainTestSupport", "SwiftKeychain",
+                "KeychainSecurity", "KeychainTestSupport", "KeychainClient", "SwiftKeychain",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: houseSettings
@@ -407,7 +417,8 @@ let package = Package(
         .testTarget(
             name: "KeychainToolTests",
             dependencies: [
-                "KeychainTool", "DataProtection", "SwiftKeychain", "KeychainBus", "KeychainEngine", "KeychainHelpers",
+                "KeychainTool", "DataProtection", "KeychainClient", "SwiftKeychain", "KeychainBus", "KeychainEngine",
+                "KeychainHelpers",
                 "KeychainLogin", "KeychainModel", "KeychainRun", "KeychainSystem", "KeychainTestSupport",
             ],
             swiftSettings: houseSettings
@@ -441,7 +452,7 @@ if isBenchmarking {
             name: "KeychainBenchmark",
             dependencies: [
                 "DataProtection", "KeychainCertificates", "KeychainCrypto", "KeychainEmbedded", "KeychainEngine",
-                "KeychainModel", "KeychainSecurity", "KeychainWire", "SwiftKeychain",
+                "KeychainModel", "KeychainSecurity", "KeychainWire", "KeychainClient", "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
@@ -462,7 +473,8 @@ if fuzzing == "1" || fuzzing == "replay" {
             name: "CFuzzer", path: "Fuzzing/CFuzzer",
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
     let reached: Set = [
-        "KeychainModel", "KeychainWire", "KeychainCrypto", "KeychainCertificates", "KeychainEngine", "SwiftKeychain",
+        "KeychainModel", "KeychainWire", "KeychainCrypto", "KeychainCertificates", "KeychainEngine", "KeychainClient",
+        "SwiftKeychain",
         "KeychainSecurity", "KeychainRun", "KeychainHelpers",
     ]
     for target in package.targets {
@@ -474,7 +486,10 @@ if fuzzing == "1" || fuzzing == "replay" {
     for (name, dependencies) in [
         (
             "FuzzStoredBytes",
-            ["CFuzzer", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainWire", "SwiftKeychain"]
+            [
+                "CFuzzer", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainWire", "KeychainClient",
+                "SwiftKeychain",
+            ]
         ),
         ("FuzzDictionary", ["CFuzzer", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         ("FuzzWire", ["CFuzzer", "KeychainModel", "KeychainWire"]),

@@ -2,6 +2,7 @@ internal import Foundation
 internal import KeychainEngine
 internal import KeychainModel
 internal import KeychainSecurity
+internal import KeychainClient
 internal import SwiftKeychain
 
 /// The price of `SecItemCopyMatching`, and of the Swift API, on top of `Engine.handle`, on one engine.

@@ -3,6 +3,7 @@ import Foundation
 import KeychainModel
 import KeychainWire
 
+@testable import KeychainClient
 @testable import KeychainCrypto
 @testable import SwiftKeychain
 

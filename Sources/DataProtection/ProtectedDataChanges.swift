@@ -1,4 +1,4 @@
-internal import SwiftKeychain
+internal import KeychainClient
 
 /// A change of what files of the classes A and B do: ``FileProtection/complete`` and
 /// ``FileProtection/completeUnlessOpen``.

@@ -1,6 +1,6 @@
 public import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 extension ProtectedFiles {
     /// Whether files of every class open at this moment: the keychain is unlocked, or it has no passcode.

@@ -1,9 +1,9 @@
 public import Foundation
 internal import Glibc
+public import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
 package import KeychainSystem
-public import SwiftKeychain
 
 /// Files that are encrypted on the disk, each with a class that says when it opens.
 ///

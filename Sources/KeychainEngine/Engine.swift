@@ -65,6 +65,7 @@ package final class Engine: RequestHandler {
         }
         defer { KeyTraces.erase() }
         try requirePossession()
+        if case .resolve(let request) = request { return .resolved(try resolve(request, from: caller, mostBytes)) }
         guard case .authenticated(let proof, let request) = request else {
             return try answer(request, from: caller, unauthenticated, mostBytes)
         }
@@ -78,6 +79,25 @@ package final class Engine: RequestHandler {
         } catch  where error.signal == .wrongApplicationPassword {
             try asKeychainError { try keys.noteWrong(shown.applicationPassword!) }  // it was wrong
             throw error
+        }
+    }
+
+    /// The most that an answer to a name takes, since nobody reserved memory for what several searches find. A client that
+    /// meant more searches one by one.
+    private static let mostBytesOfResolution = 256 << 10
+
+    private func resolve(
+        _ request: ResolveRequest, from caller: Caller, _ mostBytes: Int?
+    ) throws(KeychainError) -> Resolution {
+        var bytes = 0
+        return try request.resolved { query throws(KeychainError) in
+            let find = Request.find(FindRequest(query, wantsSecrets: false))
+            guard case .found(let items) = try answer(find, from: caller, unauthenticated, mostBytes) else { return [] }
+            bytes += items.reduce(0) { $0 + $1.byteCount }
+            guard bytes <= Self.mostBytesOfResolution else {
+                throw KeychainError(.dataTooLarge, message: "too many items have the name")
+            }
+            return items
         }
     }
 
@@ -156,6 +176,8 @@ package final class Engine: RequestHandler {
                 return .fileKeyBackup(try backUpFileKeys(request, caller, attempt.isLast))
             case .authenticationStatus: return .authenticationStatus(try authenticationStatus())
             case .endTicket(let ticket): biometry.end(ticket, caller)
+            case .resolve:
+                throw KeychainError(.parameter, message: "nobody is asked for what a name means")
             case .authenticated:
                 throw KeychainError(.parameter, message: "a request comes with one proof")
             }

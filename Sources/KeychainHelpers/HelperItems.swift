@@ -1,14 +1,12 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// The items of one helper: those of its class and access group that have its mark, which is their description
 /// (`kSecAttrDescription`). A helper finds, changes and removes no others.
 struct HelperItems {
     /// That of `keychainctl` too, so that the command and the helpers have the same items with every host.
     private static let accessGroup = "keychain"
-    /// After so many attempts another program has changed the same items each time.
-    private static let mostAttempts = 20
 
     private let itemClass: ItemClass
     /// nil: every item of the class in the group.
@@ -43,9 +41,7 @@ struct HelperItems {
     /// - Throws: `.decode` if it is damaged, `.itemNotFound` if it is gone by now.
     func secret(of item: Item) throws(KeychainError) -> SecretBytes {
         guard let secret = try soundSecret(of: item) else {
-            guard try !find(query(item), wantsSecrets: false).isEmpty else {
-                throw KeychainError(.itemNotFound, message: "another program has deleted the item a moment ago")
-            }
+            guard try !find(query(item), wantsSecrets: false).isEmpty else { throw .gone }
             throw KeychainError(
                 .decode,
                 message: "an item is there, but its secret is damaged or was tampered with: run 'keychainctl doctor'")
@@ -61,13 +57,7 @@ struct HelperItems {
     private func find(_ query: ItemQuery, wantsSecrets: Bool) throws(KeychainError) -> [Item] {
         // To look for something makes no store.
         if try connection.placeOfMissingStore() != nil { return [] }
-        do throws(KeychainError) {
-            guard case .found(let items) = try connection.perform(.find(FindRequest(query, wantsSecrets: wantsSecrets)))
-            else { throw Self.otherAnswer }
-            return items
-        } catch  where error.code == .itemNotFound {
-            return []
-        }
+        return try connection.items(query, wantsSecrets: wantsSecrets)
     }
 
     private func query(_ attributes: AttributeSet) -> ItemQuery {
@@ -82,9 +72,7 @@ struct HelperItems {
     }
 
     private func query(_ item: Item) -> ItemQuery {
-        var query = ItemQuery(itemClass)
-        query.persistentReference = item.persistentReference
-        query.synchronizable = .any
+        var query = ItemQuery(exactly: item.persistentReference)
         query.authenticationUI = .fail
         return query
     }
@@ -107,11 +95,11 @@ struct HelperItems {
         request.attributes[.description] = mark.map { .text($0) }
         request.accessGroup = Self.accessGroup
         request.secret = secret
-        for _ in 0..<Self.mostAttempts {
+        try connection.untilUndisturbed { () throws(KeychainError) in
             let query = query(scope)
             let present = try find(query, wantsSecrets: false)
             let same = present.first { $0.has(attributes) }
-            if let same, present.count == 1, try soundSecret(of: same)?.hasSameBytes(as: secret) == true { return }
+            if let same, present.count == 1, try soundSecret(of: same)?.hasSameBytes(as: secret) == true { return () }
             var steps = present.filter { $0.identifier != same?.identifier }.map {
                 TransactionRequest.Step.delete(self.query($0))
             }
@@ -122,9 +110,8 @@ struct HelperItems {
             } else {
                 steps.append(.add(request))
             }
-            if try commit(steps, seen: present, query) { return }
+            return try commit(steps, seen: present, query) ? () : nil
         }
-        throw Self.changedAllTheTime
     }
 
     /// Removes the items that have the attributes of `scope`, those of them whose secret is meant.
@@ -134,7 +121,7 @@ struct HelperItems {
     /// - Throws: `.interactionNotAllowed` if the keychain is locked: then nobody can say what is meant.
     @discardableResult
     func erase(_ scope: AttributeSet, ifSecretIs isMeant: ((SecretBytes) -> Bool)? = nil) throws(KeychainError) -> Int {
-        for _ in 0..<Self.mostAttempts {
+        try connection.untilUndisturbed { () throws(KeychainError) in
             let query = query(scope)
             let present = try find(query, wantsSecrets: false)
             var steps: [TransactionRequest.Step] = []
@@ -143,9 +130,8 @@ struct HelperItems {
                 steps.append(.delete(self.query(item)))
             }
             if steps.isEmpty { return 0 }
-            if try commit(steps, seen: present, query) { return steps.count }
+            return try commit(steps, seen: present, query) ? steps.count : nil
         }
-        throw Self.changedAllTheTime
     }
 
     /// - Returns: false if another program has changed something meanwhile; then nothing was changed here.
@@ -154,11 +140,7 @@ struct HelperItems {
     ) throws(KeychainError) -> Bool {
         let seen = [SeenItems(query, versions: seen.map { ItemVersion($0) }, hasSecrets: false)]
         do throws(KeychainError) {
-            guard
-                case .committed(let isDone) = try connection.perform(
-                    .transaction(TransactionRequest(seen: seen, steps: steps)))
-            else { throw Self.otherAnswer }
-            return isDone
+            return try connection.ask(.commit(TransactionRequest(seen: seen, steps: steps)))
         } catch  where error.code == .duplicateItem {
             // Either another process was quicker, or what is there is not this helper's.
             if try !find(self.query(steps.attributesToAdd), wantsSecrets: false).isEmpty { return false }
@@ -168,14 +150,6 @@ struct HelperItems {
                     + "\"\(mark ?? "")\". It was left as it is; delete it, or give it that description, with 'keychainctl'",
                 cause: error)
         }
-    }
-
-    private static var otherAnswer: KeychainError {
-        KeychainError(.internalFailure, message: "the keychain answered something else than was asked")
-    }
-
-    private static var changedAllTheTime: KeychainError {
-        KeychainError(.notAvailable, message: "other programs change the same items all the time: try again later")
     }
 }
 

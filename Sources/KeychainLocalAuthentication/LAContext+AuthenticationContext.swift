@@ -1,4 +1,4 @@
-internal import SwiftKeychain
+internal import KeychainClient
 
 extension LAContext: AuthenticationContext {
     /// An invalidated context can ask nothing any more.

@@ -1,7 +1,7 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
 internal import KeychainSecurity
-internal import SwiftKeychain
 
 extension LAContext {
     /// Returns the sets of factors that each satisfy a policy; without any set nothing satisfies it.

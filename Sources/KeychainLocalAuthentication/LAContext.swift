@@ -1,7 +1,7 @@
 @_exported public import Foundation
+package import KeychainClient
 internal import KeychainModel
 public import KeychainSecurity
-package import SwiftKeychain
 internal import Synchronization
 
 /// A method reports an error through this pointer, whose name Foundation on Linux lacks.

@@ -47,6 +47,7 @@ extension Reply {
         switch self {
         case .added(let item): item.byteCount
         case .found(let items): items.reduce(0) { $0 + $1.byteCount }
+        case .resolved(let resolution): resolution.matches.reduce(0) { $0 + $1.item.byteCount }
         case .exported(let part): part.items.reduce(0) { $0 + $1.byteCount }
         case .fileKeyBackup(let bytes): bytes.count
         case .keyResult, .deleted, .committed, .expired, .done, .status, .checked, .lockStatus, .rekeyed, .imported,

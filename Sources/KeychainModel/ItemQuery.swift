@@ -27,4 +27,11 @@ package struct ItemQuery: Sendable {
     package var authenticationUI = AuthenticationUI.allow
 
     package init(_ itemClass: ItemClass) { self.itemClass = itemClass }
+
+    /// One item alone, whatever is added or changed meanwhile.
+    package init(exactly reference: PersistentReference) {
+        self.init(reference.itemClass)
+        persistentReference = reference
+        synchronizable = .any
+    }
 }

@@ -4,6 +4,8 @@ package import Foundation
 package enum Request: Sendable {
     case add(AddRequest)
     case find(FindRequest)
+    /// Finds what a name means, in one go where a search for each of its meanings would have to follow another.
+    case resolve(ResolveRequest)
     case update(UpdateRequest)
     case delete(ItemQuery)
     case transaction(TransactionRequest)
@@ -46,6 +48,7 @@ package enum Request: Sendable {
 package enum Reply: Sendable {
     case added(Item)
     case found([Item])
+    case resolved(Resolution)
     /// How many items there were.
     case deleted(Int)
     /// false: something was not as it was seen, and nothing was changed.

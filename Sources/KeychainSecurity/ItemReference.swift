@@ -1,8 +1,8 @@
 internal import Foundation
 internal import KeychainCertificates
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// The object under `kSecValueRef`, which stands for an item.
 enum ItemReference {
@@ -96,9 +96,9 @@ extension SecItemDictionary {
         query.attributes[.keyClass] = .number(1)
         query.attributes[.tokenID] = .text(Item.engineToken)
         query.synchronizable = .any
-        guard case .found(let items) = try perform(.find(FindRequest(query, wantsSecrets: false))),
-            let item = items.first
-        else { throw KeychainError(.itemNotFound, message: "the engine has no such key") }
+        guard let item = try ask(.find(query, wantsSecrets: false)).first else {
+            throw KeychainError(.itemNotFound, message: "the engine has no such key")
+        }
         return try SecKey(item, self)
     }
 }

@@ -2,8 +2,8 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// Adds one item to the keychain.
 ///
@@ -33,7 +33,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
             return
         }
         let request = try dictionary.addRequest()
-        guard case .added(let item) = try dictionary.perform(.add(request)) else { throw .unexpectedReply }
+        let item = try dictionary.ask(.add(request))
         if let value = try ResultShape(dictionary).added(item) { result?.pointee = value }
     }
 }
@@ -63,7 +63,7 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
     status { () throws(KeychainError) in
         let dictionary = try SecItemDictionary(query)
         let request = try dictionary.findRequest()
-        guard case .found(var items) = try dictionary.perform(.find(request)) else { throw .unexpectedReply }
+        var items = try dictionary.ask(.find(request.query, wantsSecrets: request.wantsSecrets))
         if !dictionary.match.isEmpty { items = try dictionary.matching(items) }
         let shape = ResultShape(dictionary)
         let value =
@@ -96,7 +96,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
         let dictionary = try SecItemDictionary(query)
         let query = try dictionary.updateQuery()
         let changes = try SecItemChanges.parse(attributesToUpdate, for: query.itemClass)
-        _ = try dictionary.perform(.update(UpdateRequest(query, changes: changes)))
+        try dictionary.ask(.update(UpdateRequest(query, changes: changes)))
     }
 }
 
@@ -118,7 +118,7 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     status { () throws(KeychainError) in
         let dictionary = try SecItemDictionary(query)
         let query = try dictionary.deleteQuery()
-        _ = try dictionary.perform(.delete(query))
+        _ = try dictionary.ask(.delete(query))
     }
 }
 
@@ -139,11 +139,10 @@ public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMuta
 }
 
 extension SecItemDictionary {
-    /// Sends a request, and asks the person for what the keychain wants to be shown, unless the dictionary forbids
-    /// that.
-    func perform(_ request: Request) throws(KeychainError) -> Reply {
-        try Connection.current.performAsking(
-            request, in: context?.session, reason: prompt, mayAsk: authenticationUI == .allow)
+    /// Asks the keychain, and the person for what the keychain wants to be shown, unless the dictionary forbids that.
+    func ask<Answer>(_ question: Question<Answer>) throws(KeychainError) -> Answer {
+        try Connection.current.ask(
+            question, Asking(in: context?.session, reason: prompt, mayAsk: authenticationUI == .allow))
     }
 }
 
@@ -158,11 +157,5 @@ func status(_ body: () throws(KeychainError) -> Void) -> OSStatus {
         let failure = isFull ? KeychainError(.notAvailable, message: error.message, cause: error) : error
         LastFailure.onThisThread = failure
         return failure.code.status
-    }
-}
-
-extension KeychainError {
-    static var unexpectedReply: KeychainError {
-        KeychainError(.internalFailure, message: "the keychain's engine answered another question than was asked")
     }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
+internal import KeychainClient
+internal import KeychainCrypto
 internal import KeychainModel
-internal import SwiftKeychain
 
 extension SecItemDictionary {
     /// Adds the certificate and the key of an identity. One of the two may be there already.
@@ -17,7 +18,7 @@ extension SecItemDictionary {
         }
         if returns.contains(.persistentReference) { return try addReturningReference(halves) }
         do throws(KeychainError) {
-            _ = try perform(.transaction(TransactionRequest(steps: halves.map { .add($0) })))
+            _ = try ask(.commit(TransactionRequest(steps: halves.map { .add($0) })))
         } catch  where error.code == .duplicateItem {
             try addMissing(halves, error)
         }
@@ -29,19 +30,22 @@ extension SecItemDictionary {
         var added: UUID?
         var failure: KeychainError?
         do throws(KeychainError) {
-            if case .added(let item) = try perform(.add(halves[0])) { added = item.identifier }
+            added = try ask(.add(halves[0])).identifier
         } catch  where error.code == .duplicateItem {
             failure = error
         }
         do throws(KeychainError) {
             for half in halves.dropFirst() {
-                _ = try perform(.add(half))
+                _ = try ask(.add(half))
                 failure = nil
             }
         } catch {
             guard error.code == .duplicateItem else {
                 // The failure of the add is the one to tell, also if the certificate cannot be taken back.
-                if let added { _ = try? perform(.delete(ItemQuery(.certificate, added))) }
+                if let added {
+                    let certificate = PersistentReference(itemClass: .certificate, identifier: added)
+                    _ = try? ask(.delete(ItemQuery(exactly: certificate)))
+                }
                 throw error
             }
         }
@@ -58,15 +62,13 @@ extension SecItemDictionary {
         query.attributes[.label] = nil
         query.accessGroup = request.accessGroup
         query.synchronizable = request.synchronizable ? .yes : .no
-        guard case .found(let items) = try perform(.find(FindRequest(query, wantsSecrets: false))),
-            let item = items.first
-        else { throw KeychainError(.itemNotFound, message: "the certificate is gone") }
+        guard let item = try ask(.find(query, wantsSecrets: false)).first else { throw .gone }
         return item.identifier
     }
 
     /// A key in the engine has its item.
     private func halves(of identity: SecIdentity) -> [ItemReference] {
-        if case .engine = identity.key.half { return [.certificate(identity.certificate)] }
+        if case .engine(_) = identity.key.half { return [.certificate(identity.certificate)] }
         return [.certificate(identity.certificate), .key(identity.key)]
     }
 
@@ -75,21 +77,12 @@ extension SecItemDictionary {
         var isAdded = false
         for half in halves {
             do throws(KeychainError) {
-                _ = try perform(.add(half))
+                _ = try ask(.add(half))
                 isAdded = true
             } catch  where error.code == .duplicateItem {
                 continue
             }
         }
         if !isAdded { throw failure }
-    }
-}
-
-extension ItemQuery {
-    /// The one item with an identifier, wherever it is.
-    fileprivate init(_ itemClass: ItemClass, _ identifier: UUID) {
-        self.init(itemClass)
-        persistentReference = PersistentReference(itemClass: itemClass, identifier: identifier)
-        synchronizable = .any
     }
 }

@@ -1,6 +1,6 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 extension SecItemDictionary {
     /// Reads a key that says how a call may bother a person, or which keychain it means.

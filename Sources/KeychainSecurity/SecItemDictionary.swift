@@ -1,6 +1,6 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// The dictionary of a call of one of the `SecItem` functions is read and checked here.
 ///

@@ -49,7 +49,7 @@ extension ClientMessage {
             removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore, makeFileKey,
             openFileKey, rewrapFileKey, authenticationStatus, endTicket, verifyBiometry
         case adoptFileKey = 29
-        case backUpFileKeys, compact, transaction, removeExpired, makeKey, useKey, expiredItems
+        case backUpFileKeys, compact, transaction, removeExpired, makeKey, useKey, expiredItems, resolve
     }
 
     private static let idNumber = 1

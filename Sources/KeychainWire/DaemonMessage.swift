@@ -83,6 +83,7 @@ extension DaemonMessage {
         case goodbye, failure, lockEvent, itemEvent, added, found, done, status, checked, lockStatus, rekeyed, exported,
             imported, fileKey, authenticationStatus, authenticationNeeded, biometry, biometryHint, fileKeyBackup,
             deleted, committed, expired, keyResult
+        case resolved = 29
     }
 
     private static let idNumber = 1

@@ -40,6 +40,56 @@ extension FindRequest: WireMessage {
     }
 }
 
+extension ResolveRequest: WireMessage {
+    func write(to message: inout MessageWriter) {
+        for level in levels { message.add(1) { content in for query in level { content.add(1, message: query) } } }
+        message.add(2, amongReachable)
+    }
+
+    init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
+        let levels: [Level] = try message.list(1, &tail, most: Self.mostQueries, "levels")
+        self.init(levels.map(\.queries), amongReachable: try message.value(2) ?? false)
+        guard queries.count <= Self.mostQueries else {
+            throw KeychainError(.parameter, message: "a name has at most \(Self.mostQueries) meanings")
+        }
+    }
+
+    private struct Level: WireMessage {
+        let queries: [ItemQuery]
+
+        func write(to message: inout MessageWriter) { for query in queries { message.add(1, message: query) } }
+
+        init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
+            queries = try message.list(1, &tail, most: ResolveRequest.mostQueries, "queries")
+        }
+    }
+}
+
+extension Resolution {
+    /// All but the items.
+    func write(to message: inout MessageWriter) {
+        message.add(1, packed: matches.map { SignedNumber(Int64($0.query)) })
+        message.add(2, packed: asking.map { SignedNumber(Int64($0)) })
+    }
+
+    init(_ message: MessageReader, _ items: [Item]) throws(KeychainError) {
+        self.init()
+        func numbers(_ number: Int, most: Int) throws(KeychainError) -> [Int] {
+            let numbers: [SignedNumber] = try message.packed(number, most: most, "queries")
+            guard numbers.allSatisfy({ 0..<Int64(ResolveRequest.mostQueries) ~= $0.value }) else {
+                throw KeychainError(.parameter, message: "an answer names a query that was not asked")
+            }
+            return numbers.map { Int($0.value) }
+        }
+        let queries = try numbers(1, most: items.count)
+        guard queries.count == items.count else {
+            throw KeychainError(.parameter, message: "an item belongs to no query")
+        }
+        matches = zip(items, queries).map { Match($0, query: $1) }
+        asking = try numbers(2, most: ResolveRequest.mostQueries)
+    }
+}
+
 extension UpdateRequest: WireMessage {
     func write(to message: inout MessageWriter) {
         message.add(1, message: query)

@@ -6,6 +6,7 @@ extension Reply {
         switch self {
         case .added: .added
         case .found: .found
+        case .resolved: .resolved
         case .deleted: .deleted
         case .committed: .committed
         case .keyResult: .keyResult
@@ -29,6 +30,7 @@ extension Reply {
         switch self {
         case .added(let item): [item]
         case .found(let items): items
+        case .resolved(let resolution): resolution.matches.map(\.item)
         case .exported(let part): part.items
         default: []
         }
@@ -38,6 +40,7 @@ extension Reply {
     func write(to message: inout MessageWriter) {
         switch self {
         case .added, .found, .done: break
+        case .resolved(let resolution): resolution.write(to: &message)
         case .deleted(let count): message.add(1, count: count)
         case .committed(let isCommitted): message.add(1, isCommitted)
         case .keyResult(let bytes): message.add(1, secret: bytes)
@@ -59,7 +62,7 @@ extension Reply {
     init(
         _ kind: DaemonMessage.Kind, _ message: MessageReader, _ items: [Item], _ tail: inout WireTail
     ) throws(KeychainError) {
-        guard items.isEmpty || [.added, .found, .exported].contains(kind) else {
+        guard items.isEmpty || [.added, .found, .resolved, .exported].contains(kind) else {
             throw KeychainError(.parameter, message: "items came with an answer that has none")
         }
         switch kind {
@@ -69,6 +72,7 @@ extension Reply {
             }
             self = .added(items[0])
         case .found: self = .found(items)
+        case .resolved: self = .resolved(try Resolution(message, items))
         case .exported:
             var part = try ExportedPart(message, &tail)
             part.items = items

@@ -20,7 +20,8 @@ extension DaemonMessage {
                 part.items = items
                 try body(DaemonMessage.reply(id: id, .exported(part), isLast: isLast).frame())
             }
-        case .added, .deleted, .committed, .keyResult, .expired, .done, .status, .checked, .lockStatus, .rekeyed,
+        case .added, .resolved, .deleted, .committed, .keyResult, .expired, .done, .status, .checked, .lockStatus,
+            .rekeyed,
             .imported,
             .fileKey,
             .fileKeyBackup,
@@ -78,7 +79,8 @@ extension Reply {
             whole.leftOut += more.leftOut
             whole.next = more.next
             self = .exported(whole)
-        case .added, .deleted, .committed, .keyResult, .expired, .done, .status, .checked, .lockStatus, .rekeyed,
+        case .added, .resolved, .deleted, .committed, .keyResult, .expired, .done, .status, .checked, .lockStatus,
+            .rekeyed,
             .imported,
             .fileKey,
             .fileKeyBackup,

@@ -6,6 +6,7 @@ extension Request {
         switch self {
         case .add: .add
         case .find: .find
+        case .resolve: .resolve
         case .update: .update
         case .delete: .delete
         case .transaction: .transaction
@@ -43,6 +44,7 @@ extension Request {
         switch self {
         case .add(let request): request.write(to: &message)
         case .find(let request): request.write(to: &message)
+        case .resolve(let request): request.write(to: &message)
         case .update(let request): request.write(to: &message)
         case .delete(let query): query.write(to: &message)
         case .transaction(let request): request.write(to: &message)
@@ -71,6 +73,7 @@ extension Request {
         switch kind {
         case .add: self = .add(try AddRequest(message, &tail))
         case .find: self = .find(try FindRequest(message, &tail))
+        case .resolve: self = .resolve(try ResolveRequest(message, &tail))
         case .update: self = .update(try UpdateRequest(message, &tail))
         case .delete: self = .delete(try ItemQuery(message, &tail))
         case .transaction: self = .transaction(try TransactionRequest(message, &tail))

@@ -1,4 +1,5 @@
 public import Foundation
+internal import KeychainClient
 public import KeychainModel
 
 /// The lock of a keychain, and the passcode that opens it.
@@ -90,7 +91,7 @@ public struct KeychainLock: Sendable {
     /// when the keychain cannot be looked at any more, and at once if it never could be: ``state`` then throws the
     /// reason. A program that needs notice *before* a lock uses `ProtectedFiles.protectedDataChanges` of the module
     /// `DataProtection`.
-    public var changes: AsyncStream<State> { connection.lockChanges }
+    public var changes: AsyncStream<State> { connection.lockChanges(as: State.init) }
 
     func status() throws(KeychainError) -> LockStatus {
         try connection.lockStatus()
@@ -126,7 +127,7 @@ public struct KeychainLock: Sendable {
     /// - Throws: `KeychainError.Code.noPasscode` (−25260) if no passcode is set, since no passcode could unlock it
     ///   again.
     public func lock(immediately: Bool = false) throws(KeychainError) {
-        _ = try connection.perform(.lock(immediately ? .now : .withGrace))
+        try connection.lock(immediately ? .now : .withGrace)
     }
 }
 

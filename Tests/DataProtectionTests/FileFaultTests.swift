@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import KeychainClient
 import KeychainTestSupport
 import SwiftKeychain
 import Testing

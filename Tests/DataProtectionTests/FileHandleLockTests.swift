@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import KeychainClient
 import KeychainCrypto
 import KeychainEngine
 import KeychainModel

@@ -1,5 +1,6 @@
 import DataProtection
 import Foundation
+import KeychainClient
 import KeychainFileModel
 import KeychainModel
 import KeychainTestSupport

@@ -1,6 +1,7 @@
 import DataProtection
 import Foundation
 import Glibc
+import KeychainClient
 import KeychainModel
 import KeychainTestSupport
 import SwiftKeychain

@@ -1,5 +1,6 @@
 import DataProtection
 import Foundation
+import KeychainClient
 import KeychainTestSupport
 import SwiftKeychain
 import Testing

@@ -1,5 +1,6 @@
 import CKeychainTestSupport
 import Foundation
+import KeychainClient
 import KeychainModel
 import KeychainTestSupport
 import SwiftKeychain

@@ -1,7 +1,8 @@
 package import Foundation
+package import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
-package import SwiftKeychain
+internal import SwiftKeychain
 
 /// What a protected file has on the disk, found by walking through it as docs/file-format.md says.
 package struct FileAudit: Sendable {

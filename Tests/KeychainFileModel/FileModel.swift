@@ -1,5 +1,6 @@
 internal import DataProtection
 package import Foundation
+internal import KeychainClient
 internal import KeychainModel
 package import KeychainTestSupport
 internal import SwiftKeychain

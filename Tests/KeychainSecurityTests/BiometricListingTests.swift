@@ -1,5 +1,6 @@
 import Foundation
 import KeychainBiometry
+import KeychainClient
 import KeychainLocalAuthentication
 import KeychainModel
 import KeychainPrompt

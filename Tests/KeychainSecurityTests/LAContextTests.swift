@@ -1,3 +1,4 @@
+import KeychainClient
 import KeychainLocalAuthentication
 import KeychainTestSupport
 import SwiftKeychain

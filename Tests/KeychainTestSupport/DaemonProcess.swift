@@ -1,7 +1,8 @@
 package import Foundation
 internal import Glibc
+package import KeychainClient
 internal import KeychainModel
-package import SwiftKeychain
+internal import SwiftKeychain
 
 /// A real `keychaind`, run as a process.
 package final class DaemonProcess {

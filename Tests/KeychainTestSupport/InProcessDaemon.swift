@@ -1,6 +1,7 @@
 internal import CKeychainLinux
 internal import Foundation
 internal import KeychainBus
+internal import KeychainClient
 internal import KeychainDaemon
 internal import KeychainModel
 import KeychainSystem

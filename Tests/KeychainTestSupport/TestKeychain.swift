@@ -1,4 +1,5 @@
 package import Foundation
+internal import KeychainClient
 package import KeychainEngine
 package import KeychainModel
 internal import SwiftKeychain

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainModel
+import SwiftKeychain
 import Testing
 
 @testable import KeychainTool
@@ -97,12 +98,13 @@ import Testing
         }
     }
 
-    @Test("Every protocol has a code of its own, of four characters")
+    @Test(
+        "Every protocol has a code of four characters, a name and a scheme of its own, and the Swift API has the same")
     func protocolCodes() {
-        let codes = InternetProtocol.allCases.map(\.code)
-        #expect(Set(codes).count == InternetProtocol.allCases.count)
-        #expect(codes.allSatisfy { $0.utf8.count == 4 })
-        #expect(InternetProtocol.allCases.allSatisfy { InternetProtocol(code: $0.code) == $0 })
+        let all = InternetProtocol.allCases
+        #expect(all.allSatisfy { $0.rawValue.utf8.count == 4 })
+        #expect(all.allSatisfy { InternetProtocol(name: $0.name) == $0 && InternetProtocol(scheme: $0.scheme) == $0 })
+        #expect(Set(all.map(\.rawValue)) == Set(Keychain.InternetProtocol.allCases.map(\.rawValue)))
     }
 
     @Test("Every protection class has a name, and the name means it", arguments: Protection.allCases)

@@ -3,7 +3,8 @@ import KeychainModel
 import KeychainWire
 
 enum ReplyKind: CaseIterable {
-    case added, found, deleted, done, status, checked, lockStatus, rekeyed, exported, imported, fileKey, fileKeyBackup,
+    case added, found, resolved, deleted, done, status, checked, lockStatus, rekeyed, exported, imported, fileKey,
+        fileKeyBackup,
         authenticationStatus, authenticationNeeded, committed, expired, keyResult
 
     init(_ reply: Reply) {
@@ -11,6 +12,7 @@ enum ReplyKind: CaseIterable {
             switch reply {
             case .added: .added
             case .found: .found
+            case .resolved: .resolved
             case .deleted: .deleted
             case .done: .done
             case .status: .status
@@ -40,7 +42,7 @@ enum ReplySamples {
                 StoreFinding(.warning, "c", advice: "d", isRepairable: true),
                 StoreFinding(.damage, "e", advice: "f", isRepairable: true),
             ]),
-            .deleted(3), .committed(true), .keyResult(SecretBytes(RequestSamples.needles[0])),
+            .resolved(resolution), .deleted(3), .committed(true), .keyResult(SecretBytes(RequestSamples.needles[0])),
             .expired(ExpirySweep(removedCount: 3, next: RequestSamples.expiryDate)), .lockStatus(lock),
             .rekeyed(RekeyProgress(done: 1, total: 2, isFinished: true)),
             .exported(part),
@@ -54,7 +56,8 @@ enum ReplySamples {
 
     static var bare: [Reply] {
         [
-            .added(RequestSamples.bareItem), .found([]), .found([RequestSamples.bareItem]), .deleted(0), .done,
+            .added(RequestSamples.bareItem), .found([]), .resolved(Resolution()), .found([RequestSamples.bareItem]),
+            .deleted(0), .done,
             .status(bareStatus),
             .checked([]), .lockStatus(bareLock), .rekeyed(RekeyProgress(done: 0, total: 0, isFinished: false)),
             .exported(ExportedPart()), .imported([]), .fileKey(fileKey(RequestSamples.bareWrappedFileKey)),
@@ -67,6 +70,15 @@ enum ReplySamples {
     }
 
     static var all: [Reply] { full + bare }
+
+    static var resolution: Resolution {
+        var resolution = Resolution()
+        resolution.matches = [
+            Resolution.Match(RequestSamples.item, query: 1), Resolution.Match(RequestSamples.item, query: 31),
+        ]
+        resolution.asking = [1, 2]
+        return resolution
+    }
 
     static func fileKey(_ wrapped: WrappedFileKey) -> FileKey {
         FileKey(wrapped: wrapped, key: SecretBytes(RequestSamples.fileKey))

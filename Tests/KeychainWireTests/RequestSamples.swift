@@ -7,7 +7,7 @@ enum RequestKind: CaseIterable {
     case add, find, update, delete, status, check, compact, lockStatus, unlock, lock, setPasscode, changePasscode,
         removePasscode, setPolicy, rekeyStep, renewLease, exportItems, importItems, giveUpStore,
         makeFileKey, openFileKey, rewrapFileKey, adoptFileKey, backUpFileKeys, authenticationStatus, endTicket,
-        transaction, removeExpired, makeKey, useKey, expiredItems, authenticated
+        transaction, removeExpired, makeKey, useKey, expiredItems, resolve, authenticated
 
     init(_ request: Request) {
         self =
@@ -43,6 +43,7 @@ enum RequestKind: CaseIterable {
             case .makeKey: .makeKey
             case .useKey: .useKey
             case .expiredItems: .expiredItems
+            case .resolve: .resolve
             case .authenticated: .authenticated
             }
     }
@@ -72,6 +73,7 @@ enum RequestSamples {
             .backUpFileKeys(FileKeyBackupRequest(header: Data(1...83), key: SecretBytes(fileKey))),
             .endTicket(BiometryTicket(identifier)), .transaction(transaction), .makeKey(add),
             .expiredItems(deleting: [identifier, storeID]),
+            .resolve(ResolveRequest([[query, query], [query]], amongReachable: true)),
             .useKey(KeyUse(keyReference, .sign(digest: Data(1...32)), authenticationUI: .fail)),
             .useKey(KeyUse(keyReference, .agree(point: Data(1...65)), authenticationUI: .skip)),
             .authenticated(
@@ -86,7 +88,8 @@ enum RequestSamples {
         [
             .add(AddRequest(.certificate)), .find(FindRequest(ItemQuery(.identity), wantsSecrets: false)),
             .update(UpdateRequest(ItemQuery(.key), changes: ItemChanges())), .delete(ItemQuery(.internetPassword)),
-            .status, .check, .compact, .removeExpired, .expiredItems(deleting: []), .lockStatus,
+            .status, .check, .compact, .removeExpired, .expiredItems(deleting: []), .resolve(ResolveRequest([])),
+            .lockStatus,
             .unlock(SecretBytes("")),
             .lock(.withGrace),
             .passcode(.set(SecretBytes(""))),

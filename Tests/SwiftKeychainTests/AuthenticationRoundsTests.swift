@@ -1,4 +1,5 @@
 import Foundation
+import KeychainClient
 import KeychainModel
 import KeychainTestSupport
 import SwiftKeychain
@@ -46,7 +47,7 @@ struct AuthenticationRoundsTests {
     ) -> KeychainError.Code? {
         let connection = Connection(engine: engine, caller: Caller(groups: ["G"]), prompter: prompter)
         do throws(KeychainError) {
-            _ = try connection.performAsking(.delete(ItemQuery(.genericPassword)), in: session)
+            _ = try connection.ask(.delete(ItemQuery(.genericPassword)), Asking(in: session))
             return nil
         } catch {
             return error.code

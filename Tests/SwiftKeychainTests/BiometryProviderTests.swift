@@ -1,4 +1,5 @@
 import Foundation
+import KeychainClient
 import KeychainModel
 import KeychainTestSupport
 import SwiftKeychain
@@ -15,15 +16,15 @@ struct BiometryProviderTests {
             var request = AddRequest(.genericPassword)
             request.secret = .of("secret")
             request.accessControl = try AccessControl(.whenUnlocked, flags: .biometryCurrentSet)
-            let find = Request.find(FindRequest(ItemQuery(.genericPassword), wantsSecrets: true))
-            #expect(code { try Connection.current.performAsking(.add(request)) } == .authenticationFailed)
+            let find = Question.find(ItemQuery(.genericPassword), wantsSecrets: true)
+            #expect(code { _ = try Connection.current.ask(.add(request), Asking()) } == .authenticationFailed)
             camera.set(enrolled: Data("ada".utf8), sees: true)
-            #expect(code { try Connection.current.performAsking(.add(request)) } == nil)
-            #expect(code { try Connection.current.performAsking(find) } == nil)
+            #expect(code { _ = try Connection.current.ask(.add(request), Asking()) } == nil)
+            #expect(code { _ = try Connection.current.ask(find, Asking()) } == nil)
             camera.set(enrolled: Data("ada".utf8), sees: false)
-            #expect(code { try Connection.current.performAsking(find) } == .authenticationFailed)
+            #expect(code { _ = try Connection.current.ask(find, Asking()) } == .authenticationFailed)
             camera.set(enrolled: Data("ada and eve".utf8), sees: true)
-            #expect(code { try Connection.current.performAsking(find) } == .itemNotFound)
+            #expect(code { _ = try Connection.current.ask(find, Asking()) } == .itemNotFound)
         }
     }
 
@@ -52,9 +53,9 @@ struct BiometryProviderTests {
         #expect(failure { try reader.verify(cancelled) { _ in } } == .cancelled)
     }
 
-    private func code(_ body: () throws -> Reply) -> KeychainError.Code? {
+    private func code(_ body: () throws -> Void) -> KeychainError.Code? {
         do {
-            _ = try body()
+            try body()
             return nil
         } catch {
             return (error as? KeychainError)?.code

@@ -7,6 +7,7 @@ import KeychainWire
 import Synchronization
 import Testing
 
+@testable import KeychainClient
 @testable import SwiftKeychain
 
 /// A program that has the keychain open while it changes hands.

@@ -4,6 +4,7 @@ import KeychainModel
 import KeychainTestSupport
 import Testing
 
+@testable import KeychainClient
 @testable import SwiftKeychain
 
 /// Where the engine runs: who is heard before whom.

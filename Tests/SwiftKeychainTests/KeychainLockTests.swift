@@ -3,6 +3,7 @@ import KeychainModel
 import KeychainTestSupport
 import Testing
 
+@testable import KeychainClient
 @testable import SwiftKeychain
 
 /// The lock of a real keychain.

@@ -1,4 +1,5 @@
 import Foundation
+import KeychainClient
 import KeychainModel
 import KeychainTestSupport
 import Observation

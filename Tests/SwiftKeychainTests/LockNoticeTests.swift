@@ -3,6 +3,7 @@ import KeychainModel
 import Synchronization
 import Testing
 
+@testable import KeychainClient
 @testable import SwiftKeychain
 
 /// What a watch that is told before a lock makes of it.

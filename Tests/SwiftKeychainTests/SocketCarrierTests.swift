@@ -6,6 +6,7 @@ import KeychainWire
 import Synchronization
 import Testing
 
+@testable import KeychainClient
 @testable import SwiftKeychain
 
 /// A way to a daemon: what is sent again, and what never is.

@@ -6,6 +6,7 @@ import KeychainWire
 import Synchronization
 import Testing
 
+@testable import KeychainClient
 @testable import SwiftKeychain
 
 /// How many of them this process was sent.

@@ -272,6 +272,10 @@ class Generator:
             values.extend("g" + self.text() for _ in range(self.random.randrange(4)))
         elif field.full_name == "keychain.wire.ExpiredItems.delete":
             values.extend(self.bytes(16) for _ in range(self.random.randrange(4)))
+        elif field.full_name == "keychain.wire.Resolved.queries":
+            values.extend(self.random.randrange(32) for _ in range(3))
+        elif field.full_name == "keychain.wire.Resolved.asking":
+            values.extend(self.random.randrange(32) for _ in range(self.random.randrange(4)))
         elif field.type == Field.TYPE_MESSAGE:
             for _ in range(self.random.randrange(4)):
                 self.fill(values.add())
@@ -308,7 +312,7 @@ class Generator:
             message.id = self.random.randrange(1, 1 << 64)
         if kind not in ("welcome", "goodbye", "failure", "lock_event", "item_event", "biometry", "biometry_hint"):
             message.more = self.maybe()
-        for _ in range({"added": 1, "found": 3, "exported": 2}.get(kind, 0)):
+        for _ in range({"added": 1, "found": 3, "resolved": 3, "exported": 2}.get(kind, 0)):
             self.item(message.items.add())
         getattr(message, kind).SetInParent()
         self.fill(getattr(message, kind))

@@ -1,3 +1,4 @@
+internal import KeychainClient
 internal import SwiftKeychain
 
 /// One client that looks secrets up, random ones of all, in turn with one of a server in C that does the same work.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainClient
 internal import SwiftKeychain
 
 /// A store that was filled and the programs that are measured on it.

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import DataProtection
 internal import Foundation
+internal import KeychainClient
 internal import SwiftKeychain
 
 /// Protected files against plain ones, age and gocryptfs.

@@ -1,6 +1,7 @@
 internal import DataProtection
 internal import Foundation
 internal import Glibc
+internal import KeychainClient
 internal import SwiftKeychain
 
 /// The rows of `files --handles`: protected files that are open, against plain ones.

@@ -2,6 +2,7 @@ internal import Foundation
 internal import KeychainCertificates
 internal import KeychainEngine
 internal import KeychainModel
+internal import KeychainClient
 internal import SwiftKeychain
 
 /// A thousand certificates that are read from DER and added to a new store, in one transaction.

@@ -1,5 +1,5 @@
 public import Foundation
-internal import SwiftKeychain
+internal import KeychainClient
 
 /// Calls for tasks.
 ///

@@ -1,7 +1,7 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// The keys of files. The keychain is asked to unwrap the keys that are in headers.
 struct FileKeys: Sendable {
@@ -18,10 +18,7 @@ struct FileKeys: Sendable {
                     .noSuchKeychain,
                     message: "it belongs to another keychain: there is none in \(place.path) yet")
             }
-            guard case .fileKey(let key) = try connection.perform(.fileKey(request)) else {
-                throw KeychainError(.internalFailure, message: "the keychain answered something else than was asked")
-            }
-            return key
+            return try connection.ask(.fileKey(request))
         } catch {
             throw DataProtectionError(error, path)
         }

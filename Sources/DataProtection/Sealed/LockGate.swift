@@ -1,5 +1,5 @@
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 internal import Synchronization
 
 /// The question whether files of class A may be used now. It is asked before each use of an open file.

@@ -1,6 +1,6 @@
 internal import Glibc
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 internal import Synchronization
 
 /// The protected files that are open under one keychain.

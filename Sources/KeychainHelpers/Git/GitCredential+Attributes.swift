@@ -1,6 +1,5 @@
 internal import Foundation
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// A credential as the attributes of an internet password.
 extension GitCredential {
@@ -44,10 +43,8 @@ extension GitCredential {
             text.utf8.first.map({ Character(UnicodeScalar($0)).isLetter }) ?? false,
             text.utf8.allSatisfy({ isOfScheme($0) })
         else { return nil }
-        if let known = Keychain.InternetProtocol.allCases.first(where: { $0.scheme == text }) {
-            return .text(known.rawValue)
-        }
-        return Keychain.InternetProtocol(rawValue: text) == nil ? .text(text) : nil
+        if let known = InternetProtocol(scheme: text) { return .text(known.rawValue) }
+        return InternetProtocol(rawValue: text) == nil ? .text(text) : nil
     }
 
     private static func isOfScheme(_ byte: UInt8) -> Bool {

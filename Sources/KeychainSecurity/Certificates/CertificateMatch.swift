@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainCertificates
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// What the match keys of a search ask of certificates, and of those of identities. It is looked at after the search, in the bytes of the
 /// certificates.

@@ -2,9 +2,9 @@
 
 public import Foundation
 internal import KeychainCertificates
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// Reads the identities of a PKCS#12 file.
 ///
@@ -52,9 +52,7 @@ private func store(_ identities: [ImportedIdentity]) throws(KeychainError) {
             requests.append(request)
         }
     }
-    _ = try requests.addMissing { request throws(KeychainError) in
-        try Connection.current.performAsking(request)
-    }
+    _ = try Connection.current.addMissing(requests, Asking())
 }
 
 /// What a caller asks of an import.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainCertificates
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// The certificates of a keychain as authorities that may have issued others.
 enum StoredCertificates {

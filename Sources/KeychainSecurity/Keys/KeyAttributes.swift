@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
 
@@ -11,7 +12,8 @@ struct KeyAttributes {
     private var attributes: KeyItemAttributes {
         switch key.half {
         case .software(let key): KeyItemAttributes(key)
-        case .engine(let key): KeyItemAttributes(key.curve, pointOfKeyInEngine: key.point, label: key.label)
+        case .engine(let key):
+            KeyItemAttributes(key.curve, pointOfKeyInEngine: key.point, label: self.key.half.inEngine?.label)
         }
     }
 
@@ -47,8 +49,9 @@ extension SecKey {
     ///
     /// - Throws: `.decode` if its bytes are no key of the kind that its attributes say.
     convenience init(_ item: Item, _ dictionary: SecItemDictionary) throws(KeychainError) {
-        if let key = EngineKey(item, dictionary) {
-            self.init(key)
+        let asking = Asking(in: dictionary.context?.session, reason: dictionary.prompt)
+        if let key = EngineKey(item, in: .current, asking, authenticationUI: dictionary.authenticationUI) {
+            self.init(.engine(key))
             return
         }
         self.init(try AsymmetricKey(item.attributes, item.secret))

@@ -1,4 +1,6 @@
 internal import Foundation
+internal import KeychainClient
+internal import KeychainCrypto
 internal import KeychainModel
 
 /// The failure of a function for keys, which reports it as an object and not as a status.
@@ -9,7 +11,9 @@ struct KeyFailure {
 
     /// The failure of an operation with a key in the engine: what a person declines, or may not be asked for, and what a context
     /// that was invalidated no longer answers, is an error of `LAError.errorDomain`, as Apple's tokens report it.
-    init(_ error: KeychainError, mayAsk: Bool, isLocked: Bool, isInvalidated: Bool) {
+    init(_ error: KeychainError, of key: EngineKey) {
+        let isLocked = error.code == .interactionNotAllowed && key.isLocked
+        let (mayAsk, isInvalidated) = (key.mayAsk, key.isInvalidated)
         let code: Int? =
             switch error.code {
             case .userCancelled: -2
@@ -37,9 +41,15 @@ func reporting<R>(
     do throws(KeychainError) {
         return try body()
     } catch {
-        var failure = KeyFailure(error)
-        if case .engine(let key)? = key?.half { failure = key.failure(error) }
+        let failure = if let key = key?.half.inEngine { KeyFailure(error, of: key) } else { KeyFailure(error) }
         failure.report(to: place)
         return nil
+    }
+}
+
+extension StoredKey {
+    /// nil: the key is in this process.
+    var inEngine: EngineKey? {
+        if case .engine(let key) = self { key as? EngineKey } else { nil }
     }
 }

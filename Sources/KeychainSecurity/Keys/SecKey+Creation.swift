@@ -1,9 +1,9 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import Foundation
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// Makes a new pair of keys, and stores its halves if the parameters say so.
 ///
@@ -189,10 +189,7 @@ private struct KeyParameters {
                 .unimplemented, message: "a key in the engine is always stored there (kSecAttrIsPermanent)")
         }
         let dictionary = try itemDictionary(privateAttributes)
-        guard case .added(let item) = try dictionary.perform(.makeKey(dictionary.addRequest())) else {
-            throw KeychainError(.internalFailure, message: "the keychain answered another question than was asked")
-        }
-        let key = try SecKey(item, dictionary)
+        let key = try SecKey(try dictionary.ask(.makeKey(dictionary.addRequest())), dictionary)
         if Self.isPermanent(publicAttributes) ?? false { try storePublicHalf(of: key) }
         return key
     }
@@ -206,7 +203,7 @@ private struct KeyParameters {
         var attributes = attributes
         attributes["v_Ref"] = key
         let dictionary = try itemDictionary(attributes)
-        _ = try dictionary.perform(.add(dictionary.addRequest()))
+        _ = try dictionary.ask(.add(dictionary.addRequest()))
     }
 
     private func itemDictionary(_ attributes: [String: AnyObject]) throws(KeychainError) -> SecItemDictionary {

@@ -39,14 +39,7 @@ public func SecKeyCreateSignature(
 ) -> CFData? {
     reporting(to: error, for: key) { () throws(KeychainError) in
         guard case .signature(let signature) = try key.requireSupport(.sign, algorithm) else { throw .otherUse }
-        let input = Data(copying: dataToSign)
-        let result =
-            switch key.half {
-            case .software(.rsa(let key)): try key.sign(input, signature)
-            case .software(.ec(let key)): try key.sign(input, signature)
-            case .engine(let key): try key.sign(input, signature)
-            }
-        return NSData(data: result)
+        return NSData(data: try key.half.sign(Data(copying: dataToSign), signature))
     }
 }
 
@@ -121,15 +114,7 @@ public func SecKeyCreateDecryptedData(
 ) -> CFData? {
     reporting(to: error, for: key) { () throws(KeychainError) in
         guard case .encryption(let encryption) = try key.requireSupport(.decrypt, algorithm) else { throw .otherUse }
-        let bytes = Data(copying: ciphertext)
-        let plaintext =
-            switch (key.half, encryption) {
-            case (.software(.rsa(let key)), _): try key.decrypt(bytes, encryption)
-            case (.software(.ec(let key)), .ecies(let scheme)): try scheme.decrypt(bytes, with: key)
-            case (.engine(let key), .ecies(let scheme)): try scheme.decrypt(bytes, with: key)
-            default: throw .otherUse
-            }
-        return NSData(data: plaintext)
+        return NSData(data: try key.half.decrypt(Data(copying: ciphertext), encryption))
     }
 }
 
@@ -163,12 +148,7 @@ public func SecKeyCopyKeyExchangeResult(
         guard privateKey.half.bitCount == peer.curve.bitCount else {
             throw KeychainError(.decode, message: "the two keys are on different curves")
         }
-        let secret =
-            switch privateKey.half {
-            case .software(.ec(let key)): try key.sharedSecret(with: peer)
-            case .engine(let key): try key.sharedSecret(with: peer)
-            case .software(.rsa): throw .otherUse
-            }
+        let secret = try privateKey.half.sharedSecret(with: peer)
         return NSData(data: try derivation?.key(from: secret) ?? secret)
     }
 }
@@ -208,7 +188,7 @@ private struct KeyDerivation {
 
 // MARK: - Which key has which algorithm
 
-extension KeyHalf {
+extension StoredKey {
     func supports(_ operation: SecKeyOperationType, _ algorithm: KeyAlgorithm?) -> Bool {
         switch (algorithm, operation) {
         case (.signature(let signature), .sign): isPrivate && signature.isSupported(by: kind, bitCount: bitCount)

@@ -15,21 +15,17 @@ internal import KeychainModel
 ///
 /// The object cannot change, and any number of threads may use it at once.
 public final class SecKey: NSObject, @unchecked Sendable {  // immutable
-    let half: KeyHalf
+    let half: StoredKey
     /// PKCS#1's DER, or 04 ‖ X ‖ Y.
     let publicBytes: Data
 
-    init(_ key: AsymmetricKey) {
-        half = .software(key)
-        publicBytes = key.publicBytes
+    init(_ half: StoredKey) {
+        self.half = half
+        publicBytes = half.publicBytes
         super.init()
     }
 
-    init(_ key: EngineKey) {
-        half = .engine(key)
-        publicBytes = key.point
-        super.init()
-    }
+    convenience init(_ key: AsymmetricKey) { self.init(.software(key)) }
 
     /// Two keys are equal if they are the same half of the same pair, wherever they are.
     override public func isEqual(_ object: Any?) -> Bool {
@@ -45,48 +41,7 @@ public final class SecKey: NSObject, @unchecked Sendable {  // immutable
     override public var description: String { "<SecKey: \(half.title)>" }
 }
 
-/// The half of a pair, where it is.
-enum KeyHalf {
-    case software(AsymmetricKey)
-    case engine(EngineKey)
-
-    var isPrivate: Bool {
-        switch self {
-        case .software(let key): key.isPrivate
-        case .engine: true
-        }
-    }
-
-    var kind: AsymmetricKey.Kind {
-        switch self {
-        case .software(let key): key.kind
-        case .engine: .ec
-        }
-    }
-
-    var bitCount: Int {
-        switch self {
-        case .software(let key): key.bitCount
-        case .engine(let key): key.curve.bitCount
-        }
-    }
-
-    var blockByteCount: Int {
-        switch self {
-        case .software(let key): key.blockByteCount
-        case .engine(let key): key.curve.fieldByteCount
-        }
-    }
-
-    var publicHalf: AsymmetricKey {
-        get throws(KeychainError) {
-            switch self {
-            case .software(let key): try key.publicHalf
-            case .engine(let key): .ec(try ECKey(key.curve, point: key.point))
-            }
-        }
-    }
-
+extension StoredKey {
     var title: String {
         let kind = self.kind == .rsa ? "RSA" : "EC"
         let place = if case .engine = self { " in the engine" } else { "" }

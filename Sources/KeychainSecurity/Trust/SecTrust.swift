@@ -2,8 +2,8 @@
 
 public import Foundation
 internal import KeychainCertificates
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 internal import Synchronization
 
 /// The object judges a certificate, with the certificates that came along with it.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainCertificates
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// The settings of a ``SecTrust``, and the outcome of its evaluation.
 struct TrustState: Sendable {

@@ -70,9 +70,7 @@ extension KeychainSession {
     /// - Parameter identifier: A certificate's, which is also that of its identity.
     /// - Returns: nil if it cannot be read without asking anybody, or is no certificate.
     func certificate(_ identifier: UUID) throws(KeychainError) -> X509Certificate? {
-        var query = ItemQuery(.certificate)
-        query.persistentReference = PersistentReference(itemClass: .certificate, identifier: identifier)
-        query.synchronizable = .any
+        var query = ItemQuery(exactly: PersistentReference(itemClass: .certificate, identifier: identifier))
         query.authenticationUI = .skip
         do throws(KeychainError) {
             guard let bytes = try items(of: query, wantsSecrets: true).first?.secret else { return nil }

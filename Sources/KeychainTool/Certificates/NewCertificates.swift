@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import Foundation
 internal import KeychainCertificates
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// How the certificates and keys of one call are stored: all of them or none.
 struct NewCertificates: ParsableArguments {
@@ -42,14 +42,12 @@ struct NewCertificates: ParsableArguments {
     }
 
     /// Adds what is not there, and tells what was.
-    func store(_ requests: [AddRequest], in options: StoreOptions, _ authentication: CommandAuthentication) throws {
+    func store(_ requests: [AddRequest], in options: StoreOptions, _ asking: Asking) throws {
         var session = try KeychainSession(options)
         let isFirst = session.presence == .absent
-        session.authentication = authentication
+        session.asking = asking
         let ready = session
-        let isAdded = try requests.addMissing { request throws(KeychainError) in
-            try ready.authentication.perform(request, over: ready.connection)
-        }
+        let isAdded = try ready.connection.addMissing(requests, ready.asking)
         if isFirst { session.noteIfNeverLocked() }
         for (request, isNew) in zip(requests, isAdded) where !isNew {
             Console.note("note: \(request.inWords) was there already, and stays as it is")

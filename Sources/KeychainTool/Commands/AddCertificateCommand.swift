@@ -30,6 +30,6 @@ struct AddCertificateCommand: ParsableCommand {
             if let accessible { request.accessControl = AccessControl(accessible.protection) }
             return request
         }
-        try description.store(requests, in: store, CommandAuthentication(reason: "store certificates", mayAsk: false))
+        try description.store(requests, in: store, .once(reason: "store certificates", mayAsk: false))
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainClient
 internal import KeychainModel
 
 struct AddCommand: ParsableCommand {
@@ -59,8 +60,8 @@ struct NewPassword: ParsableArguments {
         var session = try KeychainSession(store)
         let isFirst = session.presence == .absent
         let words = unique.compactMap { $0?.inWords }.joined(separator: ", ")
-        session.authentication = authentication.authentication(reason: "store a secret: " + words)
-        let item = update ? try session.addOrUpdate(request) : try session.add(request)
+        session.asking = authentication.asking(reason: "store a secret: " + words)
+        let item = update ? try session.connection.put(request, session.asking) : try session.ask(.add(request))
         if isFirst { session.noteIfNeverLocked() }
         try source.noteIfGenerated()
         if json { try Console.write(item.json.text + "\n") }
@@ -123,7 +124,7 @@ struct AddInternetCommand: ParsableCommand {
             .internetPassword,
             [
                 AttributeChoice("--server", .server, server), AttributeChoice("--account", .account, account),
-                AttributeChoice("--protocol", .internetProtocol, internetProtocol?.code),
+                AttributeChoice("--protocol", .internetProtocol, internetProtocol?.rawValue),
                 AttributeChoice("--port", .port, port.map { .number(Int64($0)) }),
                 AttributeChoice("--path", .path, path),
             ],

@@ -52,6 +52,6 @@ struct AddIdentityCommand: ParsableCommand {
         let requests =
             collection.keys.map { description.request(for: $0.key, tag: tag, accessControl) }
             + collection.certificates.map { description.request(for: $0) }
-        try description.store(requests, in: store, authentication.authentication(reason: "store an identity"))
+        try description.store(requests, in: store, authentication.asking(reason: "store an identity"))
     }
 }

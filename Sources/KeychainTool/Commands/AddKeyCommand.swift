@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
 
@@ -24,8 +25,8 @@ struct AddKeyCommand: ParsableCommand {
         let request = try description.request(for: try readKey())
         var session = try KeychainSession(store)
         let isFirst = session.presence == .absent
-        session.authentication = description.consent
-        let item = try session.add(request)
+        session.asking = description.consent
+        let item = try session.ask(.add(request))
         if isFirst { session.noteIfNeverLocked() }
         if json { try Console.write(item.json.text + "\n") }
     }

@@ -32,13 +32,16 @@ struct AgreeCommand: ParsableCommand {
             throw KeychainError(.parameter, message: "the file --peer has a private key: give its public half")
         }
         var session = try KeychainSession.existing(store)
-        session.authentication = authentication.authentication(
+        session.asking = authentication.asking(
             reason: "agree on a secret" + filter.items.inWords(after: " with key "))
         let key = try session.privateKey(filter)
         guard case .exchange(let method) = try KeyOperation.agree.algorithm(algorithm, of: try key.publicHalf) else {
             throw ToolFailure(message: "the algorithm agrees on nothing")
         }
         let derivation = try derivation(of: method)
+        guard case .ec(let other) = other, other.curve.bitCount == key.bitCount else {
+            throw KeychainError(.parameter, message: "the other key is not on the same curve, P-\(key.bitCount)")
+        }
         try output.write(try derivation(try key.sharedSecret(with: other)))
     }
 

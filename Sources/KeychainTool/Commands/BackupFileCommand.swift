@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import DataProtection
-internal import SwiftKeychain
+internal import KeychainClient
 
 struct BackupFileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Glibc
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
-internal import SwiftKeychain
 
 struct BackupKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

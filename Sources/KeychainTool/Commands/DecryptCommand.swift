@@ -19,7 +19,7 @@ struct DecryptCommand: ParsableCommand {
     func run() throws {
         let ciphertext = try input.read()
         var session = try KeychainSession.existing(store)
-        session.authentication = authentication.authentication(
+        session.asking = authentication.asking(
             reason: "decrypt" + filter.items.inWords(after: " with key "))
         let key = try session.privateKey(filter)
         let publicHalf = try key.publicHalf

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
 internal import KeychainSalvage
-internal import SwiftKeychain
 
 struct DeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -57,7 +57,7 @@ struct DeleteCommand: ParsableCommand {
         if needsConfirmation {
             try Confirmation.require(try consequence(queries, session), else: "everything is still there")
         }
-        let count = try filter.naming { try queries.reduce(0) { try $0 + session.delete($1) } }
+        let count = try filter.naming { try queries.reduce(0) { try $0 + session.ask(.delete($1)) } }
         let report = JSONValue.object([("deleted", .number(Int64(count)))])
         try Console.write(json ? report.text + "\n" : "\(counted(count, "item")) deleted\n")
         if let name = filter.name, Console.errorIsTerminal, try OneTimeItem.isBeside(name, session) {
@@ -89,9 +89,7 @@ struct DeleteCommand: ParsableCommand {
     }
 
     private func deleteExpired(_ session: KeychainSession) throws {
-        guard case .found(let items) = try session.connection.perform(.expiredItems(deleting: [])) else {
-            throw KeychainError.unexpectedReply
-        }
+        let items = try session.connection.ask(.expiredItems)
         if let seen = session.location?.seenTime {
             let date = Date(timeIntervalSinceReferenceDate: seen.seconds).formatted(.iso8601)
             Console.note(
@@ -107,10 +105,7 @@ struct DeleteCommand: ParsableCommand {
             try Confirmation.require(
                 "\(counted(items.count, "item")) will be deleted, by this clock", else: "everything is still there")
         }
-        let request = Request.expiredItems(deleting: items.map(\.identifier))
-        guard case .deleted(let count) = try session.connection.perform(request) else {
-            throw KeychainError.unexpectedReply
-        }
+        let count = try session.connection.ask(.deleteExpired(items.map(\.identifier)))
         let report = JSONValue.object([("deleted", .number(Int64(count)))])
         try Console.write(json ? report.text + "\n" : "\(counted(count, "item")) deleted\n")
     }

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import Foundation
+internal import KeychainClient
 internal import KeychainFiles
 internal import KeychainModel
 internal import KeychainSalvage
-internal import SwiftKeychain
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -87,12 +87,12 @@ struct Compaction {
         guard case .present = session.presence else { return nil }
         let before = try bytesOnDisk(session)
         if Console.errorIsTerminal { Console.note("writing \(ByteCount.text(before)) anew…") }
-        _ = try session.connection.perform(.compact)
+        try session.connection.ask(.done(.compact))
         return Compaction(bytesBefore: before, bytesAfter: try bytesOnDisk(session))
     }
 
     private static func bytesOnDisk(_ session: KeychainSession) throws(KeychainError) -> Int64 {
-        guard case .status(let status) = try session.connection.perform(.status) else { throw .unexpectedReply }
+        let status = try session.connection.ask(.status)
         return status.bytesOnDisk
     }
 }
@@ -129,9 +129,7 @@ struct Diagnosis {
             do throws(KeychainError) {
                 findings += Self.delay(try session.connection.lockStatus())
                 let count = try Self.announce(session)
-                guard case .checked(let found) = try session.connection.perform(.check) else {
-                    throw .unexpectedReply
-                }
+                let found = try session.connection.ask(.check)
                 findings += found
                 checkedCount = count
                 if !found.contains(where: { $0.severity == .damage }) {
@@ -148,7 +146,7 @@ struct Diagnosis {
 
     /// Says how long it may take, to a person.
     private static func announce(_ session: KeychainSession) throws(KeychainError) -> Int {
-        guard case .status(let status) = try session.connection.perform(.status) else { throw .unexpectedReply }
+        let status = try session.connection.ask(.status)
         let count = status.itemCounts.values.reduce(0, +)
         if Console.errorIsTerminal { Console.note("checking \(count == 1 ? "1 item" : "\(count) items")…") }
         return count

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
 
 struct EditCommand: ParsableCommand {
@@ -38,7 +39,7 @@ struct EditCommand: ParsableCommand {
                     "the editor \(editor.name) may write the secret into files of its own; --any-editor takes it all "
                     + "the same, EDITOR names another one")
         }
-        let consent = authentication.authentication(reason: "edit a secret" + filter.inWords(after: ": "))
+        let consent = authentication.asking(reason: "edit a secret" + filter.inWords(after: ": "))
         let item = try open(consent)
         let before = try item.requireSecret()
         let file = try MemoryFile(before, for: .writing)
@@ -55,7 +56,7 @@ struct EditCommand: ParsableCommand {
     }
 
     /// If the keychain was locked meanwhile, a person is asked to unlock it, so that the edit is not lost.
-    private func store(_ secret: SecretBytes, in item: Item, _ consent: CommandAuthentication) throws {
+    private func store(_ secret: SecretBytes, in item: Item, _ consent: Asking) throws {
         while true {
             do {
                 return try replace(item, secret, consent)
@@ -70,18 +71,18 @@ struct EditCommand: ParsableCommand {
     }
 
     /// The store is closed again: it does not wait for a person.
-    private func open(_ consent: CommandAuthentication) throws -> Item {
+    private func open(_ consent: Asking) throws -> Item {
         var session = try KeychainSession.existing(store)
-        session.authentication = consent
+        session.asking = consent
         let ready = session
         let item = try filter.naming { try ready.item(of: try filter.levels()) }
         try check(item.itemClass)
         return item
     }
 
-    private func replace(_ item: Item, _ secret: SecretBytes, _ consent: CommandAuthentication) throws {
+    private func replace(_ item: Item, _ secret: SecretBytes, _ consent: Asking) throws {
         var session = try KeychainSession.existing(store)
-        session.authentication = consent
+        session.asking = consent
         guard try session.replaceSecret(of: item, with: secret) else {
             throw ToolFailure(
                 message:

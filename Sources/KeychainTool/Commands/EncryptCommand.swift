@@ -20,7 +20,7 @@ struct EncryptCommand: ParsableCommand {
     func run() throws {
         let plaintext = try input.read()
         var session = try KeychainSession.existing(store)
-        session.authentication = authentication.authentication(
+        session.asking = authentication.asking(
             reason: "encrypt" + filter.items.inWords(after: " to key "))
         let key = try session.publicKey(filter)
         guard case .encryption(let method) = try KeyOperation.encrypt.algorithm(algorithm, of: key) else {

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Glibc
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
-internal import SwiftKeychain
 
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

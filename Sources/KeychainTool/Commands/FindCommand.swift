@@ -36,7 +36,7 @@ struct FindCommand: ParsableCommand {
         var ends: [UUID: CertificateEnd] = [:]
         do {
             var session = try KeychainSession.existing(store)
-            session.authentication = CommandAuthentication(
+            session.asking = .once(
                 reason: "list items" + filter.inWords(after: ": "), mayAsk: ask)
             (items, ends) = try filter.naming(isSearch: true) { try certificates(among: try search(session), session) }
         } catch let error as KeychainError where error.code == .itemNotFound && json {
@@ -67,7 +67,7 @@ struct FindCommand: ParsableCommand {
     }
 
     private func search(_ session: KeychainSession) throws -> [Item] {
-        var found = KeychainSession.Matches(items: [], hasConstrained: false)
+        var found = FoundWithoutAsking()
         var absence: KeychainError?
         let part = filter.name.map(NamePart.init)
         for itemClass in filter.itemClasses where expiring == nil || itemClass.hasCertificate {
@@ -92,7 +92,7 @@ struct FindCommand: ParsableCommand {
 
     private func find(
         _ query: ItemQuery, _ session: KeychainSession
-    ) -> Result<KeychainSession.Matches, KeychainError> {
+    ) -> Result<FoundWithoutAsking, KeychainError> {
         Result { () throws(KeychainError) in try session.find(query, asks: ask) }
     }
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
 
@@ -23,7 +24,7 @@ struct GenerateKeyCommand: ParsableCommand {
         var session = try KeychainSession(store)
         try requireFreeTag(session)
         let isFirst = session.presence == .absent
-        session.authentication = description.consent
+        session.asking = description.consent
         let made = inEngine ? try makeInEngine(session) : try make(session)
         if isFirst { session.noteIfNeverLocked() }
         try report(made)
@@ -36,14 +37,14 @@ struct GenerateKeyCommand: ParsableCommand {
 
     private func make(_ session: KeychainSession) throws -> (item: Item, publicHalf: AsymmetricKey) {
         let key = try AsymmetricKey(generating: type.kind, bitCount: type.bitCount)
-        let item = try session.add(try description.request(for: key))
+        let item = try session.ask(.add(try description.request(for: key)))
         return (item, try key.publicHalf)
     }
 
     private func makeInEngine(_ session: KeychainSession) throws -> (item: Item, publicHalf: AsymmetricKey) {
         var request = try description.request()
         request.accessControl = try description.protection.accessControlOfUse()
-        let item = try session.makeKey(request)
+        let item = try session.ask(.makeKey(request))
         return (item, try StoredKey(item, session).publicHalf)
     }
 

@@ -46,7 +46,7 @@ struct GetCommand: ParsableCommand {
 
     func run() throws {
         var session = try KeychainSession.existing(store)
-        session.authentication = authentication.authentication(reason: "show a secret" + filter.inWords(after: ": "))
+        session.asking = authentication.asking(reason: "show a secret" + filter.inWords(after: ": "))
         let ready = session
         let item = try filter.naming { try ready.item(of: try filter.levels()) }
         try check(item.itemClass)

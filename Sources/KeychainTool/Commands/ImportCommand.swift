@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
-internal import SwiftKeychain
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

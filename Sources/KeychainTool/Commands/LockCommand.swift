@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 struct LockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,7 +22,7 @@ struct LockCommand: ParsableCommand {
         if !isDaemons { try StoreLocation(store.configuration).lockUnopened(request) }
         do {
             let session = try KeychainSession.existing(store)
-            _ = try session.connection.perform(.lock(request))
+            try session.connection.lock(request)
             if json { try session.connection.lockStatus().writeJSON() }
         } catch let error as KeychainError {
             if error.code == .noPasscode || error.code == .itemNotFound || isDaemons { throw error }

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
+internal import KeychainClient
 internal import KeychainFiles
 internal import KeychainModel
-internal import SwiftKeychain
 
 struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -51,7 +51,7 @@ struct MigrateCommand: ParsableCommand {
     private func takeBack(_ location: StoreLocation) throws {
         let daemon = Connection(daemonConfiguration, authority: .owner)
         if try has(location, daemon) {
-            _ = try daemon.perform(.giveUpStore)
+            try daemon.ask(.done(.giveUpStore))
         } else {
             try location.takeFromUserDaemon()
         }
@@ -60,13 +60,11 @@ struct MigrateCommand: ParsableCommand {
 
     /// Whether a daemon is there and has this very store.
     private func has(_ location: StoreLocation, _ daemon: Connection) throws(KeychainError) -> Bool {
-        switch Result(catching: { () throws(KeychainError) in try daemon.perform(.status) }) {
-        case .success(.status(let status)):
-            return URL(fileURLWithPath: status.storePath).standardizedFileURL.path
+        do throws(KeychainError) {
+            return URL(fileURLWithPath: try daemon.ask(.status).storePath).standardizedFileURL.path
                 == location.storeDirectory.standardizedFileURL.path
-        case .success: throw .unexpectedReply
-        case .failure(let error) where error.code == .notAvailable: return false
-        case .failure(let error): throw error
+        } catch  where error.code == .notAvailable {
+            return false
         }
     }
 

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import DataProtection
-internal import SwiftKeychain
+internal import KeychainClient
 
 /// What the two directions have in common.
 struct ConversionOptions: ParsableArguments {

@@ -47,7 +47,7 @@ struct RequestCertificateCommand: ParsableCommand {
             + ip.map { try RequestedAlternativeName(address: $0) }
             + email.map { try RequestedAlternativeName(mailAddress: $0) }
         var session = try KeychainSession.existing(store)
-        session.authentication = authentication.authentication(reason: "request a certificate")
+        session.asking = authentication.asking(reason: "request a certificate")
         let key = try session.privateKey(filter)
         let request = try CertificateRequest(
             subject: name, alternativeNames: alternatives, key: try key.publicHalf)

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import DataProtection
 internal import Foundation
-internal import SwiftKeychain
+internal import KeychainClient
 
 struct RestoreFileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
 
 struct ShowCommand: ParsableCommand {
@@ -16,7 +17,7 @@ struct ShowCommand: ParsableCommand {
 
     func run() throws {
         var session = try KeychainSession.existing(store)
-        session.authentication = authentication.authentication(reason: "show an item" + filter.inWords(after: ": "))
+        session.asking = authentication.asking(reason: "show an item" + filter.inWords(after: ": "))
         let ready = session
         let item = try filter.naming {
             try ready.items(of: try ready.soleMatch(of: try filter.levels(), amongReachable: true), wantsSecrets: false)

@@ -17,7 +17,7 @@ struct SignCommand: ParsableCommand {
     func run() throws {
         let message = try input.read()
         var session = try KeychainSession.existing(store)
-        session.authentication = authentication.authentication(
+        session.asking = authentication.asking(
             reason: "sign" + filter.items.inWords(after: " with key "))
         let key = try session.privateKey(filter)
         guard case .signature(let method) = try KeyOperation.sign.algorithm(algorithm, of: try key.publicHalf) else {

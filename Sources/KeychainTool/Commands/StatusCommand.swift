@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import Foundation
+internal import KeychainClient
 internal import KeychainFiles
 internal import KeychainModel
 internal import KeychainWire
-internal import SwiftKeychain
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -38,10 +38,7 @@ struct StatusCommand: ParsableCommand {
                 message: "the keychain in \(session.host.place) is not whole: its file \(missing) is missing; run "
                     + "'keychainctl doctor'")
         case .present:
-            guard case .status(let status) = try session.connection.perform(.status) else {
-                throw KeychainError.unexpectedReply
-            }
-            return status
+            return try session.connection.ask(.status)
         }
     }
 }

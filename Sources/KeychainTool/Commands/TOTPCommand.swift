@@ -26,7 +26,7 @@ struct TOTPCommand: ParsableCommand {
 
     func run() throws {
         var session = try KeychainSession.existing(store)
-        session.authentication = authentication.authentication(
+        session.asking = authentication.asking(
             reason: "make a one-time code" + filter.inWords(after: ": "))
         let ready = session
         let item = try filter.naming { try ready.item(of: try filter.levels(first: OneTimeItem.prefix)) }

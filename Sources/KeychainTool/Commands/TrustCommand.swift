@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
 internal import KeychainCertificates
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 struct TrustCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 struct UnlockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

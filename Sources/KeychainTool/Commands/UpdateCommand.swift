@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainClient
 internal import KeychainModel
 
 struct UpdateCommand: ParsableCommand {
@@ -34,14 +35,16 @@ struct UpdateCommand: ParsableCommand {
             changes.secret = try source.read(prompt: "New secret\(filter.inWords(after: " for ")): ")
         }
         var session = try KeychainSession.existing(store)
-        session.authentication = authentication.authentication(reason: "change an item" + filter.inWords(after: ": "))
+        session.asking = authentication.asking(reason: "change an item" + filter.inWords(after: ": "))
         let ready = session
         try filter.naming {
             let query = try ready.soleMatch(of: levels)
-            try ready.update(UpdateRequest(query, changes: changes))
+            try ready.ask(.update(UpdateRequest(query, changes: changes)))
             try source.noteIfGenerated()
             try noteOneTimeKey(ready)
-            if json, let item = try ready.items(of: query.reference, wantsSecrets: false).first {
+            if json, let reference = query.persistentReference,
+                let item = try ready.items(of: ItemQuery(exactly: reference), wantsSecrets: false).first
+            {
                 try Console.write(item.json.text + "\n")
             }
         }
@@ -58,16 +61,6 @@ extension UpdateCommand {
         Console.note(
             "note: its key for one-time codes keeps its name; 'keychainctl update \(prefix)\(name) --set-service "
                 + "\(prefix)\(new)' renames it")
-    }
-}
-
-extension ItemQuery {
-    /// The item alone, whatever has become of its attributes.
-    fileprivate var reference: ItemQuery {
-        var query = ItemQuery(itemClass)
-        query.persistentReference = persistentReference
-        query.synchronizable = .any
-        return query
     }
 }
 
@@ -93,7 +86,7 @@ struct ItemChangeOptions: ParsableArguments {
             AttributeChoice("--set-account", .account, setAccount),
             AttributeChoice("--set-service", .service, setService),
             AttributeChoice("--set-server", .server, setServer),
-            AttributeChoice("--set-protocol", .internetProtocol, setProtocol?.code),
+            AttributeChoice("--set-protocol", .internetProtocol, setProtocol?.rawValue),
             AttributeChoice("--set-port", .port, setPort.map { .number(Int64($0)) }),
             AttributeChoice("--set-path", .path, setPath),
         ].compactMap(\.self)

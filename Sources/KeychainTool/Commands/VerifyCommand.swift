@@ -26,7 +26,7 @@ struct VerifyCommand: ParsableCommand {
     func run() throws {
         let (signature, message) = (try readSignature(), try input.read())
         var session = try KeychainSession.existing(store)
-        session.authentication = authentication.authentication(
+        session.asking = authentication.asking(
             reason: "check a signature" + filter.items.inWords(after: " with key "))
         let key = try session.publicKey(filter)
         guard case .signature(let method) = try KeyOperation.sign.algorithm(algorithm, of: key) else {

@@ -2,9 +2,9 @@ internal import ArgumentParser
 internal import CKeychainBus
 internal import Foundation
 internal import KeychainBus
+internal import KeychainClient
 internal import KeychainLogin
 internal import KeychainModel
-internal import SwiftKeychain
 
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 extension Demo {
     /// What a thief of the disk has, while the program still runs.
@@ -88,8 +88,7 @@ extension Demo {
             try narrator.step("The other items are as they were.") { () throws(KeychainError) in
                 try readSecret(notes, expecting: Data(Sample.newPassword.utf8), as: app)
             }
-            guard case .checked(let findings) = try app.perform(.check) else { return }
-            let damage = findings.filter { $0.severity == .damage }
+            let damage = try app.ask(.check).filter { $0.severity == .damage }
             try narrator.fact(
                 "What 'keychainctl doctor' says:", "\(damage.count) damaged", isAsTold: damage.count == 1)
             for finding in damage { try narrator.remark("\"\(finding.text)\"") }
@@ -104,7 +103,7 @@ extension Demo {
                 var request = AddRequest(.genericPassword)
                 request.attributes = recovery.attributes
                 request.secret = SecretBytes(copying: Self.recoveryKey)
-                _ = try app.perform(.add(request))
+                _ = try app.ask(.add(request))
             }
         }
         // A value of that size fills pages of its own, and the file grows by them. So what is in the middle of the

@@ -1,7 +1,7 @@
 internal import DataProtection
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 extension Demo {
     private var letter: URL { directory.appendingPathComponent("letter.txt") }
@@ -34,7 +34,7 @@ extension Demo {
 
     private func showLockedFile(_ app: Connection, _ files: ProtectedFiles, _ content: Data) throws {
         try narrator.step("The owner locks the keychain.") { () throws(KeychainError) in
-            _ = try app.perform(.lock(.now))
+            try app.lock(.now)
         }
         try narrator.fileStep("The file is refused, to every program of this user.", expecting: .locked) {
             () throws(DataProtectionError) in _ = try files.read(from: letter)

@@ -1,6 +1,6 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 extension Demo {
     static let passcode = SecretBytes(copying: Data(Sample.passcode.utf8))
@@ -35,7 +35,7 @@ extension Demo {
             () throws(KeychainError) in try addBank(app)
         }
         try narrator.step("The owner locks the keychain.") { () throws(KeychainError) in
-            _ = try app.perform(.lock(.now))
+            try app.lock(.now)
         }
         try narrator.step("The password is refused: locked is never \"not found\".", expecting: .interactionNotAllowed)
         { () throws(KeychainError) in
@@ -64,7 +64,7 @@ extension Demo {
         request.attributes = bank.attributes
         request.accessControl = AccessControl(.whenUnlocked)
         request.secret = SecretBytes(copying: Data(Sample.password.utf8))
-        _ = try app.perform(.add(request))
+        _ = try app.ask(.add(request))
     }
 
     private func readBank(_ app: Connection) throws(KeychainError) {

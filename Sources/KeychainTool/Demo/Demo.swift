@@ -1,6 +1,6 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// The tour: two made-up programs, one store, and what happens between them.
 struct Demo {
@@ -69,12 +69,12 @@ struct Demo {
         request.attributes[.label] = .text(Sample.label)
         request.accessGroup = group
         request.secret = SecretBytes(copying: Data(Sample.password.utf8))
-        _ = try app.perform(.add(request))
+        _ = try app.ask(.add(request))
     }
 
     /// Asks for a secret, and complains if it is another one.
     func readSecret(_ query: ItemQuery, expecting secret: Data, as app: Connection) throws(KeychainError) {
-        guard case .found(let items) = try app.perform(.find(FindRequest(query, wantsSecrets: true))) else { return }
+        let items = try app.ask(.find(query, wantsSecrets: true))
         narrator.expect(items.first?.secret?.copyData() == secret, "the secret is not the one that was stored")
     }
 
@@ -88,10 +88,10 @@ struct Demo {
                 var request = AddRequest(.internetPassword)
                 request.attributes = [
                     .server: .text(Sample.server), .account: .text(Sample.account),
-                    .internetProtocol: .text(InternetProtocol.imaps.code),
+                    .internetProtocol: .text(InternetProtocol.imaps.rawValue),
                 ]
                 request.secret = SecretBytes(copying: Data(Sample.password.utf8))
-                _ = try app.perform(.add(request))
+                _ = try app.ask(.add(request))
             }
             try narrator.step("It finds the password again, and it is the same.") { () throws(KeychainError) in
                 try readSecret(notes, expecting: Data(Sample.password.utf8), as: app)
@@ -102,7 +102,7 @@ struct Demo {
             try narrator.step("So it replaces the secret, and reads the new one.") { () throws(KeychainError) in
                 var changes = ItemChanges()
                 changes.secret = SecretBytes(copying: Data(Sample.newPassword.utf8))
-                _ = try app.perform(.update(UpdateRequest(notes, changes: changes)))
+                try app.ask(.update(UpdateRequest(notes, changes: changes)))
                 try readSecret(notes, expecting: Data(Sample.newPassword.utf8), as: app)
             }
             try showAccessControl(app)
@@ -116,25 +116,25 @@ struct Demo {
         try narrator.step("It stores an item that opens only together with a password of its own.") {
             () throws(KeychainError) in
             request.accessControl = try AccessControl(.whenUnlocked, flags: .applicationPassword)
-            _ = try app.performAsking(.add(request), in: Self.session(Sample.itemPassword))
+            _ = try app.ask(.add(request), Asking(in: Self.session(Sample.itemPassword)))
         }
         var query = ItemQuery(.genericPassword)
         query.attributes = request.attributes
         query.authenticationUI = .fail
-        let find = Request.find(FindRequest(query, wantsSecrets: true))
+        let find = Question.find(query, wantsSecrets: true)
         try narrator.step(
             "Without it, and with nobody to be asked, reading is refused.", expecting: .interactionNotAllowed
         ) {
-            () throws(KeychainError) in _ = try app.perform(find)
+            () throws(KeychainError) in _ = try app.ask(find)
         }
         try narrator.step(
             "With another one it does not open; that counts like a wrong passcode.", expecting: .authenticationFailed
         ) { () throws(KeychainError) in
-            _ = try app.performAsking(find, in: Self.session("wrong"), mayAsk: false)
+            _ = try app.ask(find, Asking(in: Self.session("wrong"), mayAsk: false))
         }
         try narrator.step("With the right one it does.") { () throws(KeychainError) in
-            let reply = try app.performAsking(find, in: Self.session(Sample.itemPassword), mayAsk: false)
-            guard case .found(let items) = reply, items.first?.secret?.copyData() == Data(Sample.pin.utf8) else {
+            let items = try app.ask(find, Asking(in: Self.session(Sample.itemPassword), mayAsk: false))
+            guard items.first?.secret?.copyData() == Data(Sample.pin.utf8) else {
                 throw .unexpectedReply
             }
         }
@@ -152,7 +152,7 @@ struct Demo {
         try asApp([Sample.otherGroup]) { app in
             try narrator.step("It looks for the password of \"notes\".", expecting: .itemNotFound) {
                 () throws(KeychainError) in
-                _ = try app.perform(.find(FindRequest(notes, wantsSecrets: true)))
+                _ = try app.ask(.find(notes, wantsSecrets: true))
             }
             try narrator.step("It names that program's group.", expecting: .missingEntitlement) {
                 () throws(KeychainError) in try addNotes(app, group: Sample.group)
@@ -170,12 +170,12 @@ struct Demo {
         try asApp([Sample.group, Sample.otherGroup]) { app in
             try narrator.step("Everything is deleted; the item with a password of its own needs none for that.") {
                 () throws(KeychainError) in
-                _ = try app.perform(.delete(ItemQuery(.genericPassword)))
-                _ = try app.perform(.delete(ItemQuery(.internetPassword)))
+                _ = try app.ask(.delete(ItemQuery(.genericPassword)))
+                _ = try app.ask(.delete(ItemQuery(.internetPassword)))
             }
             try narrator.step("The password is looked for once more.", expecting: .itemNotFound) {
                 () throws(KeychainError) in
-                _ = try app.perform(.find(FindRequest(notes, wantsSecrets: true)))
+                _ = try app.ask(.find(notes, wantsSecrets: true))
             }
         }
     }

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Glibc
+internal import KeychainClient
 internal import KeychainFiles
 internal import KeychainModel
 internal import KeychainSalvage
 internal import KeychainSystem
-internal import SwiftKeychain
 
 /// Looks at a store from outside: who owns its files, who else may touch them, where the device key is.
 struct FileInspection {

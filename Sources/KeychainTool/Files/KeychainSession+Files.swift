@@ -1,9 +1,9 @@
 internal import DataProtection
 internal import Foundation
 internal import Glibc
+internal import KeychainClient
 internal import KeychainModel
 internal import KeychainSystem
-internal import SwiftKeychain
 
 extension KeychainSession {
     /// The files under this keychain. Without a store every key is refused (44), and none is made.
@@ -19,7 +19,7 @@ extension KeychainSession {
 
     /// Of the store; nil: there is none, or it cannot be asked.
     var storeID: UUID? {
-        guard presence != .absent, case .status(let status)? = try? connection.perform(.status) else { return nil }
+        guard presence != .absent, let status = try? connection.ask(.status) else { return nil }
         return status.storeID
     }
 }

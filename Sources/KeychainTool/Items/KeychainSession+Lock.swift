@@ -1,5 +1,5 @@
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 extension KeychainSession {
     /// For a command that makes sense only if there is a passcode.

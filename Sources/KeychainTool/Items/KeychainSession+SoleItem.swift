@@ -1,3 +1,4 @@
+internal import KeychainClient
 internal import KeychainModel
 
 /// The one item that a command acts on.
@@ -22,24 +23,16 @@ extension KeychainSession {
     /// - Throws: an ``AmbiguousMatch`` if several match, `.itemNotFound` if none does, `.interactionNotAllowed` if the
     ///   keychain is locked.
     func meaning(of levels: [[ItemQuery]], amongReachable: Bool = false) throws -> Meaning {
-        var absence = KeychainError.unexpectedReply
-        for level in levels {
-            let hits = try hits(of: level, absence: &absence, amongReachable: amongReachable)
-            if hits.count > 1 { throw AmbiguousMatch(hits) }
-            if let (query, item) = hits.readable.first { return .exactly(query.meaning(item)) }
-            if let query = hits.asking.first { return .asking(query) }
-        }
-        throw absence
+        let hits = try hits(of: levels, amongReachable: amongReachable)
+        if hits.count > 1 { throw AmbiguousMatch(hits) }
+        if let (query, item) = hits.readable.first { return .exactly(query.meaning(item)) }
+        return .asking(hits.asking[0])  // one of the two there is
     }
 
     /// Every match of the first level that has any.
-    func hits(of levels: [[ItemQuery]]) throws -> Hits {
-        var absence = KeychainError.unexpectedReply
-        for level in levels {
-            let hits = try hits(of: level, absence: &absence)
-            if hits.count > 0 { return hits }
-        }
-        throw absence
+    func hits(of levels: [[ItemQuery]], amongReachable: Bool = false) throws(KeychainError) -> Hits {
+        let request = ResolveRequest(levels, amongReachable: amongReachable)
+        return Hits(try connection.resolve(request), of: request.queries)
     }
 
     /// The matches of several queries together.
@@ -48,57 +41,16 @@ extension KeychainSession {
         /// Queries some matches of which ask for authentication, one for each class.
         var asking: [ItemQuery] = []
 
+        init(readable: [(query: ItemQuery, item: Item)]) { self.readable = readable }
+
+        init(_ resolution: Resolution, of queries: [ItemQuery]) {
+            readable = resolution.matches.map { (queries[$0.query], $0.item) }
+            asking = resolution.asking.map { queries[$0] }
+        }
+
         /// Those that ask count once for each class: how many there are nobody can say.
         var count: Int { readable.count + asking.count }
         var items: [Item] { readable.map(\.item) }
-    }
-
-    private func hits(
-        of level: [ItemQuery], absence: inout KeychainError, amongReachable: Bool = false
-    ) throws(KeychainError) -> Hits {
-        var hits = Hits()
-        var refusal: KeychainError?
-        for query in level {
-            do throws(KeychainError) {
-                let matches =
-                    amongReachable ? try findReachable(query, otherwise: &refusal) : try find(query)
-                for item in matches.items where !hits.items.contains(where: { $0.identifier == item.identifier }) {
-                    hits.readable.append((query, item))
-                }
-                if matches.hasConstrained && !hits.asking.contains(where: { $0.itemClass == query.itemClass }) {
-                    hits.asking.append(query)
-                }
-            } catch  where error.code == .itemNotFound {
-                absence = error
-            }
-        }
-        // Something that nobody can see may be meant.
-        if let refusal, hits.count == 0 { throw refusal }
-        return hits
-    }
-
-    /// Every match; if some are out of reach, those that are always accessible.
-    ///
-    /// - Parameter refusal: Set to why some are out of reach.
-    private func findReachable(
-        _ query: ItemQuery, otherwise refusal: inout KeychainError?
-    ) throws(KeychainError) -> Matches {
-        do throws(KeychainError) {
-            return try find(query)
-        } catch  where error.code == .interactionNotAllowed && query.protection == nil {
-            refusal = error
-        }
-        var found = Matches(items: [], hasConstrained: false)
-        for protection in [Protection.always, .alwaysThisDeviceOnly] {
-            var query = query
-            query.protection = protection
-            do throws(KeychainError) {
-                let matches = try find(query)
-                found.items += matches.items
-                if matches.hasConstrained { found.hasConstrained = true }
-            } catch  where error.code == .itemNotFound {}
-        }
-        return found
     }
 
     /// A query for exactly the item that is meant.

@@ -19,14 +19,4 @@ extension KeychainSession {
             return try privateKey(filter).publicHalf
         }
     }
-
-    /// Makes a key in the engine.
-    ///
-    /// - Returns: the item of its private half, without a secret.
-    func makeKey(_ request: AddRequest) throws(KeychainError) -> Item {
-        guard case .added(let item) = try authentication.perform(.makeKey(request), over: connection) else {
-            throw .unexpectedReply
-        }
-        return item
-    }
 }

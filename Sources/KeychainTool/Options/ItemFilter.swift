@@ -65,7 +65,7 @@ struct ItemFilter: ParsableArguments {
         [
             AttributeChoice("--service", .service, service), AttributeChoice("--account", .account, account),
             AttributeChoice("--server", .server, server),
-            AttributeChoice("--protocol", .internetProtocol, internetProtocol?.code),
+            AttributeChoice("--protocol", .internetProtocol, internetProtocol?.rawValue),
             AttributeChoice("--port", .port, port.map { .number(Int64($0)) }),
             AttributeChoice("--path", .path, path), AttributeChoice("--label", .label, label),
             AttributeChoice("--comment", .comment, comment),

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
 
@@ -16,7 +17,7 @@ struct NewKey: ParsableArguments {
         if tag.isEmpty { throw ValidationError("A key's tag cannot be empty.") }
     }
 
-    var consent: CommandAuthentication { authentication.authentication(reason: "store a key: tag \(tag)") }
+    var consent: Asking { authentication.asking(reason: "store a key: tag \(tag)") }
 
     /// - Parameter key: nil: it is made in the engine.
     func request(for key: AsymmetricKey? = nil) throws -> AddRequest {

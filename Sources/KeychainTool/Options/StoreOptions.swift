@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
-internal import SwiftKeychain
+internal import KeychainClient
 
 /// Where the keychain is. Every command has these two.
 struct StoreOptions: ParsableArguments {

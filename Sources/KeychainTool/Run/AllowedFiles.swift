@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Glibc
+internal import KeychainClient
 internal import KeychainFiles
 internal import KeychainModel
 internal import KeychainRun
 internal import KeychainSystem
-internal import SwiftKeychain
 
 /// Which files that name secrets this user has looked at and allowed: the file `allowed` beside the device key.
 struct AllowedFiles {

@@ -34,7 +34,7 @@ struct Netrc {
     /// nil: none is named.
     private static func internetProtocol(_ item: Item) -> InternetProtocol?? {
         guard case .text(let code)? = item.attributes[.internetProtocol], !code.isEmpty else { return .some(nil) }
-        return InternetProtocol(code: code).map(Optional.some)
+        return InternetProtocol(rawValue: code).map(Optional.some)
     }
 
     /// A line holds for every port and every path of its server.

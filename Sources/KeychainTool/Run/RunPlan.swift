@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
 internal import KeychainRun
 
@@ -109,7 +110,7 @@ final class RunPlan {
         do throws(KeychainError) {
             var session = try KeychainSession.existing(options.store)
             let reason = "run \(command ?? options.command.first ?? "") with \(names.joined(separator: ", "))"
-            session.authentication = options.authentication.authentication(reason: reason)
+            session.asking = options.authentication.asking(reason: reason)
             return session
         } catch  where error.code == .itemNotFound {
             throw KeychainError(

@@ -50,7 +50,7 @@ extension ItemReference {
             }
             (filter.account, filter.group) = (account, group)
             if let internetProtocol {
-                guard let known = InternetProtocol(rawValue: internetProtocol) else {
+                guard let known = InternetProtocol(name: internetProtocol) else {
                     throw KeychainError(
                         .parameter,
                         message: "there is no protocol \(internetProtocol): the names are those of --protocol")

@@ -1,6 +1,6 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// Removes what has expired, every now and then, on a thread of its own: the watcher's has to lock before the machine sleeps,
 /// and must not wait for other programs that write.
@@ -29,7 +29,7 @@ enum ExpirySweeper {
         do throws(KeychainError) {
             let session = try KeychainSession.existing(options)
             guard session.presence == .present else { return nil }
-            _ = try session.connection.perform(.removeExpired)
+            _ = try session.connection.ask(.removeExpired)
             return nil
         } catch {
             return error.code == .itemNotFound ? nil : error.message

@@ -1,8 +1,8 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainFiles
 internal import KeychainLogin
 internal import KeychainModel
-internal import SwiftKeychain
 
 /// The keychain in its usual place, which is never made by watching it.
 final class WatchedKeychain: LockableStore {
@@ -20,7 +20,7 @@ final class WatchedKeychain: LockableStore {
         do throws(KeychainError) {
             let session = try existingSession()
             self.session = session
-            _ = try session.connection.perform(request)
+            try session.connection.ask(.done(request))
         } catch {
             // Another store may have taken this one's place.
             session = nil

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainClient
 public import KeychainModel
 
 /// The items of all five classes with all their attributes, for code that needs more than ``Keychain``.
@@ -72,8 +73,7 @@ public struct KeychainItems: Sendable {
         request.accessControl = item.accessControl?.model
         request.expires = try expires.model()
         request.secret = item.secretBytes
-        guard case .added(let stored) = try keychain.perform(.add(request)) else { throw .otherAnswer }
-        return KeychainItem(stored)
+        return KeychainItem(try keychain.ask(.add(request)))
     }
 
     /// Finds the items whose attributes are those that the conditions set.
@@ -159,7 +159,7 @@ public struct KeychainItems: Sendable {
         changes.expires = try expires.map { expires throws(KeychainError) in try expires.model() }
         changes.secret = changed.secretBytes
         if changed.isSynchronizable { changes.synchronizable = true }
-        _ = try keychain.perform(.update(UpdateRequest(try query.model, changes: changes)))
+        try keychain.ask(.update(UpdateRequest(try query.model, changes: changes)))
     }
 
     /// Removes all items that the conditions mean, or none of them.

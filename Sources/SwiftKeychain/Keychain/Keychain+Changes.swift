@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
 internal import Synchronization
 
@@ -43,7 +44,7 @@ extension Keychain {
     public var changes: AsyncStream<Change> {
         let connection = connection
         let keychain = with { $0.ownConnection = connection }
-        return LockFeed.stream { () throws(KeychainError) in try ItemFollower(keychain) }
+        return LockFeed.stream(by: { () throws(KeychainError) in try ItemFollower(keychain) }, as: { $0 })
     }
 }
 

@@ -1,4 +1,5 @@
 public import Foundation
+internal import KeychainClient
 public import KeychainModel
 
 // The calls of Keychain+Values.swift for tasks. They wait on threads that may block, never on one that runs tasks.

@@ -1,4 +1,5 @@
 public import Foundation
+internal import KeychainClient
 public import KeychainModel
 
 extension Keychain {
@@ -157,7 +158,7 @@ extension Keychain {
     /// - Returns: The result of `body`.
     /// - Throws: A ``KeychainError``, or an error of `body`. No item was changed then.
     public func transaction<R>(_ body: (inout Transaction) throws -> R) throws -> R {
-        for _ in 0..<Self.mostAttempts {
+        for _ in 0..<Connection.mostAttempts {
             var transaction = Transaction(self)
             let result = try body(&transaction)
             if try transaction.commit() { return result }
@@ -193,7 +194,7 @@ extension Keychain {
             throw KeychainError(
                 .parameter, message: "items move within one keychain: export and import take them to another")
         }
-        return try attempt { () throws(KeychainError) in
+        return try connection.untilUndisturbed { () throws(KeychainError) in
             let (items, seen) = try other.look()
             var request = TransactionRequest(seen: [seen], steps: [])
             var count = 0

@@ -1,4 +1,5 @@
 public import Foundation
+internal import KeychainClient
 public import KeychainModel
 
 // The calls for values. Each of them blocks its thread until it is done. Keychain+Tasks.swift has their forms for
@@ -177,7 +178,7 @@ extension Keychain {
         _ value: Value, for key: String, expires: Expiration = .never
     ) throws(KeychainError) {
         let secret = try coding.secret(of: value, for: key)
-        _ = try perform(.add(try addRequest(secret, for: key, expires: try expires.model())))
+        _ = try ask(.add(try addRequest(secret, for: key, expires: try expires.model())))
     }
 
     /// Stores a value for a key that has one.
@@ -194,7 +195,7 @@ extension Keychain {
         changes.expires = try expires.model()
         changes.secret = try coding.secret(of: value, for: key)
         changes.accessControl = accessControl?.model
-        _ = try perform(.update(UpdateRequest(try query(for: key), changes: changes)))
+        try ask(.update(UpdateRequest(try query(for: key), changes: changes)))
     }
 
     /// Removes the item of a key, without asking a person unless the access control constrains deletion.
@@ -220,7 +221,7 @@ extension Keychain {
     @discardableResult
     public func removeAll() throws(KeychainError) -> Int {
         if keyPrefix.isEmpty { return try delete(try query(for: nil)) }
-        return try attempt { () throws(KeychainError) in
+        return try connection.untilUndisturbed { () throws(KeychainError) in
             let (items, seen) = try look()
             let steps = try items.map { item throws(KeychainError) in
                 TransactionRequest.Step.delete(try query(for: item.key))
@@ -249,7 +250,7 @@ extension Keychain {
     public func update<Value: Codable>(
         _ type: Value.Type = Value.self, for key: String, _ change: (inout Value?) throws -> Void
     ) throws {
-        for _ in 0..<Self.mostAttempts {
+        for _ in 0..<Connection.mostAttempts {
             let former = try item(for: key)
             var value = try former.map { try coding.value(type, of: $0.value, for: key) }
             try change(&value)
@@ -282,13 +283,6 @@ extension Keychain {
         }
         guard value == old else { return false }
         return try replace(former, by: new, for: key)
-    }
-
-    static let mostAttempts = 100
-
-    func attempt<R>(_ body: () throws(KeychainError) -> R?) throws(KeychainError) -> R {
-        for _ in 0..<Self.mostAttempts { if let result = try body() { return result } }
-        throw .changedAllTheTime
     }
 
     /// - Returns: false if it is not `former` any more.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
 
 /// The passwords, tokens and other values of one service, or of one server, by their keys.
@@ -197,22 +198,18 @@ extension Keychain {
 
     var connection: Connection { ownConnection ?? .current }
 
-    func perform(_ request: Request) throws(KeychainError) -> Reply {
-        try connection.performAsking(
-            request, in: try KeychainContexts.session(of: context), reason: reason, mayAsk: mayAsk,
-            cancellation: cancellation)
+    func ask<Answer>(_ question: Question<Answer>) throws(KeychainError) -> Answer {
+        try connection.ask(question, try asking())
+    }
+
+    private func asking() throws(KeychainError) -> Asking {
+        Asking(
+            in: try AuthenticationSession.of(context), reason: reason, mayAsk: mayAsk, cancellation: cancellation)
     }
 
     /// The items that a query finds; none is no failure.
     func items(_ query: ItemQuery, wantsSecrets: Bool) throws(KeychainError) -> [Item] {
-        do throws(KeychainError) {
-            guard case .found(let items) = try perform(.find(FindRequest(query, wantsSecrets: wantsSecrets))) else {
-                throw .otherAnswer
-            }
-            return items
-        } catch  where error.code == .itemNotFound {
-            return []
-        }
+        try connection.items(query, wantsSecrets: wantsSecrets, try asking())
     }
 
     func item(for key: String, wantsSecrets: Bool = true) throws(KeychainError) -> Item? {
@@ -256,14 +253,12 @@ extension Keychain {
                 message: "a transaction can change \(TransactionRequest.mostSteps) items at most, and look at as many: "
                     + "make several")
         }
-        guard case .committed(let isCommitted) = try perform(.transaction(request)) else { throw .otherAnswer }
-        return isCommitted
+        return try ask(.commit(request))
     }
 
     func delete(_ query: ItemQuery) throws(KeychainError) -> Int {
         do throws(KeychainError) {
-            guard case .deleted(let count) = try perform(.delete(query)) else { throw .otherAnswer }
-            return count
+            return try ask(.delete(query))
         } catch  where error.code == .itemNotFound {
             return 0
         }
@@ -284,16 +279,5 @@ extension SecretBytes {
             throw .notReadable(key, as: String.self)
         }
         return text
-    }
-}
-
-extension KeychainError {
-    static var otherAnswer: KeychainError {
-        KeychainError(.internalFailure, message: "the keychain answered something else than was asked")
-    }
-
-    /// After so many attempts somebody else has changed the same items each time.
-    static var changedAllTheTime: KeychainError {
-        KeychainError(.notAvailable, message: "other programs change the same items all the time: try again later")
     }
 }

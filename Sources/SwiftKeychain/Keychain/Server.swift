@@ -47,9 +47,9 @@ extension Keychain {
         /// - Parameter url: The URL, such as `imap://mail.example.com:143`.
         public init?(_ url: URL) {
             guard let host = url.host(), !host.isEmpty,
-                let found = InternetProtocol.allCases.first(where: { $0.scheme == url.scheme?.lowercased() })
+                let scheme = url.scheme?.lowercased(), let known = KeychainModel.InternetProtocol(scheme: scheme)
             else { return nil }
-            self.init(host, protocol: found, port: url.port)
+            self.init(host, protocol: InternetProtocol(rawValue: known.rawValue), port: url.port)
             if !["", "/"].contains(url.path) { path = url.path }
         }
 
@@ -85,16 +85,6 @@ extension Keychain {
         case daap = "daap"
         case eppc = "eppc"
         case ipp = "ipp "
-
-        /// The scheme of URLs. For most protocols it is the name of the case.
-        package var scheme: String {
-            switch self {
-            case .pop3: "pop"
-            case .pop3s: "pops"
-            case .socks: "socks"
-            default: "\(self)"
-            }
-        }
     }
 
     /// The ways in which a client authenticates itself to a server.

@@ -28,6 +28,7 @@ import CKeychainTestSupport
 import DataProtection
 import Dispatch
 import Foundation
+import KeychainClient
 import KeychainCrypto
 import KeychainEngine
 import KeychainModel

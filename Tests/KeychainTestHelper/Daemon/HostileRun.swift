@@ -1,6 +1,7 @@
 import CKeychainLinux
 import Foundation
 import Glibc
+import KeychainClient
 import KeychainModel
 import KeychainTestSupport
 import KeychainWire

@@ -2,6 +2,7 @@ import CKeychainTestSupport
 import DataProtection
 import Foundation
 import Glibc
+import KeychainClient
 import KeychainEngine
 import KeychainFileModel
 import KeychainModel

@@ -11,19 +11,12 @@ extension Connection {
     ///
     /// Blocks its thread for as long as the person takes.
     ///
-    /// - Parameters:
-    ///   - session: The session that keeps the person's answers. `nil` forgets them after the call.
-    ///   - reason: The reason for asking in this call. `nil` takes the reason of the session.
-    ///   - mayAsk: Whether the person may be asked. Answers that the session has are used in any case.
-    ///   - cancellation: Ends the questions of this call, and keeps the call from being begun.
     /// - Throws: The errors of ``perform(_:)``; `.userCancelled` if the person declines; `.interactionNotAllowed` if no
     ///   person can be asked; `.authenticationFailed` for every other reason for which the proof is missing.
-    package func performAsking(
-        _ request: Request, in session: AuthenticationSession? = nil, reason: String? = nil, mayAsk: Bool = true,
-        cancellation: Cancellation? = nil
-    ) throws(KeychainError) -> Reply {
+    func performAsking(_ request: Request, _ asking: Asking) throws(KeychainError) -> Reply {
+        let (mayAsk, cancellation) = (asking.mayAsk, asking.cancellation)
         // Made when it is asked for something: most calls never are.
-        var session = session
+        var session = asking.session
         // What the session has is shown when it is asked for: a passcode costs, and counts if it is wrong.
         var used = mayAsk ? [] : session?.factors ?? []
         var question = AuthenticationDialog.Question(choosesPassword: request.storesItem)
@@ -44,7 +37,7 @@ extension Connection {
                 let known = asked.factors
                 used.formUnion(
                     try asKeychainError { () throws(AuthenticationFailure) in
-                        try dialog(in: asked, reason: reason, mayAsk: mayAsk, cancellation)
+                        try dialog(in: asked, reason: asking.reason, mayAsk: mayAsk, cancellation)
                             .satisfy(challenge.alternatives, question)
                     })
                 typed.formUnion(used.subtracting(known))
@@ -99,12 +92,7 @@ extension Connection {
 
     // MARK: Policies
 
-    package func authenticationStatus() throws(KeychainError) -> AuthenticationStatus {
-        guard case .authenticationStatus(let status) = try perform(.authenticationStatus) else {
-            throw KeychainError(.internalFailure, message: "the keychain answered something else than was asked")
-        }
-        return status
-    }
+    package func authenticationStatus() throws(KeychainError) -> AuthenticationStatus { try ask(.authenticationStatus) }
 
     /// Whether a person could show one of these at the moment.
     ///

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainModel
+package import KeychainModel
 internal import Synchronization
 
 /// Tells of a keychain's lock, on a thread of its own.
@@ -17,7 +17,7 @@ package final class LockFeed: Sendable {
     ///
     /// - Parameter tell: Called on the thread. If the state cannot be found out, as when a daemon has ended, it is told
     ///   `.locked`, and it is looked again every second.
-    package convenience init(_ connection: Connection, _ tell: @escaping @Sendable (KeychainLock.State) -> Void) {
+    package convenience init(_ connection: Connection, _ tell: @escaping @Sendable (LockState) -> Void) {
         self.init()
         let make = { @Sendable () throws(KeychainError) in try LockStateFollower(connection) }
         start(try? make(), make, tell) {
@@ -31,16 +31,17 @@ package final class LockFeed: Sendable {
     /// state gives the reason.
     ///
     /// - Parameter make: Makes what follows: nothing that happens after that is missed.
-    static func stream<Follower: LockFollower>(
-        by make: @escaping @Sendable () throws(KeychainError) -> Follower
-    ) -> AsyncStream<Follower.Event> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Follower.Event.self)
+    package static func stream<Follower: LockFollower, Event>(
+        by make: @escaping @Sendable () throws(KeychainError) -> Follower,
+        as event: @escaping @Sendable (Follower.Event) -> Event
+    ) -> AsyncStream<Event> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
         let feed = LockFeed()
         continuation.onTermination = { _ in feed.end() }
         do throws(KeychainError) {
             // Here and not in the thread: a change right after this call must not be missed.
             let follower = try make()
-            feed.start(follower, make, { continuation.yield($0) }, whenLost: { false }) { continuation.finish() }
+            feed.start(follower, make, { continuation.yield(event($0)) }, whenLost: { false }) { continuation.finish() }
         } catch {
             continuation.finish()
         }
@@ -89,7 +90,7 @@ package final class LockFeed: Sendable {
 }
 
 /// Follows a keychain's lock. Belongs to one thread, which it may block.
-protocol LockFollower: AnyObject, Sendable {
+package protocol LockFollower: AnyObject, Sendable {
     associatedtype Event: Sendable
 
     /// Waits for a moment, and tells what has happened.
@@ -101,26 +102,26 @@ protocol LockFollower: AnyObject, Sendable {
 
 extension Duration {
     /// How long a feed's thread may outlive those who listen, and how late an expired key is noticed.
-    static let lockFeedPause = Duration.seconds(1)
+    package static let lockFeedPause = Duration.seconds(1)
 }
 
 /// Tells each change of the state when it has happened.
 final class LockStateFollower: LockFollower, @unchecked Sendable {  // one thread has it
     private let connection: Connection
     private var epoch: UInt64
-    private var state: KeychainLock.State
+    private var state: LockState
 
     init(_ connection: Connection) throws(KeychainError) {
         let status = try connection.lockStatus()
         self.connection = connection
         epoch = status.epoch
-        state = KeychainLock.State(status.state)
+        state = status.state
     }
 
-    func look(_ tell: (KeychainLock.State) -> Void) throws(KeychainError) {
+    func look(_ tell: (LockState) -> Void) throws(KeychainError) {
         epoch = try connection.waitForLockChange(since: epoch, timeout: .lockFeedPause)
         // Also when the epoch is the same: a key that expires for lack of use leaves without one.
-        let present = KeychainLock.State(try connection.lockStatus().state)
+        let present = try connection.lockStatus().state
         if present == state { return }
         state = present
         tell(present)

@@ -267,7 +267,7 @@ extension Request {
     var mayBeRepeated: Bool {
         switch self {
         case .authenticated(_, let request): request.mayBeRepeated
-        case .find, .status, .check, .compact, .removeExpired, .lockStatus, .exportItems, .lock,
+        case .find, .resolve, .status, .check, .compact, .removeExpired, .lockStatus, .exportItems, .lock,
             .renewLease, .fileKey, .backUpFileKeys, .authenticationStatus, .endTicket, .useKey:
             true
         case .importItems(let request): request.isDryRun

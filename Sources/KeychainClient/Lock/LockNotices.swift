@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import KeychainModel
+package import KeychainModel
 
 /// The lock waits for the end of this object, for three seconds at most.
 package final class LockNotice: Sendable {
@@ -106,14 +106,16 @@ final class LockNoticeFollower: LockFollower, @unchecked Sendable {  // one thre
 }
 
 extension Connection {
-    /// The same as ``lockChanges``, with a notice before each lock that gives one. As long as somebody has the stream,
+    /// Each lock and unlock from now on, with a notice before each lock that gives one. As long as somebody has the stream,
     /// such a lock waits for it.
     package var lockEvents: AsyncStream<LockEvent> {
-        LockFeed.stream { [self] () throws(KeychainError) in try LockNoticeFollower(self) }
+        LockFeed.stream(by: { [self] () throws(KeychainError) in try LockNoticeFollower(self) }, as: { $0 })
     }
 
-    /// Each change of the lock from now on: ``KeychainLock/changes``.
-    package var lockChanges: AsyncStream<KeychainLock.State> {
-        LockFeed.stream { [self] () throws(KeychainError) in try LockStateFollower(self) }
+    /// Each change of the lock's state from now on.
+    ///
+    /// - Parameter event: The caller's own word for a state.
+    package func lockChanges<Event>(as event: @escaping @Sendable (LockState) -> Event) -> AsyncStream<Event> {
+        LockFeed.stream(by: { [self] () throws(KeychainError) in try LockStateFollower(self) }, as: event)
     }
 }

@@ -1,11 +1,6 @@
 public import Foundation
+package import KeychainClient
 internal import KeychainModel
-
-/// An object that keeps a person's answers for several calls.
-///
-/// ``Keychain/Context`` is one, and `LAContext` of the module `KeychainLocalAuthentication` is another. Calls refuse an
-/// object of any other type with `.parameter`, so a program does not conform to it.
-public protocol KeychainContext: AnyObject, Sendable {}
 
 extension Keychain {
     /// The answers of a person, kept for several calls: one question is enough for all calls with this object.
@@ -45,19 +40,5 @@ extension Keychain {
         /// A call that was asking throws `.authenticationFailed`. Any thread may call this, and calling it twice does
         /// no harm.
         public func invalidate() { session.invalidate() }
-    }
-}
-
-enum KeychainContexts {
-    /// The session of a context.
-    ///
-    /// - Throws: `.parameter` for an object of a type of the program's own.
-    static func session(of context: (any KeychainContext)?) throws(KeychainError) -> AuthenticationSession? {
-        guard let context else { return nil }
-        guard let own = context as? any AuthenticationContext else {
-            throw KeychainError(
-                .parameter, message: "a context is a Keychain.Context or an LAContext, and no \(type(of: context))")
-        }
-        return own.session
     }
 }

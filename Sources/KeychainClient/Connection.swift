@@ -11,12 +11,17 @@ package final class Connection: Sendable {
     /// The connection of the current task, if it has one of its own: tests are several callers at once.
     @TaskLocal package static var override: Connection?
 
+    private enum Way: Sendable {
+        case choosing(@Sendable () throws(KeychainError) -> ChosenHost)
+        /// With what the engine's files are in, if that is gone with the last connection.
+        case engine(any RequestHandler, (any AnyObject & Sendable)?)
+    }
+
     /// What asks the person for what the keychain wants to be shown.
     let prompter: any Prompter
-    private let open: @Sendable () throws(KeychainError) -> any RequestHandler
-    /// Where opening would make a store: the directory that it would be in.
-    private let placeOfNewStore: @Sendable () throws(KeychainError) -> URL?
+    private let way: Way
     private let resolveIdentity: @Sendable () throws(KeychainError) -> CallerIdentity
+    private let chosen = Mutex<ChosenHost?>(nil)
     private let handler = Mutex<(any RequestHandler)?>(nil)
     private let known = Mutex<CallerIdentity?>(nil)
 
@@ -31,21 +36,7 @@ package final class Connection: Sendable {
         chooseHost: @escaping @Sendable () throws(KeychainError) -> ChosenHost
     ) {
         prompter = Embedded.host.prompter
-        open = { () throws(KeychainError) in
-            switch try chooseHost() {
-            case .daemon(let address): return SocketCarrier(address)
-            case .embedded(let location):
-                let reader = KeychainBiometry.provider.map { ProvidedReader($0) }
-                let engine = try Embedded.host.open(location, biometry: reader)
-                ProcessExit.announce(to: engine)
-                return engine
-            }
-        }
-        placeOfNewStore = { () throws(KeychainError) in
-            guard case .embedded(let location) = try chooseHost() else { return nil }
-            let names = ["keybag", "keychain.db"].map { location.storeDirectory.appendingPathComponent($0).path }
-            return names.contains { FilePath.exists($0) || errno != ENOENT } ? nil : location.storeDirectory
-        }
+        way = .choosing(chooseHost)
         resolveIdentity = { () throws(KeychainError) in
             var identity = try CallerIdentity(configuration)
             identity.caller.authority = authority
@@ -61,8 +52,7 @@ package final class Connection: Sendable {
         place: (any AnyObject & Sendable)? = nil
     ) {
         self.prompter = prompter
-        open = { withExtendedLifetime(place) { engine } }
-        placeOfNewStore = { nil }
+        way = .engine(engine, place)
         resolveIdentity = { CallerIdentity(caller: caller, source: .code, entitlementsFile: nil) }
     }
 
@@ -81,14 +71,28 @@ package final class Connection: Sendable {
         }
     }
 
+    /// Where the engine runs. It is chosen once, and anew when the store has changed hands.
+    ///
+    /// - Throws: `.notAvailable` if what names a host cannot be understood, or the connection was made to an engine.
+    package func host() throws(KeychainError) -> ChosenHost {
+        guard case .choosing(let choose) = way else {
+            throw KeychainError(.notAvailable, message: "the connection leads to an engine that no host was chosen for")
+        }
+        return try chosen.cached(choose)
+    }
+
     /// The directory in which the next request would make a store, for questions that only a store can answer. `nil`
     /// means that there is a store.
     package func placeOfMissingStore() throws(KeychainError) -> URL? {
-        handler.withLock { $0 == nil } ? try placeOfNewStore() : nil
+        guard case .choosing = way, handler.withLock({ $0 == nil }), case .embedded(let location) = try host() else {
+            return nil
+        }
+        let names = ["keybag", "keychain.db"].map { location.storeDirectory.appendingPathComponent($0).path }
+        return names.contains { FilePath.exists($0) || errno != ENOENT } ? nil : location.storeDirectory
     }
 
     /// Waits for a lock or an unlock: as the engine's own function of that name. Never to be called by a task.
-    func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
+    package func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
         try withHandler { (handler) throws(KeychainError) in
             try handler.waitForLockChange(since: epoch, timeout: timeout)
         }
@@ -124,7 +128,7 @@ package final class Connection: Sendable {
     }
 
     /// As the engine's own function of that name.
-    func listenForChanges() throws(KeychainError) -> any ChangeListener {
+    package func listenForChanges() throws(KeychainError) -> any ChangeListener {
         let caller = try identity().caller
         return try withHandler { (handler) throws(KeychainError) in try handler.listenForChanges(as: caller) }
     }
@@ -138,6 +142,7 @@ package final class Connection: Sendable {
             return try body(former)
         } catch  where error.signal == .otherHost {
             handler.withLock { if $0 === former { $0 = nil } }
+            chosen.withLock { $0 = nil }
             return try body(try openHandler())
         }
     }
@@ -155,7 +160,17 @@ package final class Connection: Sendable {
     }
 
     private func openHandler() throws(KeychainError) -> any RequestHandler {
-        try handler.cached(open)
+        try handler.cached { [self] () throws(KeychainError) in
+            if case .engine(let engine, _) = way { return engine }
+            switch try host() {
+            case .daemon(let address): return SocketCarrier(address)
+            case .embedded(let location):
+                let reader = KeychainBiometry.provider.map { ProvidedReader($0) }
+                let engine = try Embedded.host.open(location, biometry: reader)
+                ProcessExit.announce(to: engine)
+                return engine
+            }
+        }
     }
 }
 

@@ -32,13 +32,13 @@ extension Request {
         case .authenticated(_, let request): return request.isAnswered(by: reply)
         case .add, .find, .update, .delete, .transaction, .makeKey, .useKey, .authenticationStatus:
             if case .authenticationNeeded = reply { return true }
-        case .status, .check, .compact, .removeExpired, .expiredItems, .lockStatus, .unlock, .lock, .passcode,
+        case .resolve, .status, .check, .compact, .removeExpired, .expiredItems, .lockStatus, .unlock, .lock, .passcode,
             .rekeyStep, .renewLease,
             .exportItems, .importItems, .giveUpStore, .fileKey, .backUpFileKeys, .endTicket:
             break
         }
         return switch (self, reply) {
-        case (.add, .added), (.makeKey, .added), (.find, .found), (.update, .done), (.delete, .deleted),
+        case (.add, .added), (.makeKey, .added), (.find, .found), (.resolve, .resolved), (.update, .done), (.delete, .deleted),
             (.transaction, .committed), (.useKey, .keyResult), (.status, .status), (.check, .checked),
             (.compact, .done), (.removeExpired, .expired), (.expiredItems, .found), (.expiredItems, .deleted),
             (.lockStatus, .lockStatus), (.unlock, .lockStatus),

@@ -1,0 +1,42 @@
+package import Foundation
+package import KeychainModel
+
+extension Connection {
+    /// The items that a query finds; none is no failure.
+    package func items(
+        _ query: ItemQuery, wantsSecrets: Bool, _ asking: Asking? = nil
+    ) throws(KeychainError) -> [Item] {
+        do throws(KeychainError) {
+            return try ask(.find(query, wantsSecrets: wantsSecrets), asking)
+        } catch  where error.code == .itemNotFound {
+            return []
+        }
+    }
+
+    /// Finds what a name means. Nobody is asked for anything.
+    ///
+    /// - Throws: as ``ResolveRequest/resolved(by:)``.
+    package func resolve(_ request: ResolveRequest) throws(KeychainError) -> Resolution {
+        do throws(KeychainError) {
+            return try ask(.resolve(request))
+        } catch  where error.code == .unimplemented || error.code == .dataTooLarge {
+            // A daemon that does not know the request, and more matches than go into its answer.
+            return try request.resolved { query throws(KeychainError) in try ask(.find(query, wantsSecrets: false)) }
+        }
+    }
+
+    /// Finds certificates as authorities that may have issued others: those that a person need not be asked for.
+    ///
+    /// - Parameter subject: The normalized content of their subject.
+    /// - Returns: Their bytes, which may be anything.
+    package func certificates(named subject: Data) throws(KeychainError) -> [Data] {
+        // A question is no reason to make a store.
+        guard try placeOfMissingStore() == nil else { return [] }
+        var query = ItemQuery(.certificate)
+        query.attributes = [.subject: .data(subject)]
+        query.synchronizable = .any
+        query.limit = .all
+        query.authenticationUI = .skip
+        return try items(query, wantsSecrets: true).compactMap { $0.secret?.copyData() }
+    }
+}

@@ -1,0 +1,16 @@
+internal import KeychainClient
+internal import KeychainCrypto
+internal import KeychainModel
+
+extension StoredKey {
+    /// The key of an item, where it can be used.
+    ///
+    /// - Throws: `.decode` if the item's bytes are no key.
+    init(_ item: Item, _ session: KeychainSession) throws(KeychainError) {
+        if let key = EngineKey(item, in: session.connection, session.asking) {
+            self = .engine(key)
+        } else {
+            self = .software(try AsymmetricKey(item.attributes, item.secret))
+        }
+    }
+}
