@@ -110,10 +110,14 @@ let package = Package(
             ],
             swiftSettings: houseSettings
         ),
-        // Reads the pages of a damaged database. For the command, so that no client links it.
+        // Repairs a damaged store. For the command, so that no client links it.
         .target(
             name: "KeychainSalvage",
-            dependencies: ["KeychainEngine", "KeychainModel"],
+            dependencies: [
+                "CKeychainLinux", "KeychainCrypto", "KeychainEngine", "KeychainFiles", "KeychainModel",
+                "KeychainSystem",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: houseSettings
         ),
         // Nothing imports it: SwiftKeychain finds it by the name of its one function. Each product lists it, and each program

@@ -1,5 +1,5 @@
-internal import Foundation
-internal import KeychainCrypto
+package import Foundation
+package import KeychainCrypto
 internal import KeychainModel
 
 /// The home with the highest id: all others are older.
@@ -16,7 +16,7 @@ struct HomeKind {
 }
 
 /// A connection to the database of a store, and the statements that are run on its tables, each prepared once.
-final class StoreConnection: @unchecked Sendable {  // the store gives it to one thread at a time
+package final class StoreConnection: @unchecked Sendable {  // the store gives it to one thread at a time
     let database: SQLiteConnection
     /// By the statement's number. Plain memory, since looking one up is done many times in a look-up.
     private let statements = UnsafeMutableBufferPointer<SQLiteStatement?>.allocate(
@@ -116,20 +116,20 @@ extension StoreConnection {
         return try statement.number(atLeast: id)
     }
 
-    func item(withUUID identifier: UUID) throws -> Int64? {
+    package func item(withUUID identifier: UUID) throws -> Int64? {
         let statement = try statement(.itemByUUID)
         try statement.bind(identifier, at: 1)
         return try statement.number()
     }
 
-    func item(withUniqueness token: IndexToken) throws -> Int64? {
+    package func item(withUniqueness token: IndexToken) throws -> Int64? {
         let statement = try statement(.itemByUniqueness)
         try statement.bind(token, at: 1)
         return try statement.number()
     }
 
     /// Calls `body` with the row of an item, if it is there. The row's bytes are valid only within.
-    func withRow<R>(_ id: Int64, secrets: Bool = false, _ body: (StoredRow) throws -> R) throws -> R? {
+    package func withRow<R>(_ id: Int64, secrets: Bool = false, _ body: (StoredRow) throws -> R) throws -> R? {
         let statement = try statement(secrets ? .row : .rowWithoutSecret)
         try statement.bind(id, at: 1)
         defer { statement.reset() }
@@ -162,7 +162,7 @@ extension StoreConnection {
         return counts
     }
 
-    func itemCount() throws -> Int { Int(try statement(.itemCount).number() ?? 0) }
+    package func itemCount() throws -> Int { Int(try statement(.itemCount).number() ?? 0) }
 
     /// How many entries lead to no row.
     func strayEntryCount() throws -> Int {
@@ -282,7 +282,7 @@ extension ItemQuery.Synchronizable {
 // MARK: - Writing
 
 extension StoreConnection {
-    func insert(_ row: SealedRow) throws {
+    package func insert(_ row: SealedRow) throws {
         let statement = try statement(.insertItem)
         try statement.bind(row.uuid, at: 1)
         try bind(row, to: statement, from: 2)
@@ -299,7 +299,7 @@ extension StoreConnection {
         try insertEntries(row.tokens, for: id)
     }
 
-    func delete(_ id: Int64) throws {
+    package func delete(_ id: Int64) throws {
         try deleteEntries(of: id)
         let statement = try statement(.deleteItem)
         try statement.bind(id, at: 1)
@@ -361,7 +361,7 @@ extension StoreConnection {
     /// Whether keys of files were ever given out: then files may be anywhere that no other store opens.
     func hasFiles() throws -> Bool { try statement(.fileMark).number() != nil }
 
-    func noteFiles() throws { try statement(.setFileMark).run() }
+    package func noteFiles() throws { try statement(.setFileMark).run() }
 
     /// The items that go with the passcode, written down while it was being removed.
     func removal() throws -> Set<UUID> {

@@ -1,7 +1,8 @@
 internal import CKeychainLinux
-package import Foundation
+internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
+package import KeychainEngine
 internal import KeychainFiles
 package import KeychainModel
 internal import KeychainSystem
@@ -12,17 +13,12 @@ internal import Logging
 /// It goes by the pages of the database and not by what leads to them: a row that is whole is found wherever it lies,
 /// and its own keys tell that it is authentic. Keys and persistent references stay as they are.
 package struct StoreRepair {
-    package typealias Reading = (URL) throws(KeychainError) -> any DamagedDatabase
-
     private let configuration: EngineConfiguration
-    private let read: Reading
     private let logger = Logger(label: "keychain.repair")
     /// Rows are written in transactions of about so many bytes.
     private static let bytesPerTransaction = 4 << 20
 
-    /// - Parameter read: Opens the pages of the database of a path.
-    package init(_ configuration: EngineConfiguration, reading read: @escaping Reading) {
-        self.read = read
+    package init(_ configuration: EngineConfiguration) {
         var configuration = configuration
         // A link stays a link: what it leads to is what is exchanged.
         configuration.storeDirectory = configuration.storeDirectory.resolvingSymlinksInPath()
@@ -43,7 +39,7 @@ package struct StoreRepair {
             try PrivateDirectory.check(configuration.storeDirectory)
             var configuration = configuration
             configuration.host = try HostMark(configuration).read()
-            return try StoreRepair(configuration, reading: read).save(passcode, progress)
+            return try StoreRepair(configuration).save(passcode, progress)
         } catch {
             throw KeychainError(engineFailure: error)
         }
@@ -59,7 +55,7 @@ package struct StoreRepair {
         try requireKnownVersion()
         let keys = try openKeys()
         // A lock that comes from now on holds for the new store too.
-        let moment = keys.state.readOrMake()
+        let moment = keys.presentLock
         let wasLocked = try keys.begin().set(of: .whenUnlocked) == nil
         // A pair that is missing is left to the next unlock, which can look at the rows.
         if wasLocked { try keys.unlock(try passcode(), isPairLost: { true }) }
@@ -78,7 +74,7 @@ package struct StoreRepair {
         guard hasPasscode else { return report }
         let isAsBefore = moment != nil && aside.read()?.lockedAt == moment?.lockedAt
         if !isAsBefore && !wasLocked { lockAgain(keys) }
-        try keys.moveKeys(present, asOf: moment ?? LockRecord())
+        try keys.moveKeys(present, asOf: moment)
         return report
     }
 
@@ -89,8 +85,7 @@ package struct StoreRepair {
                 .notAvailable,
                 message: "\(keybag.url.path) is missing: without it nothing can be saved. Put it back from a backup")
         }
-        return try KeyStore(
-            configuration, keybagFile: keybag, deviceKey: try configuration.deviceKeyProvider.load())
+        return try KeyStore(configuration, keybagFile: keybag)
     }
 
     private func file(_ name: String) -> URL { configuration.storeDirectory.appendingPathComponent(name) }
@@ -124,9 +119,8 @@ package struct StoreRepair {
     }
 
     private func requireKnownVersion() throws {
-        guard let version = try read(file("keychain.db")).schemaVersion, version > configuration.schema.version else {
-            return
-        }
+        guard let version = try LoosePages(file("keychain.db")).schemaVersion, version > configuration.schema.version
+        else { return }
         throw KeychainError(
             .notAvailable,
             message:
@@ -167,7 +161,7 @@ package struct StoreRepair {
         let items = ItemOperations(
             store: store, keys: session, configuration: configuration, logger: logger,
             authentication: Authentication { .notAvailable("a repair looks at no reader") })
-        var rescue = RowRescue(items)
+        var rescue = try RowRescue(items)
         try eachBatch(progress) { rows in try rescue.save(rows) }
         // Whether the damaged store has this mark may not be known any more. Without it an emptied store that has lost its
         // keybag is taken for a new one, and its files for nobody's.
@@ -200,7 +194,7 @@ package struct StoreRepair {
     private func eachBatch(_ progress: (Int, Int) -> Void, _ body: ([SalvagedRow]) throws -> Void) throws {
         var rows: [SalvagedRow] = []
         var size = 0
-        try read(file("keychain.db")).forEachRow(progress) { row in
+        try LoosePages(file("keychain.db")).forEachRow(progress) { row in
             rows.append(row)
             size += row.metadata.count + (row.secret?.count ?? 0)
             guard size >= Self.bytesPerTransaction || rows.count >= 1_000 else { return }

@@ -1,18 +1,18 @@
-package import Foundation
-internal import KeychainCrypto
+internal import Foundation
+internal import KeychainEngine
 internal import KeychainModel
 
 /// A value of a record (sqlite.org/fileformat.html, section 2.1).
-package enum LooseValue {
+enum LooseValue {
     case null
     case integer(Int64)
     case bytes(Data)
 }
 
 /// A record that has the shape of a row of the table `item` (docs/store-format.md).
-package struct SalvagedRow {
+struct SalvagedRow {
     /// Rows that early programs wrote have no date of expiry, not even an absent one.
-    package static let columnCounts = 12...13
+    static let columnCounts = 12...13
 
     let uuid: Data
     let generation: Int64
@@ -28,7 +28,7 @@ package struct SalvagedRow {
     let expires: Data?
 
     /// nil for any other record.
-    package init?(_ values: [LooseValue]) {
+    init?(_ values: [LooseValue]) {
         guard Self.columnCounts.contains(values.count), case .bytes(let uuid) = values[1], uuid.count == 16,
             case .integer(let generation) = values[3], case .integer(let version) = values[4],
             case .bytes(let access) = values[6], case .bytes(let tokens) = values[7],
@@ -52,26 +52,37 @@ package struct SalvagedRow {
         self.metadataKey = metadataKey
         self.metadata = metadata
     }
+}
 
-    /// What a statement gives back the columns of ``StoredRow`` as they are bound.
-    static let echo = "SELECT ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+/// Gives rows that lie in no table the form of those that do: an empty database echoes what is bound.
+final class RowEcho {
+    private let database: SQLiteConnection
+    private let statement: SQLiteStatement
+
+    init() throws(KeychainError) {
+        database = try SQLiteConnection.inMemory()
+        // The columns of ``StoredRow``.
+        statement = try database.prepare("SELECT ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?")
+    }
+
+    deinit { statement.finalize() }
 
     /// Calls `body` with the row as if it lay in a table.
-    func withStoredRow<R>(_ echo: SQLiteStatement, _ body: (StoredRow) throws -> R) throws -> R {
-        try echo.bind(uuid, at: 1)
-        try echo.bind(generation, at: 2)
-        try echo.bind(version, at: 3)
-        try echo.bind(access, at: 4)
-        try echo.bind(tokens, at: 5)
-        try echo.bind(metadataKey, at: 6)
-        try echo.bind(metadata, at: 7)
-        try echo.bind(secretKey, at: 8)
-        try echo.bind(secret, at: 9)
-        try echo.bind(expires, at: 10)
-        defer { echo.reset() }
-        guard try echo.step() else {
+    func withStoredRow<R>(_ row: SalvagedRow, _ body: (StoredRow) throws -> R) throws -> R {
+        try statement.bind(row.uuid, at: 1)
+        try statement.bind(row.generation, at: 2)
+        try statement.bind(row.version, at: 3)
+        try statement.bind(row.access, at: 4)
+        try statement.bind(row.tokens, at: 5)
+        try statement.bind(row.metadataKey, at: 6)
+        try statement.bind(row.metadata, at: 7)
+        try statement.bind(row.secretKey, at: 8)
+        try statement.bind(row.secret, at: 9)
+        try statement.bind(row.expires, at: 10)
+        defer { statement.reset() }
+        guard try statement.step() else {
             throw KeychainError(.internalFailure, message: "the database gave back no row")
         }
-        return try body(StoredRow(id: 0, statement: echo))
+        return try body(StoredRow(id: 0, statement: statement))
     }
 }

@@ -1,16 +1,21 @@
 internal import Foundation
 internal import KeychainCrypto
+internal import KeychainEngine
 internal import KeychainModel
 
 /// Puts rows that were found in the pages of a damaged database into a new one, as they are, if they open.
 struct RowRescue {
     private let items: ItemOperations
+    private let echo: RowEcho
     private var saved: Set<Data> = []
     private var unreadable: Set<Data> = []
     /// Saved at first, and left out for a newer one of the same name.
     private var displaced: Set<UUID> = []
 
-    init(_ items: ItemOperations) { self.items = items }
+    init(_ items: ItemOperations) throws(KeychainError) {
+        self.items = items
+        echo = try RowEcho()
+    }
 
     var savedCount: Int { saved.count }
     /// Without those of which another copy could be saved.
@@ -23,7 +28,7 @@ struct RowRescue {
         var former: Set<UUID> = []
         try items.write { connection in
             for row in rows {
-                switch try open(row, connection) {
+                switch try open(row) {
                 case .some(let opened):
                     if try insert(row, opened, &former, connection) {
                         taken.append(row.uuid)
@@ -40,11 +45,10 @@ struct RowRescue {
     }
 
     /// The item, with its secret unless an authentication is part of its key. Which class it is of, only opening it tells: the table that says so may be damaged.
-    private func open(_ row: SalvagedRow, _ connection: StoreConnection) throws -> OpenedRow? {
-        let echo = try connection.statement(.echoRow)
+    private func open(_ row: SalvagedRow) throws -> OpenedRow? {
         for itemClass in ItemClass.stored {
             do {
-                let item = try row.withStoredRow(echo) {
+                let item = try echo.withStoredRow(row) {
                     try items.cipher.open($0, as: itemClass) { _ in .everythingFree }
                 }
                 if let item { return item }
@@ -73,7 +77,7 @@ struct RowRescue {
             try connection.delete(other)
         }
         if let other = try connection.item(withUniqueness: sealed.uniqueness) {
-            if try row.withStoredRow(connection.statement(.echoRow), items.isExpired) {
+            if try echo.withStoredRow(row, items.isExpired) {
                 sealed.uniqueness = IndexToken(UUID())
             } else if try connection.withRow(other, items.isExpired) == true {
                 try connection.giveUpName(other)
