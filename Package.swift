@@ -92,8 +92,23 @@ let package = Package(
             dependencies: [
                 "CKeychainCrypto", "KeychainModel", "KeychainSystem", "KeychainWire",
                 .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: callingC
+        ),
+        // RSA, ECIES and files of keys: nothing that the engine or a client of SwiftKeychain needs.
+        .target(
+            name: "KeychainKeys",
+            dependencies: [
+                "KeychainCrypto", "KeychainModel", "KeychainSystem",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
+            swiftSettings: callingC
+        ),
+        // Exports and one-time codes, which the command alone reads and writes.
+        .target(
+            name: "KeychainTransfer",
+            dependencies: ["KeychainCrypto", "KeychainKeys", "KeychainModel", "KeychainSystem", "KeychainWire"],
             swiftSettings: callingC
         ),
         .target(
@@ -142,7 +157,7 @@ let package = Package(
         .target(
             name: "KeychainCertificates",
             dependencies: [
-                "KeychainCrypto", "KeychainModel", "KeychainSystem",
+                "KeychainCrypto", "KeychainKeys", "KeychainModel", "KeychainSystem",
                 .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
             swiftSettings: callingC
@@ -150,7 +165,8 @@ let package = Package(
         .target(
             name: "KeychainSecurity",
             dependencies: [
-                "SwiftKeychain", "KeychainCertificates", "KeychainCrypto", "KeychainModel", "KeychainSystem",
+                "SwiftKeychain", "KeychainCertificates", "KeychainCrypto", "KeychainKeys", "KeychainModel",
+                "KeychainSystem",
             ],
             swiftSettings: houseSettings
         ),
@@ -267,8 +283,8 @@ let package = Package(
             name: "KeychainTool",
             dependencies: [
                 "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCertificates",
-                "KeychainCrypto", "KeychainEmbedded", "KeychainFiles", "KeychainLogin", "KeychainModel", "KeychainRun",
-                "KeychainSalvage", "KeychainSystem", "KeychainWire", "SwiftKeychain",
+                "KeychainCrypto", "KeychainEmbedded", "KeychainFiles", "KeychainKeys", "KeychainLogin", "KeychainModel",
+                "KeychainRun", "KeychainSalvage", "KeychainSystem", "KeychainTransfer", "KeychainWire", "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -286,7 +302,7 @@ let package = Package(
             dependencies: [
                 "CKeychainLinux", "CKeychainSQLite", "KeychainBus", "KeychainCrypto", "KeychainDaemon",
                 "KeychainEmbedded",
-                "KeychainEngine",
+                "KeychainEngine", "KeychainKeys",
                 "KeychainLogin", "KeychainModel", "KeychainSystem", "SwiftKeychain",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -307,7 +323,7 @@ let package = Package(
         .testTarget(
             name: "KeychainCryptoTests",
             dependencies: [
-                "KeychainCrypto", "KeychainModel", "KeychainTestSupport",
+                "KeychainCrypto", "KeychainKeys", "KeychainModel", "KeychainTestSupport", "KeychainTransfer",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: callingC
@@ -384,7 +400,7 @@ let package = Package(
         .testTarget(
             name: "KeychainSecurityTests",
             dependencies: [
-                "KeychainBiometry", "KeychainCertificates", "KeychainCrypto", "KeychainEngine",
+                "KeychainBiometry", "KeychainCertificates", "KeychainCrypto", "KeychainEngine", "KeychainKeys",
                 "KeychainLocalAuthentication",
                 "KeychainModel", "KeychainPrompt", "KeychainSecurity", "KeychainTestSupport", "SwiftKeychain",
             ],
@@ -393,8 +409,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "KeychainCertificates", "KeychainCrypto", "KeychainLocalAuthentication", "KeychainModel",
-                "KeychainSecurity", "KeychainTestSupport", "SwiftKeychain",
+                "KeychainCertificates", "KeychainCrypto", "KeychainKeys", "KeychainLocalAuthentication",
+                "KeychainModel", "KeychainSecurity", "KeychainTestSupport", "SwiftKeychain",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: houseSettings
@@ -413,6 +429,7 @@ let package = Package(
             dependencies: [
                 "KeychainTool", "DataProtection", "SwiftKeychain", "KeychainBus", "KeychainEngine", "KeychainHelpers",
                 "KeychainLogin", "KeychainModel", "KeychainRun", "KeychainSystem", "KeychainTestSupport",
+                "KeychainTransfer",
             ],
             swiftSettings: houseSettings
         ),
@@ -466,8 +483,8 @@ if fuzzing == "1" || fuzzing == "replay" {
             name: "CFuzzer", path: "Fuzzing/CFuzzer",
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
     let reached: Set = [
-        "KeychainModel", "KeychainWire", "KeychainCrypto", "KeychainCertificates", "KeychainEngine", "SwiftKeychain",
-        "KeychainSecurity", "KeychainRun", "KeychainHelpers",
+        "KeychainModel", "KeychainWire", "KeychainCrypto", "KeychainKeys", "KeychainTransfer", "KeychainCertificates",
+        "KeychainEngine", "SwiftKeychain", "KeychainSecurity", "KeychainRun", "KeychainHelpers",
     ]
     for target in package.targets {
         if reached.contains(target.name) { target.swiftSettings = (target.swiftSettings ?? []) + coverage }
@@ -478,18 +495,24 @@ if fuzzing == "1" || fuzzing == "replay" {
     for (name, dependencies) in [
         (
             "FuzzStoredBytes",
-            ["CFuzzer", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainWire", "SwiftKeychain"]
+            [
+                "CFuzzer", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainTransfer", "KeychainWire",
+                "SwiftKeychain",
+            ]
         ),
         ("FuzzDictionary", ["CFuzzer", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         ("FuzzWire", ["CFuzzer", "KeychainModel", "KeychainWire"]),
-        ("FuzzCertificateFile", ["CFuzzer", "KeychainCertificates", "KeychainCrypto", "KeychainModel"]),
+        (
+            "FuzzCertificateFile",
+            ["CFuzzer", "KeychainCertificates", "KeychainCrypto", "KeychainKeys", "KeychainModel"]
+        ),
         ("FuzzRun", ["CFuzzer", "KeychainModel", "KeychainRun"]),
         ("FuzzHelpers", ["CFuzzer", "KeychainEmbedded", "KeychainHelpers", "KeychainModel"]),
         (
             "FuzzKeyFile",
             [
-                "CFuzzer", "KeychainCertificates", "KeychainCrypto", "KeychainEmbedded", "KeychainModel",
-                "KeychainSecurity",
+                "CFuzzer", "KeychainCertificates", "KeychainEmbedded", "KeychainKeys", "KeychainModel",
+                "KeychainSecurity", "KeychainTransfer",
             ]
         ),
         (

@@ -2,7 +2,7 @@
 
 public import Foundation
 internal import KeychainCertificates
-internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 internal import SwiftKeychain
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// The attributes that an item has because of the key in it, and the dictionary of `SecKeyCopyAttributes`.

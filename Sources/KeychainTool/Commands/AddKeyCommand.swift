@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 struct AddKeyCommand: ParsableCommand {

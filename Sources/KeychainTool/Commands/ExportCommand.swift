@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainTransfer
 internal import SwiftKeychain
 
 struct ExportCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainTransfer
 internal import SwiftKeychain
 
 struct ImportCommand: ParsableCommand {

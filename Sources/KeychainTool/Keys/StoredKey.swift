@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// A private key of the keychain, where it can be used.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// What a person says about a key that is to be stored.
