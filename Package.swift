@@ -92,8 +92,23 @@ let package = Package(
             dependencies: [
                 "CKeychainCrypto", "KeychainModel", "KeychainSystem", "KeychainWire",
                 .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: callingC
+        ),
+        // RSA, ECIES and files of keys: nothing that the engine or a client of SwiftKeychain needs.
+        .target(
+            name: "KeychainKeys",
+            dependencies: [
+                "KeychainCrypto", "KeychainModel", "KeychainSystem",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
+            swiftSettings: callingC
+        ),
+        // Exports and one-time codes, which the command alone reads and writes.
+        .target(
+            name: "KeychainTransfer",
+            dependencies: ["KeychainCrypto", "KeychainKeys", "KeychainModel", "KeychainSystem", "KeychainWire"],
             swiftSettings: callingC
         ),
         .target(
@@ -110,10 +125,14 @@ let package = Package(
             ],
             swiftSettings: houseSettings
         ),
-        // Reads the pages of a damaged database. For the command, so that no client links it.
+        // Repairs a damaged store. For the command, so that no client links it.
         .target(
             name: "KeychainSalvage",
-            dependencies: ["KeychainEngine", "KeychainModel"],
+            dependencies: [
+                "CKeychainLinux", "KeychainCrypto", "KeychainEngine", "KeychainFiles", "KeychainModel",
+                "KeychainSystem",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: houseSettings
         ),
         // Nothing imports it: KeychainClient finds it by the name of its one function. Each product lists it, and each program
@@ -144,7 +163,7 @@ let package = Package(
         .target(
             name: "KeychainCertificates",
             dependencies: [
-                "KeychainCrypto", "KeychainModel", "KeychainSystem",
+                "KeychainCrypto", "KeychainKeys", "KeychainModel", "KeychainSystem",
                 .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
             swiftSettings: callingC
@@ -152,7 +171,8 @@ let package = Package(
         .target(
             name: "KeychainSecurity",
             dependencies: [
-                "KeychainCertificates", "KeychainClient", "KeychainCrypto", "KeychainModel", "KeychainSystem",
+                "KeychainCertificates", "KeychainClient", "KeychainCrypto", "KeychainKeys", "KeychainModel",
+                "KeychainSystem",
             ],
             swiftSettings: houseSettings
         ),
@@ -269,8 +289,9 @@ let package = Package(
             name: "KeychainTool",
             dependencies: [
                 "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCertificates",
-                "KeychainCrypto", "KeychainEmbedded", "KeychainFiles", "KeychainLogin", "KeychainModel", "KeychainRun",
-                "KeychainClient", "KeychainSalvage", "KeychainSystem", "KeychainWire",
+                "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainFiles", "KeychainKeys",
+                "KeychainLogin", "KeychainModel", "KeychainRun", "KeychainSalvage", "KeychainSystem",
+                "KeychainTransfer", "KeychainWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -288,8 +309,8 @@ let package = Package(
             dependencies: [
                 "CKeychainLinux", "CKeychainSQLite", "KeychainBus", "KeychainCrypto", "KeychainDaemon",
                 "KeychainEmbedded",
-                "KeychainEngine",
-                "KeychainLogin", "KeychainModel", "KeychainSystem", "KeychainClient", "SwiftKeychain",
+                "KeychainClient", "KeychainEngine", "KeychainKeys", "KeychainLogin", "KeychainModel", "KeychainSystem",
+                "SwiftKeychain",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -309,7 +330,7 @@ let package = Package(
         .testTarget(
             name: "KeychainCryptoTests",
             dependencies: [
-                "KeychainCrypto", "KeychainModel", "KeychainTestSupport",
+                "KeychainCrypto", "KeychainKeys", "KeychainModel", "KeychainTestSupport", "KeychainTransfer",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: callingC
@@ -389,7 +410,7 @@ let package = Package(
         .testTarget(
             name: "KeychainSecurityTests",
             dependencies: [
-                "KeychainBiometry", "KeychainCertificates", "KeychainCrypto", "KeychainEngine",
+                "KeychainBiometry", "KeychainCertificates", "KeychainCrypto", "KeychainEngine", "KeychainKeys",
                 "KeychainLocalAuthentication",
                 "KeychainModel", "KeychainPrompt", "KeychainSecurity", "KeychainTestSupport", "KeychainClient",
                 "SwiftKeychain",
@@ -399,8 +420,9 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "KeychainCertificates", "KeychainCrypto", "KeychainLocalAuthentication", "KeychainModel",
-                "KeychainSecurity", "KeychainTestSupport", "KeychainClient", "SwiftKeychain",
+                "KeychainCertificates", "KeychainClient", "KeychainCrypto", "KeychainKeys",
+                "KeychainLocalAuthentication", "KeychainModel", "KeychainSecurity", "KeychainTestSupport",
+                "SwiftKeychain",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: houseSettings
@@ -420,6 +442,7 @@ let package = Package(
                 "KeychainTool", "DataProtection", "KeychainClient", "SwiftKeychain", "KeychainBus", "KeychainEngine",
                 "KeychainHelpers",
                 "KeychainLogin", "KeychainModel", "KeychainRun", "KeychainSystem", "KeychainTestSupport",
+                "KeychainTransfer",
             ],
             swiftSettings: houseSettings
         ),
@@ -473,9 +496,8 @@ if fuzzing == "1" || fuzzing == "replay" {
             name: "CFuzzer", path: "Fuzzing/CFuzzer",
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
     let reached: Set = [
-        "KeychainModel", "KeychainWire", "KeychainCrypto", "KeychainCertificates", "KeychainEngine", "KeychainClient",
-        "SwiftKeychain",
-        "KeychainSecurity", "KeychainRun", "KeychainHelpers",
+        "KeychainCertificates", "KeychainClient", "KeychainCrypto", "KeychainEngine", "KeychainHelpers", "KeychainKeys",
+        "KeychainModel", "KeychainRun", "KeychainSecurity", "KeychainTransfer", "KeychainWire", "SwiftKeychain",
     ]
     for target in package.targets {
         if reached.contains(target.name) { target.swiftSettings = (target.swiftSettings ?? []) + coverage }
@@ -487,20 +509,24 @@ if fuzzing == "1" || fuzzing == "replay" {
         (
             "FuzzStoredBytes",
             [
-                "CFuzzer", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainWire", "KeychainClient",
+                "CFuzzer", "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainTransfer",
+                "KeychainWire",
                 "SwiftKeychain",
             ]
         ),
         ("FuzzDictionary", ["CFuzzer", "KeychainEmbedded", "KeychainModel", "KeychainSecurity"]),
         ("FuzzWire", ["CFuzzer", "KeychainModel", "KeychainWire"]),
-        ("FuzzCertificateFile", ["CFuzzer", "KeychainCertificates", "KeychainCrypto", "KeychainModel"]),
+        (
+            "FuzzCertificateFile",
+            ["CFuzzer", "KeychainCertificates", "KeychainCrypto", "KeychainKeys", "KeychainModel"]
+        ),
         ("FuzzRun", ["CFuzzer", "KeychainModel", "KeychainRun"]),
         ("FuzzHelpers", ["CFuzzer", "KeychainEmbedded", "KeychainHelpers", "KeychainModel"]),
         (
             "FuzzKeyFile",
             [
-                "CFuzzer", "KeychainCertificates", "KeychainCrypto", "KeychainEmbedded", "KeychainModel",
-                "KeychainSecurity",
+                "CFuzzer", "KeychainCertificates", "KeychainEmbedded", "KeychainKeys", "KeychainModel",
+                "KeychainSecurity", "KeychainTransfer",
             ]
         ),
         (

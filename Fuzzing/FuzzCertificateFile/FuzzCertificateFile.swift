@@ -2,6 +2,7 @@ import CFuzzer
 import Foundation
 import KeychainCertificates
 import KeychainCrypto
+import KeychainKeys
 import KeychainModel
 
 /// Files of certificates and keys, the judgement of the certificates, the inside of PKCS#12 files behind a right code, and subjects of requests. Reading may refuse; it may

@@ -1,9 +1,10 @@
 import CFuzzer
 import Foundation
 import KeychainCertificates
-import KeychainCrypto
+import KeychainKeys
 import KeychainModel
 import KeychainSecurity
+import KeychainTransfer
 
 /// Files of keys, as other programs make them, keys for one-time codes, lengths of time, certificates, signatures and
 /// ciphertexts. Reading may refuse; it may not trap, and

@@ -5,6 +5,7 @@ import KeychainWire
 
 @testable import KeychainClient
 @testable import KeychainCrypto
+@testable import KeychainTransfer
 @testable import SwiftKeychain
 
 /// Every decoder of bytes that lie on a disk or in a program's image. The first byte chooses one, the rest is its
@@ -127,7 +128,7 @@ private func fuzzExportContent(_ input: Data) {
         try! writer.finish(leftOut: LeftOut())
         let copies = items(of: again.dropFirst(ExportKey.headerByteCount))
         precondition(copies.count == 1, "an item was lost")
-        precondition(try! ExportRecord.digest(of: copies[0]) == ExportRecord.digest(of: item), "an item was changed")
+        precondition(try! ExportedItem.digest(of: copies[0]) == ExportedItem.digest(of: item), "an item was changed")
     }
 }
 

@@ -2,8 +2,9 @@
 
 #include <CCryptoBoringSSL.h>
 
-// Each line is one of BoringSSL.swift, BoringSSL+Asymmetric.swift or BoringSSL+KeyFiles.swift in Sources/KeychainCrypto/Primitives: the function's type, or the most that a structure may
-// take. A release of the library that changes one of them is refused here, and not found out at run time.
+// Each line is one of the files BoringSSL*.swift in Sources/KeychainCrypto and Sources/KeychainKeys: the function's type, or
+// the most that a structure may take. A release of the library that changes one of them is refused here, and not found out
+// at run time.
 #define IS(function, ...) _Static_assert(__builtin_types_compatible_p(__typeof__(&function), __VA_ARGS__), #function)
 #define FITS(type, count) _Static_assert(sizeof(type) <= (count) && _Alignof(type) <= 16, #type)
 
@@ -37,13 +38,33 @@ IS(X25519_public_from_private, void (*)(uint8_t *, const uint8_t *));
 IS(EVP_PBE_scrypt, int (*)(const char *, size_t, const uint8_t *, size_t, uint64_t, uint64_t, uint64_t, size_t, uint8_t *,
                            size_t));
 
-// RSA and the NIST curves.
 FITS(CBS, 16);
 _Static_assert(NID_sha1 == 64 && NID_sha224 == 675 && NID_sha256 == 672 && NID_sha384 == 673 && NID_sha512 == 674, "NID");
 _Static_assert(NID_X9_62_prime256v1 == 415 && NID_secp384r1 == 715 && NID_secp521r1 == 716, "NID");
 _Static_assert(RSA_PKCS1_PADDING == 1 && RSA_NO_PADDING == 3 && RSA_PKCS1_OAEP_PADDING == 4, "padding");
 _Static_assert(RSA_PSS_SALTLEN_DIGEST == -1 && POINT_CONVERSION_UNCOMPRESSED == 4, "numbers");
 _Static_assert(sizeof(point_conversion_form_t) == sizeof(int), "point_conversion_form_t");
+
+// The NIST curves.
+IS(EC_KEY_new_by_curve_name, EC_KEY *(*)(int));
+IS(EC_KEY_free, void (*)(EC_KEY *));
+IS(EC_KEY_generate_key, int (*)(EC_KEY *));
+IS(EC_KEY_check_key, int (*)(const EC_KEY *));
+IS(EC_KEY_get0_public_key, const EC_POINT *(*)(const EC_KEY *));
+IS(EC_KEY_oct2key, int (*)(EC_KEY *, const uint8_t *, size_t, BN_CTX *));
+IS(EC_KEY_oct2priv, int (*)(EC_KEY *, const uint8_t *, size_t));
+IS(EC_KEY_priv2oct, size_t (*)(const EC_KEY *, uint8_t *, size_t));
+IS(EC_KEY_get0_group, const EC_GROUP *(*)(const EC_KEY *));
+IS(EC_POINT_point2oct, size_t (*)(const EC_GROUP *, const EC_POINT *, point_conversion_form_t, uint8_t *, size_t, BN_CTX *));
+IS(ECDSA_sign_p1363, int (*)(const uint8_t *, size_t, uint8_t *, size_t *, size_t, const EC_KEY *));
+IS(ECDSA_verify_p1363, int (*)(const uint8_t *, size_t, const uint8_t *, size_t, const EC_KEY *));
+IS(ECDH_compute_key,
+   int (*)(void *, size_t, const EC_POINT *, const EC_KEY *, void *(*)(const void *, size_t, void *, size_t *)));
+IS(EC_KEY_parse_private_key, EC_KEY *(*)(CBS *, const EC_GROUP *));
+IS(OPENSSL_free, void (*)(void *));
+IS(ERR_clear_error, void (*)(void));
+
+// RSA, digests and Ed25519.
 IS(EVP_sha1, const EVP_MD *(*)(void));
 IS(EVP_sha224, const EVP_MD *(*)(void));
 IS(EVP_sha256, const EVP_MD *(*)(void));
@@ -88,23 +109,7 @@ IS(EVP_PKEY_encrypt_init, int (*)(EVP_PKEY_CTX *));
 IS(EVP_PKEY_encrypt, int (*)(EVP_PKEY_CTX *, uint8_t *, size_t *, const uint8_t *, size_t));
 IS(EVP_PKEY_decrypt_init, int (*)(EVP_PKEY_CTX *));
 IS(EVP_PKEY_decrypt, int (*)(EVP_PKEY_CTX *, uint8_t *, size_t *, const uint8_t *, size_t));
-IS(EC_KEY_new_by_curve_name, EC_KEY *(*)(int));
-IS(EC_KEY_free, void (*)(EC_KEY *));
-IS(EC_KEY_generate_key, int (*)(EC_KEY *));
-IS(EC_KEY_check_key, int (*)(const EC_KEY *));
-IS(EC_KEY_get0_public_key, const EC_POINT *(*)(const EC_KEY *));
-IS(EC_KEY_oct2key, int (*)(EC_KEY *, const uint8_t *, size_t, BN_CTX *));
-IS(EC_KEY_oct2priv, int (*)(EC_KEY *, const uint8_t *, size_t));
-IS(EC_KEY_priv2oct, size_t (*)(const EC_KEY *, uint8_t *, size_t));
-IS(EC_KEY_get0_group, const EC_GROUP *(*)(const EC_KEY *));
-IS(EC_POINT_point2oct, size_t (*)(const EC_GROUP *, const EC_POINT *, point_conversion_form_t, uint8_t *, size_t, BN_CTX *));
-IS(ECDSA_sign_p1363, int (*)(const uint8_t *, size_t, uint8_t *, size_t *, size_t, const EC_KEY *));
-IS(ECDSA_verify_p1363, int (*)(const uint8_t *, size_t, const uint8_t *, size_t, const EC_KEY *));
-IS(ECDH_compute_key,
-   int (*)(void *, size_t, const EC_POINT *, const EC_KEY *, void *(*)(const void *, size_t, void *, size_t *)));
 IS(ED25519_verify, int (*)(const uint8_t *, size_t, const uint8_t *, const uint8_t *));
-IS(OPENSSL_free, void (*)(void *));
-IS(ERR_clear_error, void (*)(void));
 
 // Keys in files.
 IS(PKCS5_PBKDF2_HMAC, int (*)(const char *, size_t, const uint8_t *, size_t, uint32_t, const EVP_MD *, size_t, uint8_t *));
@@ -123,7 +128,6 @@ IS(EVP_CIPHER_CTX_set_key_length, int (*)(EVP_CIPHER_CTX *, unsigned));
 IS(EVP_CipherInit_ex, int (*)(EVP_CIPHER_CTX *, const EVP_CIPHER *, ENGINE *, const uint8_t *, const uint8_t *, int));
 IS(EVP_CipherUpdate, int (*)(EVP_CIPHER_CTX *, uint8_t *, int *, const uint8_t *, int));
 IS(EVP_CipherFinal_ex, int (*)(EVP_CIPHER_CTX *, uint8_t *, int *));
-IS(EC_KEY_parse_private_key, EC_KEY *(*)(CBS *, const EC_GROUP *));
 IS(BN_bin2bn, BIGNUM *(*)(const uint8_t *, size_t, BIGNUM *));
 IS(BN_bn2bin, size_t (*)(const BIGNUM *, uint8_t *));
 IS(BN_num_bytes, unsigned (*)(const BIGNUM *));

@@ -1,5 +1,5 @@
 package import Foundation
-package import KeychainCrypto
+package import KeychainKeys
 package import KeychainModel
 internal import SwiftASN1
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import SwiftASN1
 
 /// The issuer's signature of a certificate.

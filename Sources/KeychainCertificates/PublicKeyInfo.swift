@@ -1,5 +1,6 @@
 internal import Foundation
-package import KeychainCrypto
+internal import KeychainCrypto
+package import KeychainKeys
 internal import SwiftASN1
 
 /// A public key as certificates have it: `SubjectPublicKeyInfo`.

@@ -32,5 +32,5 @@ extension X509Certificate {
     }
 
     /// The label of the certificate's key, which joins the two to an identity.
-    package var publicKeyHash: Data { AsymmetricKey.label(ofPublicBytes: Data(publicKey.key.bytes)) }
+    package var publicKeyHash: Data { KeyItemAttributes.label(ofPublicBytes: Data(publicKey.key.bytes)) }
 }

@@ -1,5 +1,5 @@
 package import Foundation
-internal import KeychainCrypto
+internal import KeychainKeys
 internal import SwiftASN1
 
 /// An X.509 certificate (RFC 5280, section 4.1) that was read from its bytes and not checked for trust.

@@ -23,9 +23,7 @@ struct KeychainDaemonCommand: ParsableCommand {
             exit status is the low byte of Apple's OSStatus: 53 if there is no store to serve or the socket is taken; \
             64 for a mistake on the command line.
             """,
-        version: release)
-
-    private static let release = "0.1.0"
+        version: Release.version)
 
     @Flag(help: "Serve the keychain of the user that runs this.") var user = false
     @Flag(help: "Serve every user of this machine. This version cannot.") var system = false
@@ -82,7 +80,7 @@ struct KeychainDaemonCommand: ParsableCommand {
             at: try StoreLocation(store: store?.url, deviceKey: deviceKey?.url, environment: environment),
             socket: listening, manager: ServiceManager(environment), signals: signals,
             limits: try limits(listening, logger),
-            release: Self.release, allowsHibernation: allowHibernation, logger: logger)
+            release: Release.version, allowsHibernation: allowHibernation, logger: logger)
         try daemon.run()
     }
 

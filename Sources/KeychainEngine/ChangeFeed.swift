@@ -4,7 +4,7 @@ internal import Synchronization
 /// Which items have changed, by class and access group, and in which order: what subscribers are told.
 ///
 /// It knows what was done through this engine, and nothing that other processes did.
-final class ChangeFeed: Sendable {
+package final class ChangeFeed: Sendable {
     /// Beyond so many groups all of them count as one.
     private static let mostTopics = 4_096
 

@@ -1,9 +1,11 @@
 internal import Foundation
 
 /// Wakes threads that wait for something to change.
-final class ChangeSignal: @unchecked Sendable {  // what varies is behind the condition
+package final class ChangeSignal: @unchecked Sendable {  // what varies is behind the condition
     private let condition = NSCondition()
     private var hasStopped = false
+
+    package init() {}
 
     /// To be called after the change.
     func give() {

@@ -3,7 +3,7 @@ internal import KeychainEngine
 internal import KeychainModel
 
 /// The pages of a database as they lie in its file and in its log, whatever SQLite thinks of them.
-final class LoosePages: DamagedDatabase {
+final class LoosePages {
     let pageSize: Int
     /// Bytes of a page that hold content: all, since none are reserved in our databases.
     var usableSize: Int { pageSize }
@@ -73,8 +73,17 @@ final class LoosePages: DamagedDatabase {
         return bytes
     }
 
-    var firstPage: [UInt8]? { page(1) }
+    /// What the header says of the schema, read without SQLite (sqlite.org/fileformat.html, section 1.3); nil if it is not
+    /// that of a database of ours: it may be damaged.
+    var schemaVersion: Int? {
+        guard let page = page(1), page.count >= 100, page.starts(with: "SQLite format 3\0".utf8) else { return nil }
+        func word(_ offset: Int) -> Int { page.withUnsafeBytes { Int($0.word(offset)) } }
+        return word(68) == StoreSchema.applicationID ? word(60) : nil
+    }
 
+    /// Calls `body` with everything that has the shape of a row, older copies and those that were deleted among them.
+    ///
+    /// - Parameter progress: Told how many pages were looked at, and how many there are.
     func forEachRow(_ progress: (Int, Int) -> Void, _ body: (SalvagedRow) throws -> Void) throws {
         for (index, number) in numbers.enumerated() {
             progress(index, numbers.count)

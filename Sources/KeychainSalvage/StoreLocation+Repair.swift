@@ -1,5 +1,5 @@
 internal import Foundation
-package import KeychainEngine
+internal import KeychainEngine
 package import KeychainModel
 
 extension StoreLocation {
@@ -16,11 +16,5 @@ extension StoreLocation {
         passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void
     ) throws(KeychainError) -> RepairReport {
         try StoreRepair(EngineConfiguration(self)).run(passcode: passcode, progress: progress)
-    }
-}
-
-extension StoreRepair {
-    package init(_ configuration: EngineConfiguration) {
-        self.init(configuration) { (database) throws(KeychainError) in try LoosePages(database) }
     }
 }

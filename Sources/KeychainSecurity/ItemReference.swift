@@ -2,6 +2,7 @@ internal import Foundation
 internal import KeychainCertificates
 internal import KeychainClient
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// The object under `kSecValueRef`, which stands for an item.
@@ -84,7 +85,7 @@ extension SecItemDictionary {
     func engineKey(_ point: Data) throws(KeychainError) -> SecKey {
         do throws(KeychainError) {
             // Most have the label that their public half gives them, which an index leads to.
-            return try engineKey([.applicationLabel: .data(AsymmetricKey.label(ofPublicBytes: point))])
+            return try engineKey([.applicationLabel: .data(KeyItemAttributes.label(ofPublicBytes: point))])
         } catch  where error.code == .itemNotFound {
             return try engineKey([.tokenObjectID: .data(point)])
         }

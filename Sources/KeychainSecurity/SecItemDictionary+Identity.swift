@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainClient
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 extension SecItemDictionary {

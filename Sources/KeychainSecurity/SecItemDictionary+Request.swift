@@ -1,6 +1,6 @@
 internal import Foundation
 internal import KeychainCertificates
-internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 extension SecItemDictionary {

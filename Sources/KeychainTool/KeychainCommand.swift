@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainModel
 internal import KeychainSystem
 internal import Logging
 
@@ -18,7 +19,7 @@ struct KeychainCommand: ParsableCommand {
 
             'keychainctl --generate-completion-script bash' (or zsh, or fish) prints what completes its words in the shell.
             """,
-        version: "0.1.0",
+        version: Release.version,
         subcommands: [
             DemoCommand.self, StatusCommand.self, DoctorCommand.self, AddCommand.self, GetCommand.self,
             FindCommand.self, ShowCommand.self, UpdateCommand.self, EditCommand.self, DeleteCommand.self,

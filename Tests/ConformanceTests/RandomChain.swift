@@ -1,5 +1,6 @@
 import Foundation
 import KeychainCrypto
+import KeychainKeys
 import KeychainTestSupport
 
 /// A chain that is made by lot from what certificates may say, right or wrong.

@@ -1,6 +1,6 @@
 import Foundation
 import KeychainCertificates
-import KeychainCrypto
+import KeychainKeys
 import KeychainTestSupport
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainCrypto
+import KeychainKeys
 import KeychainSecurity
 import KeychainTestSupport
 import Testing

@@ -5,6 +5,7 @@ import KeychainTestSupport
 import Testing
 
 @testable import KeychainCrypto
+@testable import KeychainKeys
 
 /// Keys below `SecKey`: forms at their limits. What keys compute is case K of the conformance tests.
 @Suite struct AsymmetricKeyTests {

@@ -11,9 +11,10 @@ import Testing
 
     init() throws {
         checks = try String(contentsOf: Repository.file("Sources/CKeychainCrypto/library.c"), encoding: .utf8)
-        declarations = try ["BoringSSL.swift", "BoringSSL+Asymmetric.swift", "BoringSSL+KeyFiles.swift"].map {
-            try String(contentsOf: Repository.file("Sources/KeychainCrypto/Primitives/\($0)"), encoding: .utf8)
-        }.joined()
+        declarations = try [
+            "KeychainCrypto/Primitives/BoringSSL.swift", "KeychainCrypto/Primitives/BoringSSL+Curves.swift",
+            "KeychainKeys/BoringSSL+RSA.swift", "KeychainKeys/Files/BoringSSL+KeyFiles.swift",
+        ].map { try String(contentsOf: Repository.file("Sources/\($0)"), encoding: .utf8) }.joined()
     }
 
     @Test("The C compiler compares each function that is declared with the library's header")

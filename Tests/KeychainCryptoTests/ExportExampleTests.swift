@@ -3,6 +3,7 @@ import KeychainModel
 import Testing
 
 @testable import KeychainCrypto
+@testable import KeychainTransfer
 
 /// The worked example of docs/export-format.md, which was computed by another implementation.
 @Suite struct ExportExampleTests {
@@ -79,8 +80,8 @@ import Testing
     @Test("The file is that of the document, byte for byte")
     func file() throws {
         #expect(try exported([password, withoutSecret], key, leftOut: leftOut) == example.file.data)
-        #expect(try ExportRecord.digest(of: password) == example.passwordDigest.data)
-        #expect(try ExportRecord.digest(of: password) == digest(example.password.data))
+        #expect(try ExportedItem.digest(of: password) == example.passwordDigest.data)
+        #expect(try ExportedItem.digest(of: password) == digest(example.password.data))
     }
 
     @Test("The document's file opens, and gives what went into it")

@@ -3,6 +3,7 @@ import KeychainModel
 import Testing
 
 @testable import KeychainCrypto
+@testable import KeychainTransfer
 
 /// What an export is worth that was changed, cut short or put together from others.
 @Suite struct ExportFileTests {
@@ -181,8 +182,8 @@ import Testing
     }
 
     private func entry(_ item: Item, _ change: (inout Data) -> Void = { _ in }) throws -> Data {
-        let metadata = ExportRecord.metadata(of: item)
-        var entry = ExportRecord.head(of: item, metadataCount: metadata.count) + metadata
+        let metadata = ExportedItem.metadata(of: item)
+        var entry = ExportedItem.head(of: item, metadataCount: metadata.count) + metadata
         entry += item.secret?.copyData() ?? Data()
         change(&entry)
         return entry
@@ -231,19 +232,19 @@ import Testing
         let item = Item.fixture(.text("needle-account"), secret: Data("needle-secret".utf8))
         let file = try exported([item], .fixture())
         for needle in ["needle-account", "needle-secret"] { #expect(file.range(of: Data(needle.utf8)) == nil) }
-        #expect(file.range(of: try ExportRecord.digest(of: item).prefix(16)) == nil)
+        #expect(file.range(of: try ExportedItem.digest(of: item).prefix(16)) == nil)
     }
 
     @Test("Equal items have equal digests in whatever order their attributes are, and others have others")
     func digests() throws {
         var item = Item.fixture()
-        let digest = try ExportRecord.digest(of: item)
+        let digest = try ExportedItem.digest(of: item)
         item.attributes = [.service: .text("s"), .account: .text("a")]
-        #expect(try ExportRecord.digest(of: item) == digest)
+        #expect(try ExportedItem.digest(of: item) == digest)
         item.secret = nil
-        let withoutSecret = try ExportRecord.digest(of: item)
+        let withoutSecret = try ExportedItem.digest(of: item)
         item.secret = SecretBytes(copying: Data())
-        #expect(try ExportRecord.digest(of: item) != withoutSecret)
+        #expect(try ExportedItem.digest(of: item) != withoutSecret)
         #expect(withoutSecret != digest)
     }
 }

@@ -3,6 +3,7 @@ import KeychainModel
 import Testing
 
 @testable import KeychainCrypto
+@testable import KeychainTransfer
 
 /// The bytes of an export of these items.
 func exported(_ items: [Item], _ key: ExportKey, leftOut: LeftOut = LeftOut()) throws -> Data {

@@ -3,6 +3,7 @@ import KeychainTestSupport
 import Testing
 
 @testable import KeychainCrypto
+@testable import KeychainKeys
 
 /// RSA blocks whose padding of PKCS#1 v1.5 is wrong.
 struct ImplicitRejectionTests {

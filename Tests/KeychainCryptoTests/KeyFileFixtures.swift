@@ -3,6 +3,7 @@ import KeychainModel
 import Testing
 
 @testable import KeychainCrypto
+@testable import KeychainKeys
 
 /// Files that OpenSSL and ssh-keygen have made (`Tests/Vectors/key-files.py`).
 struct KeyFileFixtures: Decodable {

@@ -4,6 +4,7 @@ import KeychainTestSupport
 import Testing
 
 @testable import KeychainCrypto
+@testable import KeychainKeys
 
 /// Keys in files, with files of OpenSSL and ssh-keygen as witnesses.
 @Suite struct KeyFileTests {

@@ -4,6 +4,7 @@ import KeychainTestSupport
 import Testing
 
 @testable import KeychainCrypto
+@testable import KeychainKeys
 
 /// The cipher library's list of errors belongs to the thread, and so to the program that uses the library itself.
 struct LibraryErrorsTests {

@@ -3,6 +3,7 @@ import KeychainModel
 import Testing
 
 @testable import KeychainCrypto
+@testable import KeychainTransfer
 
 @Suite struct OneTimeKeyTests {
     private static func key(_ text: String) throws -> OneTimeKey {

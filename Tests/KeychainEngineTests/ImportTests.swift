@@ -91,7 +91,7 @@ import Testing
     @Test("Of two from the same moment the one with the smaller digest stays, whichever is imported into which store")
     func tie() throws {
         let items = [Item.password("a", secret: "one"), .password("a", secret: "two")]
-        let digests = try items.map { try ExportRecord.digest(of: $0) }
+        let digests = try items.map { try ExportedItem.digest(of: $0) }
         let winner = digests[0].lexicographicallyPrecedes(digests[1]) ? items[0] : items[1]
         for order in [items, items.reversed()] {
             try withKeychain { keychain in

@@ -1,6 +1,7 @@
 import Foundation
 import KeychainCertificates
 import KeychainCrypto
+import KeychainKeys
 import KeychainModel
 import KeychainTestSupport
 import Testing

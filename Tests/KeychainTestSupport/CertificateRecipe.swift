@@ -1,5 +1,6 @@
 package import Foundation
-package import KeychainCrypto
+internal import KeychainCrypto
+package import KeychainKeys
 internal import KeychainModel
 
 /// A certificate that is made field by field, so that each of them can be wrong.

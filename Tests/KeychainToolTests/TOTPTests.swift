@@ -1,6 +1,6 @@
 import Foundation
-import KeychainCrypto
 import KeychainModel
+import KeychainTransfer
 import Testing
 
 /// One-time codes, as a person uses them.

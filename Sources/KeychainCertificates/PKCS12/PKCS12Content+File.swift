@@ -1,5 +1,6 @@
 package import Foundation
 package import KeychainCrypto
+internal import KeychainKeys
 package import KeychainModel
 internal import SwiftASN1
 

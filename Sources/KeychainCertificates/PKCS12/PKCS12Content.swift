@@ -1,5 +1,5 @@
 internal import Foundation
-package import KeychainCrypto
+package import KeychainKeys
 
 /// The keys and certificates of a PKCS#12 file, in its order.
 package struct PKCS12Content: Sendable {

@@ -90,7 +90,7 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
     }
 
     /// - Parameter bytes: `ECPrivateKey` (RFC 5915). It may leave out the curve and the point.
-    convenience init(_ curve: Curve, sec1 bytes: ArraySlice<UInt8>) throws(KeychainError) {
+    package convenience init(_ curve: Curve, sec1 bytes: ArraySlice<UInt8>) throws(KeychainError) {
         let key = bytes.withUnsafeBytes { Self.parse($0, curve) }
         try self.init(curve, isPrivate: true, point: nil, owning: key)
     }
@@ -137,7 +137,7 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
     }
 
     /// K, of the field's size, for files. Nothing erases it. nil of a public half.
-    var privateNumber: [UInt8]? {
+    package var privateNumber: [UInt8]? {
         privateBytes?.withUnsafeBytes { Array($0[curve.pointByteCount...]) }
     }
 

@@ -1,19 +1,24 @@
+internal import Crypto
 package import Foundation
 package import KeychainModel
 
+/// Apple's number of the kind of a key (`kSecAttrKeyType`).
+package enum KeyKind: Int64, Sendable, Hashable { case rsa = 42, ec = 73 }
+
 /// The attributes that an item has because of the key in it.
 package struct KeyItemAttributes {
-    private let kind: AsymmetricKey.Kind
+    private let kind: KeyKind
     private let isPrivate: Bool
     private let bitCount: Int
     private let publicBytes: Data
     private let isInEngine: Bool
     private let label: AttributeValue
 
-    package init(_ key: AsymmetricKey) {
-        (kind, isPrivate, bitCount, publicBytes) = (key.kind, key.isPrivate, key.bitCount, key.publicBytes)
+    /// - Parameter publicBytes: PKCS#1's `RSAPublicKey`, or 04 ‖ X ‖ Y.
+    package init(_ kind: KeyKind, isPrivate: Bool, bitCount: Int, publicBytes: Data) {
+        (self.kind, self.isPrivate, self.bitCount, self.publicBytes) = (kind, isPrivate, bitCount, publicBytes)
         isInEngine = false
-        label = .data(key.label)
+        label = .data(Self.label(ofPublicBytes: publicBytes))
     }
 
     /// Those of a private key in the engine.
@@ -22,8 +27,12 @@ package struct KeyItemAttributes {
     package init(_ curve: Curve, pointOfKeyInEngine point: Data, label: AttributeValue? = nil) {
         (kind, isPrivate, bitCount, publicBytes) = (.ec, true, curve.bitCount, point)
         isInEngine = true
-        self.label = label ?? .data(AsymmetricKey.label(ofPublicBytes: point))
+        self.label = label ?? .data(Self.label(ofPublicBytes: point))
     }
+
+    /// The label that both halves and a certificate have in common (`kSecAttrApplicationLabel`, `kSecAttrPublicKeyHash`):
+    /// SHA-1 of the public bytes. Nothing relies on it being hard to find another key with the same one.
+    package static func label(ofPublicBytes bytes: Data) -> Data { Data(Insecure.SHA1.hash(data: bytes)) }
 
     /// Those by which the rows of a key are found, whatever else they say.
     package var identifying: AttributeSet {
@@ -57,21 +66,5 @@ package struct KeyItemAttributes {
             (.canDecrypt, isPrivate), (.canDerive, isPrivate && isEC), (.canSign, isPrivate),
             (.canVerify, !isPrivate), (.canWrap, !isPrivate), (.canUnwrap, isPrivate),
         ]
-    }
-}
-
-extension AsymmetricKey {
-    /// Makes the key that attributes and bytes of an item are.
-    ///
-    /// - Throws: `.decode` if the bytes are no key of the kind that the attributes say.
-    package init(_ attributes: AttributeSet, _ secret: SecretBytes?) throws(KeychainError) {
-        guard case .number(let number)? = attributes[.type], let kind = Kind(rawValue: number),
-            case .number(let keyClass) = attributes[.keyClass] ?? .number(0), 0...1 ~= keyClass,
-            let key = try? AsymmetricKey(kind, isPrivate: keyClass == 1, secret?.copyData() ?? Data())
-        else {
-            throw KeychainError(
-                .decode, message: "the item's bytes are no key of its type and class, and can only be read as they are")
-        }
-        self = key
     }
 }

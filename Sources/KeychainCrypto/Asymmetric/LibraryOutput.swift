@@ -1,13 +1,13 @@
-internal import Foundation
-internal import KeychainModel
+package import Foundation
+package import KeychainModel
 
 /// What the cipher library writes.
 ///
 /// Nothing of a call stays in the library's list of errors, also after success: a program that uses the library itself would take it for an
 /// error of its own.
-enum LibraryOutput {
+package enum LibraryOutput {
     /// - Returns: what the closure returns.
-    static func leavingNoErrors<Result, Failure: Error>(
+    package static func leavingNoErrors<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         defer { CCryptoBoringSSL_ERR_clear_error() }
@@ -24,7 +24,7 @@ enum LibraryOutput {
     ///
     /// - Throws: `.parameter` if it returns anything but 1, without the library's own reason: how an operation with a private key
     ///   fails must not tell an attacker anything.
-    static func collect(
+    package static func collect(
         upTo capacity: Int, _ failure: @autoclosure () -> String,
         _ body: (UnsafeMutablePointer<UInt8>?, inout Int) -> CInt
     ) throws(KeychainError) -> Data {
@@ -36,7 +36,7 @@ enum LibraryOutput {
     }
 
     /// Runs a function that allocates what it writes. The library's copy is erased.
-    static func collect(
+    package static func collect(
         _ body: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, UnsafeMutablePointer<Int>) -> CInt
     ) -> Data? {
         var bytes: UnsafeMutablePointer<UInt8>?

@@ -13,7 +13,7 @@ package struct ExportKey: Sendable {
     /// What stands before the first chunk.
     package let header: Data
     /// What the chunks of this file, and of no other, are sealed under.
-    let chunkKey: KeyMaterial
+    package let chunkKey: KeyMaterial
 
     /// For a new export.
     ///
@@ -47,5 +47,5 @@ package struct ExportKey: Sendable {
 }
 
 extension KeychainError {
-    static func damagedExport(_ reason: String) -> KeychainError { ExportKey.format.damaged(reason) }
+    package static func damagedExport(_ reason: String) -> KeychainError { ExportKey.format.damaged(reason) }
 }

@@ -120,7 +120,7 @@ extension KeySet: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 
 extension Data {
     /// As `withUnsafeMutableBytes`, for a body that throws errors of ours.
-    mutating func withUnsafeMutableBytesTyped<R>(
+    package mutating func withUnsafeMutableBytesTyped<R>(
         _ body: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> R
     ) throws(KeychainError) -> R {
         var result: Result<R, KeychainError>?

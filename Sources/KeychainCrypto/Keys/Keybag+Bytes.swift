@@ -209,7 +209,7 @@ extension KeyMaterial {
 }
 
 extension Data {
-    mutating func append(bigEndian integer: some FixedWidthInteger) {
+    package mutating func append(bigEndian integer: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: integer.bigEndian) { append(contentsOf: $0) }
     }
 }

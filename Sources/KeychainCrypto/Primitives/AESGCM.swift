@@ -3,15 +3,15 @@ internal import KeychainSystem
 /// AES-256-GCM (NIST SP 800-38D) that leaves no key behind: its state is on the stack and erased.
 ///
 /// A box is a nonce of 12 bytes, the ciphertext, and a tag of 16.
-enum AESGCM {
-    static let nonceByteCount = 12
-    static let tagByteCount = 16
-    static let overhead = nonceByteCount + tagByteCount
+package enum AESGCM {
+    package static let nonceByteCount = 12
+    package static let tagByteCount = 16
+    package static let overhead = nonceByteCount + tagByteCount
 
     /// - Parameters:
     ///   - nonce: 12 bytes that were never used with this key.
     ///   - box: 28 bytes more than the plaintext.
-    static func seal(
+    package static func seal(
         _ plaintext: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer,
         associated: UnsafeRawBufferPointer, into box: UnsafeMutableRawBufferPointer
     ) -> Bool {
@@ -28,7 +28,7 @@ enum AESGCM {
 
     /// - Parameter plaintext: 28 bytes less than the box; zeros if it does not open.
     /// - Returns: false if the box is not what was sealed with this key and associated data.
-    static func open(
+    package static func open(
         _ box: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, associated: UnsafeRawBufferPointer,
         into plaintext: UnsafeMutableRawBufferPointer
     ) -> Bool {

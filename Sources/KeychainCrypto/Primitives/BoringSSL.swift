@@ -5,13 +5,13 @@ internal import KeychainSystem
 // them with these types, and its structures are no larger than the memory that is given to them here.
 
 /// Memory for a structure of the library, on the stack for the length of a closure, and erased.
-enum LibraryState {
+package enum LibraryState {
     /// `EVP_AEAD_CTX`.
     static let cipher = 640
     /// `AES_KEY`.
     static let schedule = 256
 
-    static func with<R>(byteCount: Int, _ body: (UnsafeMutableRawPointer) -> R) -> R {
+    package static func with<R>(byteCount: Int, _ body: (UnsafeMutableRawPointer) -> R) -> R {
         withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 16) { memory in
             let state = memory.baseAddress!  // never empty
             defer { ckeychain_erase(state, byteCount) }

@@ -4,14 +4,14 @@ internal import KeychainSystem
 ///
 /// swift-crypto's `HMAC` builds its two padded keys in arrays that are freed without being erased, and
 /// class and index keys must leave no copy behind (docs/decisions/002-own-hmac.md).
-struct KeyedHash {
-    static let byteCount = SHA256State.byteCount
+package struct KeyedHash {
+    package static let byteCount = SHA256State.byteCount
 
     private var inner = SHA256State()
     private var outer = SHA256State()
 
     /// - Parameter key: At most 64 bytes; every key of ours has 32.
-    init(key: UnsafeRawBufferPointer) {
+    package init(key: UnsafeRawBufferPointer) {
         precondition(key.count <= SHA256State.blockSize)
         withUnsafeTemporaryAllocation(byteCount: SHA256State.blockSize, alignment: 16) { pad in
             pad.initializeMemory(as: UInt8.self, repeating: 0x36)
@@ -23,21 +23,21 @@ struct KeyedHash {
         }
     }
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         inner.update(bytes)
     }
 
     /// The code of everything fed so far.
     ///
     /// - Parameter code: 32 bytes.
-    mutating func finalize(into code: UnsafeMutableRawBufferPointer) {
+    package mutating func finalize(into code: UnsafeMutableRawBufferPointer) {
         inner.finalize(into: code)
         outer.update(UnsafeRawBufferPointer(code))
         outer.finalize(into: code)
     }
 
     /// The same for the length of a closure; erased afterwards.
-    mutating func finalize<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+    package mutating func finalize<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
         withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 16) { code in
             defer { ckeychain_erase(code.baseAddress, code.count) }
             finalize(into: code)

@@ -1,10 +1,10 @@
 /// scrypt (RFC 7914), with its result in memory that the caller owns.
-enum Scrypt {
+package enum Scrypt {
     /// - Parameters:
     ///   - cost: N as its logarithm to base two.
     ///   - key: Filled; any length.
     /// - Returns: false if the parameters are not valid or there is no memory.
-    static func derive(
+    package static func derive(
         _ passcode: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer, cost: UInt8, blockSize: UInt32,
         parallelism: UInt32, into key: UnsafeMutableRawBufferPointer
     ) -> Bool {

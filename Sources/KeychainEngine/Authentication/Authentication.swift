@@ -1,11 +1,11 @@
 internal import Foundation
-internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainCrypto
+package import KeychainModel
 
 /// What a caller has shown of the person, for the length of one request, and what it is enough for.
 ///
 /// It waits for nobody and asks nobody: what is missing becomes a challenge, and the request comes again.
-final class Authentication {
+package final class Authentication {
     /// What a passcode opens; nil: none was shown.
     let consent: ConsentKey?
     let applicationPassword: ApplicationPasswordKey?
@@ -17,7 +17,7 @@ final class Authentication {
     /// nil: not looked at yet. That takes a while, and is not done while the store is held.
     private var biometry: AuthenticationStatus.Biometry?
 
-    init(
+    package init(
         consent: ConsentKey? = nil, applicationPassword: ApplicationPasswordKey? = nil, seen: BiometryEnrolment? = nil,
         biometry: @escaping () -> AuthenticationStatus.Biometry
     ) {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainModel
 internal import Logging
 
 extension ItemOperations {
@@ -98,7 +98,7 @@ extension ItemOperations {
 }
 
 extension Item {
-    func home(generation: UInt32) -> Home {
+    package func home(generation: UInt32) -> Home {
         Home(
             itemClass: itemClass, tier: accessControl.protection.indexTier, generation: generation,
             accessGroup: accessGroup, synchronizable: synchronizable)

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainModel
 
 extension ItemOperations {
     /// Looks at everything there is: the database's own structure, then every row, its entries and its place.
-    func check() throws -> [StoreFinding] {
+    package func check() throws -> [StoreFinding] {
         var findings = try store.integrityProblems().map { problem in
             StoreFinding(
                 .damage, "the database is damaged: \(problem)",

@@ -17,7 +17,7 @@ extension ItemOperations {
     /// Whether a row is hidden. One with a damaged date is left to its opening, which fails.
     ///
     /// The date is that of the row itself, which a locked one tells too.
-    func isExpired(_ row: StoredRow) -> Bool {
+    package func isExpired(_ row: StoredRow) -> Bool {
         guard let date = row.expires, date <= now else { return false }
         keys.noteExpired(date)
         return true
@@ -292,7 +292,7 @@ extension StoreConnection {
 extension StoreConnection {
     /// Whatever takes the name of a hidden row finds it free. Without a name the row stays until it is removed, or until the
     /// clock brings it back.
-    func giveUpName(_ id: Int64) throws {
+    package func giveUpName(_ id: Int64) throws {
         let statement = try statement(.giveUpName)
         try statement.bind(id, at: 1)
         try statement.run()

@@ -111,7 +111,7 @@ extension ItemOperations {
         for rival in rivals.compactMap(\.item) {
             if new.modified > rival.modified { continue }
             if new.modified < rival.modified { return .present }
-            let digests = (try ExportRecord.digest(of: new), try ExportRecord.digest(of: rival))
+            let digests = (try ExportedItem.digest(of: new), try ExportedItem.digest(of: rival))
             if digests.0 == digests.1 { return .both }
             if !digests.0.lexicographicallyPrecedes(digests.1) { return .present }
         }

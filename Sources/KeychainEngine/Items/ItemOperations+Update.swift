@@ -1,6 +1,6 @@
 internal import Foundation
 internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainModel
 
 extension ItemOperations {
     /// Changes every item that the query means, or none.
@@ -83,7 +83,7 @@ extension ItemOperations {
     /// - Parameters:
     ///   - verdict: How much of it.
     ///   - evenExpired: Whether it is opened although it is hidden.
-    func openWhole(
+    package func openWhole(
         _ id: Int64, as itemClass: ItemClass, _ verdict: RowCipher.Verdict = .everything,
         evenExpired: Bool = false, on connection: StoreConnection
     ) throws -> OpenedRow? {

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import KeychainCrypto
 internal import KeychainModel
-internal import Logging
+package import Logging
 
 /// What one request does with items: the store, and the keys as they were when the request came.
-struct ItemOperations {
+package struct ItemOperations {
     let store: ItemStore
-    let keys: KeySession
+    package let keys: KeySession
     let configuration: EngineConfiguration
     let logger: Logger
     let authentication: Authentication
@@ -22,7 +22,7 @@ struct ItemOperations {
     /// The time of day.
     var clockDate: ExpiryDate { ExpiryDate(clamping: configuration.clock.now) }
 
-    init(
+    package init(
         store: ItemStore, keys: KeySession, configuration: EngineConfiguration, logger: Logger,
         authentication: Authentication, changes: ChangeFeed? = nil
     ) {
@@ -51,7 +51,7 @@ struct ItemOperations {
         return date
     }
 
-    var cipher: RowCipher {
+    package var cipher: RowCipher {
         RowCipher(
             keys: keys, storeID: store.storeID, randomness: configuration.randomness,
             constraints: ConstraintKeys(
@@ -91,7 +91,7 @@ struct ItemOperations {
     ///   - removesExpired: Whether what has expired for good goes first.
     ///   - forgetsPages: Whether what a large one used of the database is of no use for what follows.
     /// - Throws: `KeychainError.staleKeys` if what is written must be sealed under newer keys.
-    func write<R>(
+    package func write<R>(
         isLarge: Bool = false, onlyRemoves: Bool = false, removesExpired: Bool = true, forgetsPages: Bool = false,
         _ body: (StoreConnection) throws -> R
     ) throws -> R {

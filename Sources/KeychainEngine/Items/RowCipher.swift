@@ -1,10 +1,10 @@
 internal import Foundation
 internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainWire
 
 /// Turns rows as they lie on disk into items, and back.
-struct RowCipher {
+package struct RowCipher {
     var keys: KeySession
     let storeID: UUID
     let randomness: any Randomness
@@ -12,7 +12,7 @@ struct RowCipher {
     let constraints: ConstraintKeys
 
     /// What is wanted of a row, once its metadata is known.
-    enum Verdict {
+    package enum Verdict {
         case nothing, metadata
         /// The secret too; of one that an authentication is part of the key of, only whether that key is intact.
         case everythingFree
@@ -24,7 +24,7 @@ struct RowCipher {
     /// - Returns: nil if nothing is wanted.
     /// - Throws: `.decode` if the row is not exactly what was written for this place, `.interactionNotAllowed` if its
     ///   key is locked away.
-    func open(
+    package func open(
         _ row: StoredRow, as itemClass: ItemClass, _ judge: (Item) -> Verdict
     ) throws(KeychainError) -> OpenedRow? {
         let binding = try binding(of: row, itemClass)

@@ -1,5 +1,5 @@
-internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainCrypto
+package import KeychainModel
 
 /// Where a session gets the keys that come and go with the lock.
 protocol KeySource: AnyObject {
@@ -20,11 +20,11 @@ protocol KeySource: AnyObject {
 ///
 /// The keys of the "when unlocked" tier are fetched when the first of them is used, and erased when the operation
 /// ends. What was fetched before a lock may be used for as long as the grace lasts.
-final class KeySession {
+package final class KeySession {
     private let keys: any KeySource
     /// Rows under keys that the keybag does not have count as damaged, instead of making the operation begin anew.
     let isLastAttempt: Bool
-    let snapshot: KeySnapshot
+    package let snapshot: KeySnapshot
     /// The latest date of expiry that was seen to have passed, by whatever process.
     private(set) var latestExpiry: ExpiryDate
     /// nil: not asked for yet.
@@ -49,7 +49,7 @@ final class KeySession {
     }
 
     /// Under which generation of keys a row is sealed now.
-    var generation: UInt32 { snapshot.newestGeneration }
+    package var generation: UInt32 { snapshot.newestGeneration }
 
     func noteExpired(_ date: ExpiryDate) {
         guard date > latestExpiry else { return }
@@ -99,7 +99,7 @@ final class KeySession {
 
     /// Makers of index tokens, one for each generation of keys in use, the newest first. nil: the tier is out of reach,
     /// since nobody has unlocked the store yet.
-    func indexers(for tier: IndexTier) throws(KeychainError) -> [(generation: UInt32, indexer: Indexer)]? {
+    package func indexers(for tier: IndexTier) throws(KeychainError) -> [(generation: UInt32, indexer: Indexer)]? {
         let name = KeyName.index(tier)
         // What a process holds by itself may be from before a renewal of keys: then rows are there that it cannot find.
         guard let set = try set(of: name.tier), set.contains(name, generation: generation) else { return nil }
@@ -113,7 +113,7 @@ final class KeySession {
     // MARK: Sets
 
     /// All keys of a tier; nil if it is out of reach.
-    func set(of tier: KeyTier) throws(KeychainError) -> KeySet? {
+    package func set(of tier: KeyTier) throws(KeychainError) -> KeySet? {
         switch tier {
         case .always: return snapshot.always
         case .afterFirstUnlock: return snapshot.afterFirstUnlock
@@ -133,7 +133,7 @@ final class KeySession {
     }
 
     /// Why nothing of a tier can be done.
-    func lockedError(_ tier: KeyTier) -> KeychainError {
+    package func lockedError(_ tier: KeyTier) -> KeychainError {
         KeychainError(
             .interactionNotAllowed,
             message: tier == .whenUnlocked && snapshot.afterFirstUnlock != nil

@@ -1,8 +1,8 @@
-internal import KeychainCrypto
+package import KeychainCrypto
 internal import KeychainModel
 
 /// What a process knows of a store's keys at one epoch of its lock.
-final class KeySnapshot: Sendable {
+package final class KeySnapshot: Sendable {
     /// Where the keys are that are there while unlocked.
     enum WhenUnlocked: Sendable {
         /// Here, since no passcode is set.
@@ -15,7 +15,7 @@ final class KeySnapshot: Sendable {
     }
 
     let record: LockRecord
-    let bag: Keybag
+    package let bag: Keybag
     let always: KeySet
     /// nil: not unlocked since the system started.
     let afterFirstUnlock: KeySet?

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainModel
 
 extension KeyStore {
     /// Brings the keys into reach that the passcode protects.
@@ -8,7 +8,7 @@ extension KeyStore {
     /// - Parameter isPairLost: As for ``completeConsent(of:_:isLost:)``.
     /// - Throws: `.noPasscode`, `.authenticationFailed` for a wrong passcode and while one has to wait, or
     ///   `.interactionNotAllowed` if the store was locked while the passcode was being checked.
-    func unlock(_ passcode: SecretBytes, isPairLost: () throws -> Bool) throws {
+    package func unlock(_ passcode: SecretBytes, isPairLost: () throws -> Bool) throws {
         try Passcode.check(passcode)
         try withStoreLock {
             var bag = try requirePasscode()
@@ -30,7 +30,7 @@ extension KeyStore {
     /// before.
     ///
     /// - Throws: `.noPasscode`: without one there is nothing that could bring them back.
-    func lock(_ request: LockRequest) throws(KeychainError) {
+    package func lock(_ request: LockRequest) throws(KeychainError) {
         // A lock that came meanwhile was this one too, and what was unlocked after it is not locked again.
         if request == .withGrace && giveNotice() { return }
         try takeKeys(request)

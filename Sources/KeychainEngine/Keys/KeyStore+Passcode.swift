@@ -1,6 +1,6 @@
 internal import Foundation
-internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainCrypto
+package import KeychainModel
 
 /// Changes of the keybag. Each leaves either the old file or the new one, whatever happens.
 extension KeyStore {
@@ -270,7 +270,7 @@ extension StoreKeys {
     /// Those of a session.
     ///
     /// - Throws: `.interactionNotAllowed` unless all are within reach.
-    init(_ session: KeySession) throws(KeychainError) {
+    package init(_ session: KeySession) throws(KeychainError) {
         try self.init()
         for tier in KeyTier.allCases {
             guard let set = try session.set(of: tier) else { throw session.lockedError(tier) }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainCrypto
+package import KeychainModel
 internal import KeychainSystem
 internal import Synchronization
 
@@ -13,6 +13,9 @@ extension KeyStore {
         try state.update { moment = $0 }
         return moment!
     }
+
+    /// The lock as it is now, for ``moveKeys(_:asOf:)``; nil: nobody can tell.
+    package var presentLock: LockRecord? { state.readOrMake() }
 
     /// Makes keys available to this process, and through the kernel's keyring to every process of the user.
     ///
@@ -138,12 +141,13 @@ extension KeyStore {
     /// After another directory was put in the place of the store's: takes the keys of the former one, and puts these there
     /// for the new one.
     ///
-    /// - Parameter moment: When it was established that they are within reach: after a lock since, they are not.
-    func moveKeys(_ keys: StoreKeys?, asOf moment: LockRecord) throws(KeychainError) {
+    /// - Parameter moment: When it was established that they are within reach: after a lock since, they are not. nil: they
+    ///   are not.
+    package func moveKeys(_ keys: StoreKeys?, asOf moment: LockRecord?) throws(KeychainError) {
         removeBlobs(of: KeyTier.behindPasscode)
         forgetSnapshot()
         guard let keys else { return }
-        try publish(keys, try keybagFile.load(deviceKey: deviceKey, expecting: storeID), asOf: moment)
+        try publish(keys, try keybagFile.load(deviceKey: deviceKey, expecting: storeID), asOf: moment ?? LockRecord())
     }
 
     /// Takes every key from the kernel's keyring and from this process, as a restart of the system would.

@@ -1,14 +1,14 @@
-internal import Foundation
+package import Foundation
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainFiles
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainSystem
 internal import Synchronization
 
 /// The keys of a store: which are within reach, and where (docs/key-hierarchy.md).
-final class KeyStore: KeySource, Sendable {
-    let storeID: UUID
+package final class KeyStore: KeySource, Sendable {
+    package let storeID: UUID
     let configuration: EngineConfiguration
     let deviceKey: KeyMaterial
     let keybagFile: KeybagFile
@@ -28,7 +28,17 @@ final class KeyStore: KeySource, Sendable {
     /// Something in this process locks the store with the session.
     private let hasWatcher = Atomic(false)
 
+    /// With the device key that the configuration names.
+    ///
     /// - Parameter signal: Is given after each change of the lock, if this process has the store alone.
+    package convenience init(
+        _ configuration: EngineConfiguration, keybagFile: KeybagFile, signal: ChangeSignal = ChangeSignal()
+    ) throws(KeychainError) {
+        try self.init(
+            configuration, keybagFile: keybagFile, deviceKey: try configuration.deviceKeyProvider.load(),
+            signal: signal)
+    }
+
     init(
         _ configuration: EngineConfiguration, keybagFile: KeybagFile, deviceKey: KeyMaterial,
         signal: ChangeSignal = ChangeSignal()
@@ -59,7 +69,7 @@ final class KeyStore: KeySource, Sendable {
     func setWatched(_ isWatched: Bool) { hasWatcher.store(isWatched, ordering: .relaxed) }
 
     /// Runs `body` while no other process makes the store, changes its keybag or tries a passcode.
-    func withStoreLock<R>(_ body: () throws -> R) throws -> R {
+    package func withStoreLock<R>(_ body: () throws -> R) throws -> R {
         let lock = configuration.storeDirectory.appendingPathComponent("store.lock")
         return try LockFile.withLock(lock, configuration.files) {
             // A keybag that was not put in place may be one that opens without the passcode.
@@ -83,7 +93,7 @@ final class KeyStore: KeySource, Sendable {
     ///
     /// - Parameter isLastAttempt: Whether it was begun anew several times already, because rows are under keys that the
     ///   keybag does not have: then they never will be.
-    func begin(isLastAttempt: Bool = false) throws(KeychainError) -> KeySession {
+    package func begin(isLastAttempt: Bool = false) throws(KeychainError) -> KeySession {
         guard let record = state.readOrMake() else {
             return KeySession(
                 self, try look(LockRecord()), latestExpiry: .earliest, isLastAttempt: isLastAttempt)

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainFiles
@@ -6,21 +6,21 @@ internal import KeychainModel
 internal import KeychainSystem
 
 /// The file `keybag` of a store.
-struct KeybagFile: Sendable {
+package struct KeybagFile: Sendable {
     /// More than a bag has whose keys were renewed as often as they may be.
-    static let mostBytes = 256 << 10
+    package static let mostBytes = 256 << 10
 
-    let url: URL
+    package let url: URL
     private let file: AtomicFile
     private let leastCost: Int
 
-    init(_ configuration: EngineConfiguration) {
+    package init(_ configuration: EngineConfiguration) {
         url = configuration.storeDirectory.appendingPathComponent("keybag")
         file = AtomicFile(locked: url, configuration.files)
         leastCost = min(configuration.passcodeCost, Int(PasscodeParameters.leastCost))
     }
 
-    var exists: Bool { FilePath.exists(url.path) }
+    package var exists: Bool { FilePath.exists(url.path) }
 
     /// - Throws: `.notAvailable` if it is missing, another user's, not readable, or not an intact keybag of this device
     ///   key and, if one is named, of this store.

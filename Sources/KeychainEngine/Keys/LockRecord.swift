@@ -3,7 +3,7 @@ internal import KeychainModel
 
 /// What processes tell each other about a store's lock: the content of the file `lock-state`
 /// (docs/keybag-format.md). Times are nanoseconds since the system started.
-struct LockRecord: Sendable, Equatable {
+package struct LockRecord: Sendable, Equatable {
     static let byteCount = 80
     private static let magic: UInt64 = 0x4C4F_434B_5354_0D0A  // "LOCKST", CR, LF
 
@@ -12,7 +12,7 @@ struct LockRecord: Sendable, Equatable {
     /// Until then, calls that had begun before the last lock may go on.
     var graceEnd: UInt64 = 0
     /// The epoch that the last lock began.
-    var lockedAt: UInt64
+    package var lockedAt: UInt64
     /// When the keys were last used, to within a sixteenth of the idle limit.
     var lastUse: UInt64 = 0
     /// Until then a watcher has promised to be there.

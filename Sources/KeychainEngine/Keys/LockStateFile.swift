@@ -1,23 +1,23 @@
 internal import CKeychainLinux
-internal import Foundation
+package import Foundation
 internal import Glibc
 internal import KeychainFiles
 internal import KeychainModel
-internal import KeychainSystem
+package import KeychainSystem
 internal import Synchronization
 
 /// The file by which processes notice each other's locking. Read at the start of every operation.
 ///
 /// It holds no secret, and whoever can write it can also read the store's files as their owner. It need not survive a
 /// crash of the system, which locks every store anyhow, so nothing is forced to the disk.
-final class LockStateFile: LockStateKeeper {
+package final class LockStateFile: LockStateKeeper {
     let url: URL
     private let path: String
     private let files: any FileSystem
     private let descriptor = Mutex<Int32>(-1)
     let isShared = true
 
-    init(_ url: URL, _ files: any FileSystem) {
+    package init(_ url: URL, _ files: any FileSystem) {
         self.url = url
         path = url.path
         self.files = files
@@ -31,7 +31,7 @@ final class LockStateFile: LockStateKeeper {
     /// something else is in its place: then the store is locked.
     ///
     /// Goes on reading the file it opened first for as long as that is in its place, which costs a microsecond.
-    func read() -> LockRecord? {
+    package func read() -> LockRecord? {
         if let record = descriptor.withLock({ $0 }).nonNegative.flatMap(presentRecord) { return record }
         reopen()
         return descriptor.withLock { $0 }.nonNegative.flatMap(presentRecord)

@@ -6,7 +6,7 @@ internal import KeychainSystem
 
 /// The file `daemon.lock`, which a daemon has locked for as long as it has the store: no two of them may. The kernel
 /// takes the lock from a process that ends.
-final class DaemonLock: Sendable {
+package final class DaemonLock: Sendable {
     private let descriptor: Int32
     private let url: URL
 

@@ -1,23 +1,23 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainFiles
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainSystem
 
 /// The file `host` in a store's directory: which daemon the store belongs to (docs/store-format.md). A store without it
 /// is opened by every program itself.
-struct HostMark {
+package struct HostMark {
     private let directory: URL
     private let files: any FileSystem
 
-    init(_ configuration: EngineConfiguration) {
+    package init(_ configuration: EngineConfiguration) {
         directory = configuration.storeDirectory
         files = configuration.files
     }
 
     private var url: URL { StoreHost.mark(in: directory) }
 
-    func read() throws(KeychainError) -> StoreHost { try StoreHost(ofStore: directory) }
+    package func read() throws(KeychainError) -> StoreHost { try StoreHost(ofStore: directory) }
 
     /// To be called under the store's lock, by which the store goes to its new host in one step.
     func write(_ host: StoreHost) throws(KeychainError) {

@@ -56,7 +56,7 @@ package struct StoreHandover {
         // As programs have it, with what they share.
         var configuration = configuration
         configuration.host = .embedded
-        return try KeyStore(configuration, keybagFile: keybag, deviceKey: try configuration.deviceKeyProvider.load())
+        return try KeyStore(configuration, keybagFile: keybag)
     }
 }
 

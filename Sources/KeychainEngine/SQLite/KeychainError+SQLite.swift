@@ -1,11 +1,11 @@
 internal import CKeychainSQLite
-internal import KeychainModel
+package import KeychainModel
 
 extension KeychainError {
     /// The one place where failures of the database become statuses, after Apple's own mapping (I/O: −36, read-only:
     /// −25292, everything else that keeps the store shut: −25291). A full disk is −34, as for all files; Apple's calls
     /// answer −25291 for it.
-    init(engineFailure error: any Error) {
+    package init(engineFailure error: any Error) {
         self =
             error as? KeychainError
             ?? KeychainError(.internalFailure, message: "the keychain failed unexpectedly", cause: error)

@@ -1,10 +1,10 @@
 internal import CKeychainSQLite
 internal import Foundation
 internal import KeychainFiles
-internal import KeychainModel
+package import KeychainModel
 
 /// A connection to a database, by SQLite's own interface.
-final class SQLiteConnection: @unchecked Sendable {  // its owner gives it to one thread at a time
+package final class SQLiteConnection: @unchecked Sendable {  // its owner gives it to one thread at a time
     let handle: OpaquePointer
     private var shouldTryAgain: ((Int) -> Bool)?
 
@@ -15,7 +15,7 @@ final class SQLiteConnection: @unchecked Sendable {  // its owner gives it to on
     }
 
     /// An empty database of its own, which can be written.
-    static func inMemory() throws(KeychainError) -> SQLiteConnection {
+    package static func inMemory() throws(KeychainError) -> SQLiteConnection {
         try SQLiteConnection(":memory:", SQLITE_OPEN_READWRITE)
     }
 
@@ -39,7 +39,7 @@ final class SQLiteConnection: @unchecked Sendable {  // its owner gives it to on
     // MARK: Statements
 
     /// A statement that the caller finalizes.
-    func prepare(_ sql: String) throws(KeychainError) -> SQLiteStatement {
+    package func prepare(_ sql: String) throws(KeychainError) -> SQLiteStatement {
         var pointer: OpaquePointer?
         let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
         guard code == SQLITE_OK, let pointer else {

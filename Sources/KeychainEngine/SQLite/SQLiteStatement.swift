@@ -1,12 +1,12 @@
 internal import CKeychainSQLite
-internal import Foundation
+package import Foundation
 internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainModel
 
 /// A prepared statement.
 ///
 /// Bytes that a column hands out are valid until the next `step` or `reset`.
-struct SQLiteStatement {
+package struct SQLiteStatement {
     private let pointer: OpaquePointer
     private let connection: OpaquePointer?
 
@@ -18,11 +18,11 @@ struct SQLiteStatement {
     /// Copies the bytes, so they need not outlive the call.
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-    func bind(_ value: Int64, at index: Int32) throws(KeychainError) {
+    package func bind(_ value: Int64, at index: Int32) throws(KeychainError) {
         try check(sqlite3_bind_int64(pointer, index, value))
     }
 
-    func bind(_ data: Data?, at index: Int32) throws(KeychainError) {
+    package func bind(_ data: Data?, at index: Int32) throws(KeychainError) {
         try check(data?.withUnsafeBytes { bind($0, index) } ?? sqlite3_bind_null(pointer, index))
     }
 
@@ -41,7 +41,7 @@ struct SQLiteStatement {
     }
 
     /// Whether there is a row.
-    func step() throws(KeychainError) -> Bool {
+    package func step() throws(KeychainError) -> Bool {
         let code = sqlite3_step(pointer)
         switch code {
         case SQLITE_ROW: return true
@@ -53,7 +53,7 @@ struct SQLiteStatement {
         }
     }
 
-    func reset() { sqlite3_reset(pointer) }
+    package func reset() { sqlite3_reset(pointer) }
 
     /// Whether it was stepped, and is neither done nor reset: bytes of its row may be in use.
     var isAtRow: Bool { sqlite3_stmt_busy(pointer) != 0 }
@@ -65,7 +65,7 @@ struct SQLiteStatement {
     }
 
     /// The statement must not be used again.
-    func finalize() { sqlite3_finalize(pointer) }
+    package func finalize() { sqlite3_finalize(pointer) }
 
     /// Executes a statement that gives no rows.
     func run() throws(KeychainError) {

@@ -21,7 +21,7 @@ enum DockerHelper: Helper {
             case "store": try store(try JSONMessage.decode(DockerCredential.self, try console.read(), from: "docker"))
             case "erase": try erase(try url(console))
             case "list": try list(console)
-            case "version", "--version", "-v": try console.write("\(name) (swift-keychain) 0.1.0\n")
+            case "version", "--version", "-v": try console.write("\(name) (swift-keychain) \(Release.version)\n")
             default:
                 console.complain("docker calls this program with get, store, erase, list or version")
                 return 64

@@ -3,6 +3,7 @@
 public import Foundation
 internal import KeychainCertificates
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// The object is a certificate together with the private key of its public key.

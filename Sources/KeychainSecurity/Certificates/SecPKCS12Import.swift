@@ -4,6 +4,7 @@ public import Foundation
 internal import KeychainCertificates
 internal import KeychainClient
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// Reads the identities of a PKCS#12 file.

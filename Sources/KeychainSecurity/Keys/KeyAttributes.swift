@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainClient
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// The attributes that an item has because of the key in it, and the dictionary of `SecKeyCopyAttributes`.

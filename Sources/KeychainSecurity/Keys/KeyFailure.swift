@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainClient
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// The failure of a function for keys, which reports it as an object and not as a status.

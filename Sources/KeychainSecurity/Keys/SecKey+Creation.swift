@@ -3,6 +3,7 @@
 public import Foundation
 internal import KeychainClient
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// Makes a new pair of keys, and stores its halves if the parameters say so.

@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// The paddings of the older functions for keys.

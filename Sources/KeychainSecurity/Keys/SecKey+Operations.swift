@@ -2,6 +2,7 @@
 
 public import Foundation
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// Tells whether a key has an algorithm for an operation.

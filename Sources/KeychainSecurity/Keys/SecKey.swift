@@ -2,6 +2,7 @@
 
 public import Foundation
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// The object is one half of a key pair: an RSA key, or a key on a NIST curve.

@@ -1,5 +1,5 @@
 public import Foundation
-internal import KeychainCrypto
+internal import KeychainKeys
 
 /// An algorithm of a key: what ``SecKeyCreateSignature(_:_:_:_:)`` and its relatives are to compute.
 ///

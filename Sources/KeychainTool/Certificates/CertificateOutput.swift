@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import KeychainCertificates
-internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// The form in which `get` writes a key, a certificate or an identity.

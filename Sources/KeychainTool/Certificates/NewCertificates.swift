@@ -3,6 +3,7 @@ internal import Foundation
 internal import KeychainCertificates
 internal import KeychainClient
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// How the certificates and keys of one call are stored: all of them or none.

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainClient
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 struct AddKeyCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainCrypto
+internal import KeychainKeys
 
 struct EncryptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

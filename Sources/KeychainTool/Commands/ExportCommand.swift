@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainTransfer
 
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import KeychainClient
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 struct GenerateKeyCommand: ParsableCommand {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainTransfer
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

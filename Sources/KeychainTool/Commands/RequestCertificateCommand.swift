@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import KeychainCertificates
-internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 struct RequestCertificateCommand: ParsableCommand {

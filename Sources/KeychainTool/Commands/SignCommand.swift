@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import KeychainCrypto
+internal import KeychainKeys
 
 struct SignCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
-internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainTransfer
 
 struct TOTPCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
-internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainTransfer
 
 /// How keys for one-time codes are kept: each is the secret of a generic password beside the one it belongs to.
 enum OneTimeItem {

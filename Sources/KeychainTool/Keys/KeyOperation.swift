@@ -1,4 +1,5 @@
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 /// What algorithms are for, as their names begin.

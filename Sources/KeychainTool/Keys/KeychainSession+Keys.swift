@@ -1,4 +1,4 @@
-internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 extension KeychainSession {

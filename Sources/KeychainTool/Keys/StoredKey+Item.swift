@@ -1,5 +1,6 @@
 internal import KeychainClient
 internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 
 extension StoredKey {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainCrypto
+internal import KeychainKeys
 
 /// The kinds of key that can be made, each with its size in bits.
 enum KeyType: String, CaseIterable, ExpressibleByArgument {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainCrypto
 internal import KeychainFiles
+internal import KeychainKeys
 internal import KeychainModel
 internal import KeychainRun
 internal import KeychainSystem

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import KeychainCrypto
+internal import KeychainKeys
 internal import KeychainModel
 internal import KeychainSystem
 

@@ -1,5 +1,5 @@
-internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainTransfer
 
 /// What `export` says at its end.
 struct ExportReport {

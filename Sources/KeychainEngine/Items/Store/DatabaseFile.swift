@@ -1,15 +1,15 @@
-internal import Foundation
+package import Foundation
 internal import Glibc
 internal import KeychainFiles
 internal import KeychainModel
 internal import KeychainSystem
 
 /// The file `keychain.db`: its making, its tables, and the connections to it.
-struct DatabaseFile {
+package struct DatabaseFile {
     let url: URL
     private let configuration: EngineConfiguration
 
-    init(_ configuration: EngineConfiguration) {
+    package init(_ configuration: EngineConfiguration) {
         url = configuration.storeDirectory.appendingPathComponent("keychain.db")
         self.configuration = configuration
     }
@@ -24,7 +24,7 @@ struct DatabaseFile {
 
     /// Makes it beside its place, and puts it there with all its tables: SQLite needs several transactions for them,
     /// and what is left of a making that was cut short would pass for another program's database.
-    func make() throws {
+    package func make() throws {
         let files = configuration.files
         let temporary = url.appendingPathExtension("new")
         removeUnfinished(temporary)
@@ -58,7 +58,7 @@ struct DatabaseFile {
     /// Says to which store the database belongs, unless it says so already.
     ///
     /// - Returns: what it says.
-    func name(_ storeID: UUID, generation: UInt32) throws -> UUID {
+    package func name(_ storeID: UUID, generation: UInt32) throws -> UUID {
         let writer = try openWriter()
         let identifier = try writer.transaction {
             let naming = try writer.statement(.nameStore)

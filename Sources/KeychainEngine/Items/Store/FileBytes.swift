@@ -1,7 +1,7 @@
-internal import Foundation
+package import Foundation
 internal import Glibc
 internal import KeychainFiles
-internal import KeychainModel
+package import KeychainModel
 
 /// A file that is read in place, a piece at a time.
 ///
@@ -14,7 +14,7 @@ package final class FileBytes {
 
     /// - Returns: nil if there is no such file.
     /// - Throws: as ``OwnFile/open(_:_:of:_:)``.
-    init?(_ url: URL) throws(KeychainError) {
+    package init?(_ url: URL) throws(KeychainError) {
         guard let file = try OwnFile.open(url, O_RDONLY) else { return nil }
         var information = stat()
         guard fstat(file, &information) == 0 else {

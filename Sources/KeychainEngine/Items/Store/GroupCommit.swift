@@ -38,7 +38,7 @@ extension ItemStore {
     /// Each write but the first of a transaction has a savepoint, so that its failure is its own.
     ///
     /// - Throws: what `body` throws, and then nothing of it is done; or what went wrong with the transaction.
-    func write<R>(_ body: (StoreConnection) throws -> R) throws -> R {
+    package func write<R>(_ body: (StoreConnection) throws -> R) throws -> R {
         var result: R?
         try withoutActuallyEscaping({ result = try body($0) }) { body in
             let write = QueuedWrite(body)

@@ -1,22 +1,22 @@
-internal import KeychainModel
+package import KeychainModel
 
 /// Where items of one class, access group and synchronizability are listed, per index tier.
-struct Home: Sendable {
+package struct Home: Sendable {
     var itemClass: ItemClass
-    var tier: IndexTier
+    package var tier: IndexTier
     /// Of the index key that its token is made with.
-    var generation: UInt32
+    package var generation: UInt32
     var accessGroup: String
     var synchronizable: Bool
 }
 
 extension Home: Hashable {
-    static func == (a: Home, b: Home) -> Bool {
+    package static func == (a: Home, b: Home) -> Bool {
         a.accessGroup.isSameGroup(as: b.accessGroup) && a.synchronizable == b.synchronizable
             && a.itemClass == b.itemClass && a.tier == b.tier && a.generation == b.generation
     }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(accessGroup)
         hasher.combine(itemClass)
         hasher.combine(tier)

@@ -4,7 +4,7 @@ internal import Logging
 internal import Synchronization
 
 /// The database of a store: readers side by side, one writer at a time, every commit on the disk before it is reported.
-final class ItemStore: Sendable {
+package final class ItemStore: Sendable {
     let url: URL
     let storeID: UUID
     private let schema: StoreSchema
@@ -44,7 +44,7 @@ final class ItemStore: Sendable {
     }
 
     /// Runs `body` on one snapshot of the store.
-    func read<R>(_ body: (StoreConnection) throws -> R) throws -> R { try withReader { try $0.read(body) } }
+    package func read<R>(_ body: (StoreConnection) throws -> R) throws -> R { try withReader { try $0.read(body) } }
 
     // MARK: Writing
 
@@ -117,7 +117,7 @@ final class ItemStore: Sendable {
     }
 
     /// Moves what this process wrote into the database, and cuts the log to nothing.
-    func emptyLog() throws {
+    package func emptyLog() throws {
         try writer.withLock { if let writer = $0 { try emptyLog(of: writer) } }
     }
 

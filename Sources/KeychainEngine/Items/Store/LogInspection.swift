@@ -84,7 +84,7 @@ package struct LoggedTransactions {
     }
 
     /// Whoever has the database open holds a lock on this byte of the index (SQLite's os_unix.c, UNIX_SHM_DMS).
-    static let lockedByte: Int64 = 128
+    package static let lockedByte: Int64 = 128
 
     static func isInUse(_ index: FileBytes) -> Bool {
         var lock = flock(

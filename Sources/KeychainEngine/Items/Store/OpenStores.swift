@@ -1,11 +1,11 @@
-internal import Foundation
+package import Foundation
 internal import Glibc
 internal import KeychainFiles
 internal import KeychainModel
 internal import Synchronization
 
 /// Which stores this process has open: their files must not be opened and closed beside SQLite (``FileBytes``).
-enum OpenStores {
+package enum OpenStores {
     /// A directory, by whatever path it was reached.
     fileprivate struct Place: Hashable {
         var device: UInt64
@@ -41,7 +41,7 @@ enum OpenStores {
         return Mark(place)
     }
 
-    static func contains(_ directory: URL) -> Bool {
+    package static func contains(_ directory: URL) -> Bool {
         guard let place = try? Place(directory) else { return false }
         return counts.withLock { $0[place] != nil }
     }

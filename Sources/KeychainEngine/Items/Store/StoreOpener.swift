@@ -1,20 +1,20 @@
 internal import Foundation
 internal import KeychainCrypto
 internal import KeychainFiles
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainSystem
 
 /// Opens a store, or makes one where there is none.
 ///
 /// A new store is complete only when its keybag appears: the database comes first, the keybag last, so a
 /// keybag without its database, or the other way round, is never taken for a new store.
-struct StoreOpener {
+package struct StoreOpener {
     private let configuration: EngineConfiguration
     private let database: DatabaseFile
     private let keybagFile: KeybagFile
     private let deviceKeyProvider: any DeviceKeyProvider
 
-    init(_ configuration: EngineConfiguration) {
+    package init(_ configuration: EngineConfiguration) {
         self.configuration = configuration
         database = DatabaseFile(configuration)
         keybagFile = KeybagFile(configuration)
@@ -23,7 +23,7 @@ struct StoreOpener {
 
     /// - Parameter signal: Is given after each change of the lock, if this process has the store alone.
     /// - Returns: with the store the lock that a daemon keeps for as long as it has it.
-    func open(
+    package func open(
         _ signal: ChangeSignal = ChangeSignal()
     ) throws(KeychainError) -> (store: ItemStore, keys: KeyStore, daemonLock: DaemonLock?) {
         do {
@@ -33,8 +33,7 @@ struct StoreOpener {
                 try LogInspection(database.url).requireIntact()
             }
             if !keybagFile.exists { try withStoreLock { try makeStore() } }
-            let keys = try KeyStore(
-                configuration, keybagFile: keybagFile, deviceKey: try deviceKeyProvider.load(), signal: signal)
+            let keys = try KeyStore(configuration, keybagFile: keybagFile, signal: signal)
             let reader = try openReader(of: keys)
             return (try openStore(keys, reader, mark), keys, daemonLock)
         } catch {

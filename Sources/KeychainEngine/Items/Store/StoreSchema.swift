@@ -16,7 +16,7 @@ package struct StoreSchema: Sendable {
     }
 
     /// SQLite's application id: "KCLX".
-    static let applicationID = 0x4B43_4C58
+    package static let applicationID = 0x4B43_4C58
 
     package static let current = StoreSchema(steps: [items, expiry])
 
@@ -26,7 +26,7 @@ package struct StoreSchema: Sendable {
     package init(steps: [Step]) { self.steps = steps }
 
     /// Counts the steps; a store with a higher one is refused.
-    var version: Int { steps.count }
+    package var version: Int { steps.count }
 
     /// Makes the steps that are left, each in a transaction that also raises the version.
     func migrate(_ connection: StoreConnection) throws {

@@ -20,7 +20,6 @@ enum StoreStatement: Int, CaseIterable {
     case sealingGeneration
     case fileMark
     case removal
-    case echoRow
     // Writing.
     case insertHome
     case insertItem
@@ -77,7 +76,6 @@ enum StoreStatement: Int, CaseIterable {
         case .row: StoredRow.select
         case .rowWithoutSecret: StoredRow.selectWithoutSecret
         case .rowSize: RowSize.select
-        case .echoRow: SalvagedRow.echo
         case .sealingGeneration: "SELECT value FROM store WHERE key = 'generation'"
         case .fileMark: "SELECT value FROM store WHERE key = 'files'"
         case .setFileMark: "INSERT OR IGNORE INTO store (key, value) VALUES ('files', 1)"

@@ -1,9 +1,9 @@
-internal import Foundation
-internal import KeychainCrypto
-internal import KeychainModel
+package import Foundation
+package import KeychainCrypto
+package import KeychainModel
 
 /// A row of the table `item` as it lies on disk, under the statement that reads it.
-struct StoredRow {
+package struct StoredRow {
     static let select = select(last: "secret")
     /// For callers who want no secret: a large one is not read from the disk. (Of a row with a date of expiry its length is, since
     /// the date lies behind it.)
@@ -19,12 +19,12 @@ struct StoredRow {
     let id: Int64
     private let statement: SQLiteStatement
 
-    init(id: Int64, statement: SQLiteStatement) {
+    package init(id: Int64, statement: SQLiteStatement) {
         self.id = id
         self.statement = statement
     }
 
-    var uuid: UUID? { UUID(bytes: statement.bytes(0)) }
+    package var uuid: UUID? { UUID(bytes: statement.bytes(0)) }
     var home: Int64 { statement.integer(1) }
     /// 0, which no key has, for a number that is none.
     var generation: UInt32 { UInt32(exactly: statement.integer(2)) ?? 0 }
@@ -44,34 +44,34 @@ struct StoredRow {
 
     var hasExpiry: Bool { !statement.isNull(10) }
     /// nil for bytes that are no date. Not authentic before the row is opened.
-    var expires: ExpiryDate? { statement.blob(10).flatMap(ExpiryDate.init(storedBytes:)) }
+    package var expires: ExpiryDate? { statement.blob(10).flatMap(ExpiryDate.init(storedBytes:)) }
 
     private var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }
 
 extension IndexToken {
     /// One that stands for nothing: the name of a row that gave up its own.
-    init(_ unique: UUID) {
+    package init(_ unique: UUID) {
         self = Swift.withUnsafeBytes(of: unique.uuid) { IndexToken(bytes: $0)! }  // it has sixteen bytes
     }
 }
 
 /// A row ready to be written.
-struct SealedRow {
-    var uuid: UUID
+package struct SealedRow {
+    package var uuid: UUID
     /// Where it lives, and under which generation of keys.
     var home: Home
     /// Of that home.
     var indexer: Indexer
     var version: Int64
-    var uniqueness: IndexToken
+    package var uniqueness: IndexToken
     var accessControl: AccessControl
     var tokens: [IndexToken]
     var expires: ExpiryDate?
     var metadata: SealedHalf
     var secret: SealedHalf?
 
-    init(
+    package init(
         _ item: Item, at home: Home, _ indexer: Indexer, version: Int64,
         _ halves: (metadata: SealedHalf, secret: SealedHalf?)
     ) {
@@ -99,10 +99,10 @@ struct RewrappedRow {
 }
 
 /// A row whose metadata has been opened and found authentic.
-struct OpenedRow {
+package struct OpenedRow {
     var id: Int64
-    var version: Int64
+    package var version: Int64
     /// Under which generation of keys it is sealed.
-    var generation: UInt32
-    var item: Item
+    package var generation: UInt32
+    package var item: Item
 }

@@ -1,0 +1,115 @@
+internal import Foundation
+internal import KeychainCrypto
+internal import KeychainEngine
+internal import KeychainModel
+
+/// Puts rows that were found in the pages of a damaged database into a new one, as they are, if they open.
+struct RowRescue {
+    private let items: ItemOperations
+    private let echo: RowEcho
+    private var saved: Set<Data> = []
+    private var unreadable: Set<Data> = []
+    /// Saved at first, and left out for a newer one of the same name.
+    private var displaced: Set<UUID> = []
+
+    init(_ items: ItemOperations) throws(KeychainError) {
+        self.items = items
+        echo = try RowEcho()
+    }
+
+    var savedCount: Int { saved.count }
+    /// Without those of which another copy could be saved.
+    var unreadableCount: Int { unreadable.subtracting(saved).count + displaced.count }
+
+    /// Rows that have expired are saved, too: they stay hidden, and go when any other one would.
+    mutating func save(_ rows: [SalvagedRow]) throws {
+        var taken: [Data] = []
+        var given: [Data] = []
+        var former: Set<UUID> = []
+        try items.write { connection in
+            for row in rows {
+                switch try open(row) {
+                case .some(let opened):
+                    if try insert(row, opened, &former, connection) {
+                        taken.append(row.uuid)
+                    } else {
+                        given.append(row.uuid)
+                    }
+                case .none: given.append(row.uuid)
+                }
+            }
+        }
+        saved.formUnion(taken)
+        unreadable.formUnion(given)
+        displaced.formUnion(former)
+    }
+
+    /// The item, with its secret unless an authentication is part of its key. Which class it is of, only opening it tells: the table that says so may be damaged.
+    private func open(_ row: SalvagedRow) throws -> OpenedRow? {
+        for itemClass in ItemClass.stored {
+            do {
+                let item = try echo.withStoredRow(row) {
+                    try items.cipher.open($0, as: itemClass) { _ in .everythingFree }
+                }
+                if let item { return item }
+            } catch let error as KeychainError where [.decode, .interactionNotAllowed].contains(error.code) {}
+        }
+        return nil
+    }
+
+    /// - Returns: false if there is no place for it: a newer version of it is there, or another item of its name.
+    private func insert(
+        _ row: SalvagedRow, _ opened: OpenedRow, _ displaced: inout Set<UUID>, _ connection: StoreConnection
+    ) throws -> Bool {
+        let (item, home) = (opened.item, opened.item.home(generation: opened.generation))
+        guard
+            let indexer = try items.keys.indexers(for: home.tier)?.first(where: { $0.generation == home.generation })?
+                .indexer
+        else { return false }
+        var sealed = SealedRow(
+            item, at: home, indexer, version: opened.version,
+            (
+                metadata: SealedHalf(wrappedKey: row.metadataKey, box: row.metadata),
+                secret: row.secretKey.flatMap { key in row.secret.map { SealedHalf(wrappedKey: key, box: $0) } }
+            ))
+        if let other = try connection.item(withUUID: sealed.uuid) {
+            guard try isNewer(opened, than: other, connection) else { return false }
+            try connection.delete(other)
+        }
+        if let other = try connection.item(withUniqueness: sealed.uniqueness) {
+            if try echo.withStoredRow(row, items.isExpired) {
+                sealed.uniqueness = IndexToken(UUID())
+            } else if try connection.withRow(other, items.isExpired) == true {
+                try connection.giveUpName(other)
+            } else {
+                let isNewer = try isNewer(opened, than: other, connection)
+                let mayGiveUp = try connection.withRow(other) { $0.expires != nil } == true
+                // Both stay if a clock that was set back explains that there are two; the newer one has the name.
+                if mayGiveUp && (isNewer || item.expires == nil) {
+                    try connection.giveUpName(other)
+                } else if item.expires != nil {
+                    sealed.uniqueness = IndexToken(UUID())
+                } else {
+                    guard isNewer else { return false }
+                    if let uuid = try connection.withRow(other, { $0.uuid }) ?? nil { displaced.insert(uuid) }
+                    try connection.delete(other)
+                }
+            }
+        }
+        try connection.insert(sealed)
+        return true
+    }
+
+    /// Of two copies of a row the one that was written later; of two items with the same unique attributes, too.
+    private func isNewer(_ row: OpenedRow, than other: Int64, _ connection: StoreConnection) throws -> Bool {
+        guard
+            let present = try items.openWhole(
+                other, as: row.item.itemClass, .everythingFree, evenExpired: true, on: connection)
+        else { return true }
+        // Of one row by its count of versions, which no clock that is set back misleads.
+        if row.item.identifier == present.item.identifier {
+            return (row.version, Int64(row.generation)) > (present.version, Int64(present.generation))
+        }
+        return row.item.modified > present.item.modified
+    }
+}
