@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import KeychainCrypto
 internal import KeychainKeys
 internal import KeychainModel
 
