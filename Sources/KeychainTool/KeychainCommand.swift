@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainSystem
 internal import Logging
+internal import SwiftKeychain
 
 /// The command `keychainctl`.
 @main
@@ -42,7 +43,9 @@ struct KeychainCommand: ParsableCommand {
             try ArgumentText.requireValid()
             let arguments = CommandLine.arguments.dropFirst()
             var command = try PlainCommandLine.command(arguments) ?? parsed(arguments)
-            try command.run()
+            var patience = Patience.current
+            patience.notice = { Console.complain($0) }
+            try Patience.$current.withValue(patience) { try command.run() }
         } catch {
             ExitStatus.end(with: error) { error in
                 guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
