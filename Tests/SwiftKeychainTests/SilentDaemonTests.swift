@@ -237,6 +237,34 @@ import Testing
         #expect(said.withLock { $0.filter { $0.contains("still at work") }.count } == 1)
     }
 
+    @Test(
+        "The command ends with 53 where nothing is finished, and a lock says that it may be unlocked still",
+        arguments: [["status"], ["lock"], ["lock", "--now"], ["get", "mail"], ["find"]])
+    func command(words: [String]) throws {
+        let serve: @Sendable (FakeDaemon.Peer) throws -> Void = { peer in
+            guard try peer.welcome(givesSigns: true) else { return }
+            while case .request(let id, _) = try peer.receive() {
+                for _ in 0..<Patience().mostSigns { peer.send(.working(id: id)) }
+            }
+        }
+        try withTemporaryDirectory { directory in
+            let path = directory.appendingPathComponent("s").path
+            let daemon = try FakeDaemon(at: path) { peer, _ in try serve(peer) }
+            defer { daemon.stop() }
+            let (process, errors) = (Process(), Pipe())
+            process.executableURL = BuiltProducts.url(of: "keychainctl")
+            process.arguments = words
+            process.environment = ["HOME": directory.path, "KEYCHAIN_HOST": "unix:\(path)", "PATH": "/usr/bin:/bin"]
+            process.standardError = errors
+            try process.run()
+            let said = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(process.terminationReason == .exit && process.terminationStatus == 53, "\(said)")
+            #expect(said.contains("still at work") && said.contains("does not finish"), "\(said)")
+            #expect(said.contains("may be unlocked still") == (words[0] == "lock"), "\(said)")
+        }
+    }
+
     @Test("A sign of life for another request is no answer to this one")
     func foreignSign() throws {
         let serve: @Sendable (FakeDaemon.Peer) throws -> Void = { peer in
@@ -254,11 +282,13 @@ import Testing
     func oldDaemon(givesSigns: Bool) throws {
         var patience = Patience()
         patience.part = .milliseconds(5)
-        // Whichever of the two is not meant here lasts for hours.
-        patience.parts = givesSigns ? 4 : 10_000_000
-        patience.partsWithoutSigns = givesSigns ? 10_000_000 : 4
+        // The one that is not meant here lasts for seconds.
+        patience.parts = givesSigns ? 4 : 4_000
+        patience.partsWithoutSigns = givesSigns ? 4_000 : 4
         try withDaemon(patience, { _ = try $0.welcome(givesSigns: givesSigns) }) { carrier, _ in
-            #expect(failure(of: .status, carrier)?.signal == .silent)
+            let error = failure(of: .status, carrier)
+            #expect(error?.signal == .silent)
+            #expect(error?.message.contains("silent for 0 seconds") == true, "\(String(describing: error))")
         }
     }
 
