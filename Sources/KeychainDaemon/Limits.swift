@@ -54,6 +54,8 @@ package struct Limits: Sendable {
     package var answerTime = Duration.seconds(60)
     /// How long a large frame or answer waits for memory that others use.
     package var memoryTime = Duration.seconds(5)
+    /// How often a client whose request takes long is told that the daemon runs.
+    package var signInterval = Duration.seconds(2)
     /// How long the end of the daemon waits for requests in progress. The longest ordinary one checks a passcode (a
     /// third of a second); a step of a renewal of keys takes about as long.
     package var stopTime = Duration.seconds(5)

@@ -26,7 +26,7 @@ package final class SocketServer: Sendable {
         end: @escaping @Sendable (DaemonGoodbye) -> Void = { _ in }
     ) throws(KeychainError) {
         self.listener = listener
-        services = Services(store, limits, release: release, logger, end: end)
+        services = try Services(store, limits, release: release, logger, end: end)
         connections = ConnectionTable(limits)
         stopEvent = try EventDescriptor.make()
         let failure = ckeychain_want_senders(listener.number)
@@ -41,6 +41,7 @@ package final class SocketServer: Sendable {
 
     /// Begins to accept connections.
     package func start() throws(KeychainError) {
+        try services.signs.start()
         try WorkerThread.start("accept") { [self] in
             accept()
             hasStoppedAccepting.set()
@@ -58,6 +59,7 @@ package final class SocketServer: Sendable {
         hasStoppedAccepting.wait(for: services.limits.stopTime)
         // Whoever waits for a request finds the end of what there is to receive, and can still be told something.
         connections.shutDown(Int32(SHUT_RD))
+        defer { services.signs.stop() }
         if connections.waitUntilEmpty(for: services.limits.stopTime) { return true }
         connections.shutDown(Int32(SHUT_RDWR))
         return connections.waitUntilEmpty(for: .seconds(1))
@@ -123,7 +125,7 @@ package final class SocketServer: Sendable {
                 goodbye.isLocked = status.state != .unlocked
                 goodbye.hasNoPasscode = !status.hasPasscode
             }
-            FrameSender(socket.number, limit: .zero).sendAtOnce(.goodbye(goodbye))
+            FrameSender(socket, limit: .zero).sendAtOnce(.goodbye(goodbye))
             services.log("a connection was refused: \(message)", socket)
         }
     }

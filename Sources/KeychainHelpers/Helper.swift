@@ -1,4 +1,6 @@
+internal import Glibc
 internal import KeychainSystem
+internal import KeychainClient
 
 /// A program that another tool starts to find, store and erase its credentials here (docs/helpers.md).
 protocol Helper: Sendable {
@@ -34,7 +36,10 @@ package enum HelperProgram {
 
     private static func run(_ helper: any Helper.Type, _ arguments: [String], _ console: HelperConsole) -> Int32 {
         TimeLimit.begin(console.program, answer: helper.answerOutOfTime(arguments))
-        return helper.run(arguments, console)
+        var patience = Patience.current
+        // A tool that reads this stream may take every word for a failure.
+        if isatty(STDERR_FILENO) == 1 { patience.notice = { console.complain($0) } }
+        return Patience.$current.withValue(patience) { helper.run(arguments, console) }
     }
 
     private static func helper(_ name: String) -> (any Helper.Type)? { helpers.first { $0.name == name } }

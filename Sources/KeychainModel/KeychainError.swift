@@ -65,6 +65,8 @@ public struct KeychainError: Error, Sendable {
         case needsMemory(Int)
         /// The daemon has no place for another connection.
         case noPlace(isLocked: Bool, hasNoPasscode: Bool)
+        /// The daemon said nothing for as long as a call waits, or works without an end. Asking again would take as long.
+        case silent
     }
 
     package struct SourceLocation: Sendable, Hashable {

@@ -27,7 +27,7 @@
 @_extern(c) package func ckeychain_embedded_entitlements(_ count: UnsafeMutablePointer<Int>) -> UnsafeRawPointer?
 
 @_extern(c) package func ckeychain_connect(
-    _ path: UnsafePointer<CChar>, _ descriptor: UnsafeMutablePointer<CInt>
+    _ path: UnsafePointer<CChar>, _ milliseconds: CInt, _ descriptor: UnsafeMutablePointer<CInt>
 ) -> CInt
 
 @_extern(c) package func ckeychain_peer_user(_ socket: CInt, _ user: UnsafeMutablePointer<UInt32>) -> CInt

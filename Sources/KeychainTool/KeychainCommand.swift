@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KeychainModel
 internal import KeychainSystem
 internal import Logging
+internal import KeychainClient
 
 /// The command `keychainctl`.
 @main
@@ -43,7 +44,9 @@ struct KeychainCommand: ParsableCommand {
             try ArgumentText.requireValid()
             let arguments = CommandLine.arguments.dropFirst()
             var command = try PlainCommandLine.command(arguments) ?? parsed(arguments)
-            try command.run()
+            var patience = Patience.current
+            patience.notice = { Console.complain($0) }
+            try Patience.$current.withValue(patience) { try command.run() }
         } catch {
             ExitStatus.end(with: error) { error in
                 guard exitCode(for: error) == .validationFailure else { exit(withError: error) }

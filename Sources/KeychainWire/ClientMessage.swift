@@ -21,15 +21,20 @@ package struct ClientHello: Sendable, Hashable {
     /// The access groups it says are its own.
     package var groups: [String]
     package var authority: Caller.Authority
+    /// Whether it understands signs of life. An older client takes them for a mistake.
+    package var hearsSigns: Bool
 
     package static let currentVersion: UInt32 = 1
     /// More than any honest program holds; every search goes through them.
     package static let mostGroups = 1_000
 
-    package init(version: UInt32 = currentVersion, groups: [String], authority: Caller.Authority) {
+    package init(
+        version: UInt32 = currentVersion, groups: [String], authority: Caller.Authority, hearsSigns: Bool = false
+    ) {
         self.version = version
         self.groups = groups
         self.authority = authority
+        self.hearsSigns = hearsSigns
     }
 }
 
@@ -149,6 +154,7 @@ extension ClientHello {
         message.add(1, version)
         message.add(2, each: groups)
         message.add(3, authority)
+        message.add(4, hearsSigns)
     }
 
     fileprivate init(in message: MessageReader, _ tail: WireTail) throws(WireFlaw) {
@@ -156,7 +162,7 @@ extension ClientHello {
             let hello: MessageReader = try required("hello", message.value(ClientMessage.Kind.hello.rawValue))
             self.init(
                 version: try hello.value(1) ?? 0, groups: try hello.list(2, most: Self.mostGroups, "groups"),
-                authority: try hello.value(3) ?? .groups)
+                authority: try hello.value(3) ?? .groups, hearsSigns: try hello.value(4) ?? false)
         } catch {
             throw .unreadable(error.message)
         }

@@ -8,6 +8,8 @@ package enum DaemonMessage: Sendable {
     /// A part of the answer to a request; more follow unless it is the last.
     case reply(id: UInt64, Reply, isLast: Bool)
     case failure(id: UInt64, KeychainError)
+    /// The daemon runs, and the request is worked on or waits for its turn. To clients whose hello asks for such signs.
+    case working(id: UInt64)
     /// To a connection that subscribed, under the id of its subscription.
     case event(id: UInt64, StoreChange)
     /// What came of waiting for a finger or a face.
@@ -25,14 +27,18 @@ package struct DaemonWelcome: Sendable, Hashable {
     package var processID: Int32
     /// Of the software, for a person.
     package var release: String
+    /// Whether a request that takes long is told of by signs of life.
+    package var givesSigns: Bool
 
     package init(
-        version: UInt32 = ClientHello.currentVersion, instance: UUID, processID: Int32, release: String
+        version: UInt32 = ClientHello.currentVersion, instance: UUID, processID: Int32, release: String,
+        givesSigns: Bool = false
     ) {
         self.version = version
         self.instance = instance
         self.processID = processID
         self.release = release
+        self.givesSigns = givesSigns
     }
 }
 
@@ -82,8 +88,7 @@ extension DaemonMessage {
         case welcome = 4
         case goodbye, failure, lockEvent, itemEvent, added, found, done, status, checked, lockStatus, rekeyed, exported,
             imported, fileKey, authenticationStatus, authenticationNeeded, biometry, biometryHint, fileKeyBackup,
-            deleted, committed, expired, keyResult
-        case resolved = 29
+            deleted, committed, expired, keyResult, working, resolved
     }
 
     private static let idNumber = 1
@@ -114,6 +119,9 @@ extension DaemonMessage {
         case .welcome(let welcome): add(.welcome, welcome)
         case .goodbye(let goodbye): add(.goodbye, goodbye)
         case .failure(let id, let error): add(.failure, id: id, error)
+        case .working(let id):
+            message.add(Self.idNumber, id)
+            message.add(Kind.working.rawValue)
         case .event(let id, .lock(let status)): add(.lockEvent, id: id, status)
         case .event(let id, .items(let itemClass, let group)):
             add(.itemEvent, id: id, ItemEvent(itemClass: itemClass, accessGroup: group))
@@ -154,6 +162,7 @@ extension DaemonMessage {
         case .welcome: self = .welcome(try DaemonWelcome(content, &tail))
         case .goodbye: self = .goodbye(try DaemonGoodbye(content, &tail))
         case .failure: self = .failure(id: id, try KeychainError(content, &tail))
+        case .working: self = .working(id: id)
         case .lockEvent: self = .event(id: id, .lock(try LockStatus(content, &tail)))
         case .itemEvent:
             let event = try ItemEvent(content, &tail)
@@ -173,12 +182,14 @@ extension DaemonWelcome: WireMessage {
         message.add(2, instance)
         message.add(3, processID)
         message.add(4, release)
+        message.add(5, givesSigns)
     }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(
             version: try message.value(1) ?? 0, instance: try required("instance", message.value(2)),
-            processID: try message.value(3) ?? 0, release: try message.shownText(4))
+            processID: try message.value(3) ?? 0, release: try message.shownText(4),
+            givesSigns: try message.value(5) ?? false)
     }
 }
 

@@ -91,7 +91,7 @@ extension Reply {
         case .fileKeyBackup: self = .fileKeyBackup(try message.value(1) ?? Data())
         case .authenticationStatus: self = .authenticationStatus(try AuthenticationStatus(message, &tail))
         case .authenticationNeeded: self = .authenticationNeeded(try AuthenticationChallenge(message, &tail))
-        case .welcome, .goodbye, .failure, .lockEvent, .itemEvent, .biometry, .biometryHint:
+        case .welcome, .goodbye, .failure, .lockEvent, .itemEvent, .biometry, .biometryHint, .working:
             throw KeychainError(.parameter, message: "the message is no answer")
         }
     }

@@ -11,9 +11,13 @@ extension WireFrame {
     /// Sends the frame over a socket straight from where its message and its secrets are, in one call if it is no large one
     /// and the socket takes it.
     ///
-    /// - Parameter progress: Told how many bytes the other end has taken since the call before.
-    /// - Returns: 0 or an errno value: `EAGAIN` if the socket has a time limit and it was over.
-    package func send(over socket: Int32, progress: (Int) -> Void = { _ in }) -> Int32 {
+    /// - Parameters:
+    ///   - progress: Told how many bytes the other end has taken since the call before.
+    ///   - goesOn: Asked each time that nothing was taken within the socket's time limit.
+    /// - Returns: 0 or an errno value: `EAGAIN` if the time limit was over and that was the end.
+    package func send(
+        over socket: Int32, progress: (Int) -> Void = { _ in }, goesOn: () -> Bool = { false }
+    ) -> Int32 {
         withUnsafeTemporaryAllocation(byteCount: WireHeader.byteCount, alignment: 8) { header in
             self.header.write(to: header)
             return message.withUnsafeBytes { message in
@@ -24,21 +28,22 @@ extension WireFrame {
                         // A secret's memory stays where it is as long as the secret does, and the frame has it.
                         parts.initializeElement(at: 2 + index, to: secret.withUnsafeBytes { iovec($0) })
                     }
-                    return withExtendedLifetime(self) { Self.send(parts, over: socket, progress) }
+                    return withExtendedLifetime(self) { Self.send(parts, over: socket, progress, goesOn) }
                 }
             }
         }
     }
 
     private static func send(
-        _ parts: UnsafeMutableBufferPointer<iovec>, over socket: Int32, _ progress: (Int) -> Void
+        _ parts: UnsafeMutableBufferPointer<iovec>, over socket: Int32, _ progress: (Int) -> Void, _ goesOn: () -> Bool
     ) -> Int32 {
         var rest = parts[...]
         while let first = rest.first {
             var sent = first.iov_len == 0 ? 0 : sendNext(of: rest, over: socket)
             if sent < 0 {
-                if errno == EINTR { continue }
-                return errno
+                let failure = errno
+                if failure == EINTR || failure == EAGAIN && goesOn() { continue }
+                return failure
             }
             progress(sent)
             while let first = rest.first, sent >= first.iov_len {

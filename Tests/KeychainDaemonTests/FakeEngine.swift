@@ -18,7 +18,11 @@ final class FakeEngine: ChangeSource, Sendable {
     /// How much memory a request takes, asked with how much there is.
     typealias Need = @Sendable (Request, Int) -> Int
 
+    /// Waits at a reader.
+    typealias Biometry = @Sendable ((BiometryHint) -> Void) throws(BiometryFailure) -> BiometryTicket
+
     private let answer: Answer
+    private let biometry: Biometry
     private let need: Need
     private let lockStatus: LockStatus
     private let state = Observed(State())
@@ -27,11 +31,13 @@ final class FakeEngine: ChangeSource, Sendable {
 
     init(
         need: @escaping Need = { _, _ in 0 }, lockStatus: LockStatus = .unlocked(epoch: 1),
-        _ answer: @escaping Answer = { _, _ throws(KeychainError) in .done }
+        _ answer: @escaping Answer = { _, _ throws(KeychainError) in .done },
+        biometry: @escaping Biometry = { _ throws(BiometryFailure) in throw .notAvailable("requests alone") }
     ) {
         self.lockStatus = lockStatus
         self.need = need
         self.answer = answer
+        self.biometry = biometry
     }
 
     func handle(_ request: Request, from caller: Caller, mostBytes: Int) throws(KeychainError) -> Reply {
@@ -43,8 +49,8 @@ final class FakeEngine: ChangeSource, Sendable {
     }
 
     func verifyBiometry(
-        for _: Caller, _: Cancellation, hint _: (BiometryHint) -> Void
-    ) throws(BiometryFailure) -> BiometryTicket { throw .notAvailable("requests alone") }
+        for _: Caller, _: Cancellation, hint: (BiometryHint) -> Void
+    ) throws(BiometryFailure) -> BiometryTicket { try biometry(hint) }
 
     func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
         if case .lockStatus = request { return .lockStatus(lockStatus) }

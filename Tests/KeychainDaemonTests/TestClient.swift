@@ -18,7 +18,7 @@ final class TestClient {
     /// Connects and says nothing yet.
     init(_ path: String) throws {
         var number: Int32 = -1
-        let failure = ckeychain_connect(path, &number)
+        let failure = ckeychain_connect(path, 10_000, &number)
         guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EIO) }
         descriptor = number
     }

@@ -67,6 +67,29 @@ import Testing
         }
     }
 
+    @Test("A person is told that the daemon is silent, and has the answer when it goes on")
+    func stopped() throws {
+        try withHome { tool, daemon throws in
+            try tool.run("migrate", "--to", "user")
+            try daemon.start()
+            try add(tool)
+            kill(daemon.identifier, SIGSTOP)
+            let (process, output, errors) = (Process(), Pipe(), Pipe())
+            process.executableURL = Tool.executable
+            process.arguments = ["get", "generic", "--service", "s", "--account", "a"]
+            process.environment = tool.environment
+            process.standardOutput = output
+            process.standardError = errors
+            try withoutHeldSignals { try process.run() }
+            let word = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
+            kill(daemon.identifier, SIGCONT)
+            #expect(word == "keychainctl: keychaind has been silent for 3 seconds: waiting up to 30 seconds for it\n")
+            #expect(try output.fileHandleForReading.readToEnd() == Data("secret of a".utf8))
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+        }
+    }
+
     @Test("To hand over twice, either way, is to hand over once")
     func repeated() throws {
         try withHome { tool, daemon throws in

@@ -116,7 +116,7 @@ enum ReplySamples {
 
 /// What a daemon says besides.
 enum DaemonMessageKind: CaseIterable {
-    case welcome, reply, failure, lockEvent, itemEvent, goodbye, biometry, biometryHint
+    case welcome, reply, failure, lockEvent, itemEvent, goodbye, biometry, biometryHint, working
 
     init(_ message: DaemonMessage) {
         self =
@@ -129,6 +129,7 @@ enum DaemonMessageKind: CaseIterable {
             case .goodbye: .goodbye
             case .biometry: .biometry
             case .biometryHint: .biometryHint
+            case .working: .working
             }
     }
 }
@@ -137,7 +138,9 @@ enum DaemonMessageSamples {
     static var full: [DaemonMessage] {
         [
             .welcome(
-                DaemonWelcome(version: .max, instance: RequestSamples.identifier, processID: .max, release: "1.2.3")),
+                DaemonWelcome(
+                    version: .max, instance: RequestSamples.identifier, processID: .max, release: "1.2.3",
+                    givesSigns: true)),
             .failure(id: .max, failure), .event(id: 1, .lock(ReplySamples.lock)),
             .event(id: .max, .items(.certificate, accessGroup: "group")),
             .biometryHint(id: .max, BiometryHint("touch it")),
@@ -160,7 +163,7 @@ enum DaemonMessageSamples {
             + ReplySamples.bare.map { .reply(id: 1, $0, isLast: false) }
     }
 
-    static var all: [DaemonMessage] { full + bare }
+    static var all: [DaemonMessage] { full + bare + [.working(id: 1), .working(id: .max)] }
 
     private static let biometryFailures: [BiometryFailure] = [
         .notAvailable(""), .notEnrolled("a"), .busy("b"), .noMatch, .lockedOut, .cancelled, .timedOut, .failed("c"),
@@ -176,7 +179,8 @@ enum DaemonMessageSamples {
 enum ClientMessageSamples {
     static var all: [ClientMessage] {
         [
-            .hello(ClientHello(version: .max, groups: ["b", "a", "é", "e\u{301}"], authority: .owner)),
+            .hello(
+                ClientHello(version: .max, groups: ["b", "a", "é", "e\u{301}"], authority: .owner, hearsSigns: true)),
             .hello(ClientHello(version: 0, groups: [], authority: .groups)), .subscribe(id: 1), .subscribe(id: .max),
             .verifyBiometry(id: 1), .verifyBiometry(id: .max),
             .subscribe(id: 2, delaysLocks: true),

@@ -53,9 +53,11 @@ final class FakeDaemon: Sendable {
         }
 
         /// Answers the hello; false: there was none.
-        func welcome() throws -> Bool {
+        func welcome(givesSigns: Bool = false) throws -> Bool {
             guard case .hello = try receive() else { return false }
-            send(.welcome(DaemonWelcome(instance: UUID(), processID: getpid(), release: "fake")))
+            send(
+                .welcome(
+                    DaemonWelcome(instance: UUID(), processID: getpid(), release: "fake", givesSigns: givesSigns)))
             return true
         }
     }

@@ -18,10 +18,11 @@ import Testing
             #expect(byService.matches.map(\.query) == [0] && byService.asking.isEmpty)
             #expect(byService.matches.first?.item.attributes[.service] == .text("web"))
             #expect(byService.matches.first?.item.secret == nil)
-            #expect(replier.count == (age == .knowsIt ? 1 : 2))
+            #expect(replier.count == 1)
             let byLabel = try connection.resolve(
                 ResolveRequest([[Self.query(.service, "x")], [Self.query(.label, "web")]]))
             #expect(byLabel.matches.map(\.query) == [1, 1])
+            #expect(replier.count == (age == .knowsIt ? 1 : 2))
             let asking = try connection.resolve(Self.request("safe"))
             #expect(asking.matches.isEmpty && asking.asking == [0])
             #expect(throws: KeychainError.self) { try connection.resolve(Self.request("nothing")) }

@@ -310,7 +310,7 @@ class Generator:
         self.tail = b""
         if kind not in ("welcome", "goodbye"):
             message.id = self.random.randrange(1, 1 << 64)
-        if kind not in ("welcome", "goodbye", "failure", "lock_event", "item_event", "biometry", "biometry_hint"):
+        if kind not in ("welcome", "goodbye", "failure", "lock_event", "item_event", "biometry", "biometry_hint", "working"):
             message.more = self.maybe()
         for _ in range({"added": 1, "found": 3, "resolved": 3, "exported": 2}.get(kind, 0)):
             self.item(message.items.add())

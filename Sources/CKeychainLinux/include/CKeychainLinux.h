@@ -133,8 +133,9 @@ int ckeychain_remove_attribute(const char *_Nullable path, int descriptor, const
 /// Gives a file another name in the same directory, unless there is something of that name: EEXIST.
 int ckeychain_rename_to_free_name(const char *_Nonnull from, const char *_Nonnull to);
 
-/// Connects to the program that listens at a path (unix(7)): ENAMETOOLONG if it has more than 107 bytes.
-int ckeychain_connect(const char *_Nonnull path, int *_Nonnull descriptor);
+/// Connects to the program that listens at a path (unix(7)): ENAMETOOLONG if it has more than 107 bytes, EAGAIN if its
+/// queue stays full for so long. The same limit, at least 1, is that of each wait to send (SO_SNDTIMEO).
+int ckeychain_connect(const char *_Nonnull path, int milliseconds, int *_Nonnull descriptor);
 
 /// Starts a thread that takes no signals and ends with `body`. EAGAIN: the user may have no more threads. Its name has
 /// at most 15 bytes.

@@ -36,12 +36,18 @@ package struct DaemonAddress: Sendable, Hashable {
 
     static let ofSystem = DaemonAddress(ofSystem: "/run/keychain/socket")
 
-    /// A connected socket.
+    /// A connected socket, whose waits to send last a part of the patience.
     ///
     /// - Throws: `.notAvailable` if nobody listens there, or somebody else.
-    func connect() throws(KeychainError) -> Int32 {
+    func connect(_ patience: Patience) throws(KeychainError) -> Int32 {
         var descriptor: Int32 = -1
-        let failure = ckeychain_connect(path, &descriptor)
+        var silent = 0
+        var failure: Int32
+        repeat {
+            failure = ckeychain_connect(path, patience.milliseconds, &descriptor)
+            silent += 1
+        } while failure == EAGAIN && patience.goesOn(after: silent, of: patience.parts)
+        if failure == EAGAIN { throw isSilent(for: patience.time(of: silent)) }
         guard failure == 0 else { throw unreachable("no keychaind answers at \(path)", failure) }
         do throws(KeychainError) {
             try requireOwner(descriptor)
@@ -56,8 +62,8 @@ package struct DaemonAddress: Sendable, Hashable {
     /// refuses a connection.
     ///
     /// - Throws: `.notAvailable` if nobody refuses one, or somebody else.
-    func signalLock() throws(KeychainError) {
-        let descriptor = try connect()
+    func signalLock(_ patience: Patience) throws(KeychainError) {
+        let descriptor = try connect(patience)
         defer { close(descriptor) }
         var pid: Int32 = 0
         var user: uid_t = 0
@@ -80,6 +86,13 @@ package struct DaemonAddress: Sendable, Hashable {
                 message: "the program that listens at \(path) belongs to another user (\(user)), and is told "
                     + "nothing")
         }
+    }
+
+    func isSilent(for time: Duration) -> KeychainError {
+        KeychainError(
+            .notAvailable,
+            message: "the keychaind at \(path) does not answer. It has been silent for \(time.inSeconds), and may be "
+                + "stopped or overloaded", signal: .silent)
     }
 
     private func unreachable(_ what: String, _ number: Int32) -> KeychainError {

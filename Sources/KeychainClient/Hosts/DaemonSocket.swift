@@ -18,17 +18,21 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
     let caller: Caller
     let welcome: DaemonWelcome
     private let stream: FrameStream
+    private let patience: Patience
     private var lastRequest: UInt64 = 0
     /// Whether the connection is of no more use.
     private(set) var isOver = false
+
     /// Connects, and introduces this process.
     ///
     /// - Throws: `.notAvailable` if nobody answers, or the daemon's own reason to refuse.
-    init(_ address: DaemonAddress, as caller: Caller) throws(KeychainError) {
-        let stream = FrameStream(try address.connect())
+    init(_ address: DaemonAddress, as caller: Caller, _ patience: Patience) throws(KeychainError) {
+        let stream = FrameStream(try address.connect(patience), patience)
         self.stream = stream
         self.caller = caller
-        let hello = try ClientMessage.hello(ClientHello(groups: caller.groups, authority: caller.authority)).frame()
+        self.patience = patience
+        let said = ClientHello(groups: caller.groups, authority: caller.authority, hearsSigns: true)
+        let hello = try ClientMessage.hello(said).frame()
         let answer = Self.outcome { () throws(FrameStream.Failure) in
             // A daemon that has no place says so without waiting for a hello.
             let sent = Self.outcome { () throws(FrameStream.Failure) in try stream.send(hello) }
@@ -39,6 +43,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         case .success(.welcome(let welcome)):
             guard welcome.version == ClientHello.currentVersion else { throw .foreignVersion(welcome.version, address) }
             self.welcome = welcome
+            if !welcome.givesSigns { stream.mostSilentParts = patience.partsWithoutSigns }
         case .success(.goodbye(let goodbye)): throw KeychainError(goodbye)
         case .success: throw .strangeAnswer(of: address)
         case .failure(let failure): throw failure.error(address)
@@ -69,6 +74,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
             throw unsent(failure, address)
         }
         var answer = PartedReply(to: request)
+        var signCount = 0
         while true {
             switch Self.outcome({ () throws(FrameStream.Failure) in try stream.receive() }) {
             case .success(.reply(lastRequest, let part, let isLast)):
@@ -80,6 +86,11 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
                 }
             case .success(.failure(lastRequest, let error)):
                 return .failure(error)
+            case .success(.working(lastRequest)):
+                signCount += 1
+                if patience.goesOn(afterSigns: signCount) { continue }
+                isOver = true
+                throw .unknownOutcome(.endless(address))
             case .success(.goodbye(let goodbye)):
                 isOver = true
                 throw ended(goodbye)
@@ -129,7 +140,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
 
     // MARK: Biometry
 
-    /// As ``RequestHandler/verifyBiometry(for:_:hint:)``. Without limit of time: the daemon's reader has one.
+    /// As ``RequestHandler/verifyBiometry(for:_:hint:)``. Signs of life are not counted: the daemon's reader has a limit.
     func verifyBiometry(
         _ address: DaemonAddress, hint: (BiometryHint) -> Void
     ) throws(BiometryFailure) -> BiometryTicket {
@@ -143,6 +154,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         while true {
             switch Self.outcome({ () throws(FrameStream.Failure) in try stream.receive() }) {
             case .success(.biometryHint(lastRequest, let told)): hint(told)
+            case .success(.working(lastRequest)): continue
             case .success(.biometry(lastRequest, let answer)): return try answer.get()
             case .success(.failure(lastRequest, let error)): throw .failed(error.message)
             case .success(.goodbye(let goodbye)): throw .failed(goodbye.message)
@@ -203,10 +215,7 @@ extension FrameStream.Failure {
             KeychainError(
                 .notAvailable,
                 message: "the connection to keychaind failed (\(String(cString: strerror(number))))")
-        case .late:
-            KeychainError(
-                .notAvailable,
-                message: "the keychaind at \(address.path) does not answer: it may be stopped or overloaded")
+        case .late(let time): address.isSilent(for: time)
         case .malformed(let what):
             KeychainError(
                 .notAvailable,
@@ -225,6 +234,14 @@ extension KeychainError {
             signal = .noPlace(isLocked: goodbye.isLocked, hasNoPasscode: goodbye.hasNoPasscode)
         default: break
         }
+    }
+
+    fileprivate static func endless(_ address: DaemonAddress) -> KeychainError {
+        KeychainError(
+            .notAvailable,
+            message: "the keychaind at \(address.path) runs, and does not finish what it was asked: it may wait for a "
+                + "disk",
+            signal: .silent)
     }
 
     fileprivate static func foreignVersion(_ version: UInt32, _ address: DaemonAddress) -> KeychainError {

@@ -11,18 +11,19 @@ final class FrameStream {
         case closed
         /// An errno value.
         case system(Int32)
-        /// No answer came in time.
-        case late
+        /// The other end was silent for so long.
+        case late(Duration)
         case malformed(String)
     }
 
-    /// How long an answer may take: longer than any request does. A renewal of keys goes in parts.
-    private static let patience = 300
     /// More than any daemon sends.
     private static let mostBytes = 256 << 20
     private static let bufferSize = 16 << 10
 
     private let descriptor: Int32
+    private let patience: Patience
+    /// So many silent parts of the patience are too many.
+    var mostSilentParts: Int
     /// What was received and is not a message yet. Erased whenever it may have held a secret.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 16)
     private var filled = 0
@@ -31,13 +32,11 @@ final class FrameStream {
     /// For a daemon that has to wake, and then does what takes no disk.
     private var awake = AwakeWait(microseconds: 500)
 
-    /// - Parameter descriptor: A connected socket, which is closed with the stream.
-    init(_ descriptor: Int32) {
+    /// - Parameter descriptor: A connected socket (``DaemonAddress/connect(_:)``), which is closed with the stream.
+    init(_ descriptor: Int32, _ patience: Patience) {
         self.descriptor = descriptor
-        var patience = timeval(tv_sec: Self.patience, tv_usec: 0)
-        let size = socklen_t(MemoryLayout<timeval>.size)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, size)
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
+        self.patience = patience
+        mostSilentParts = patience.parts
     }
 
     deinit {
@@ -53,10 +52,15 @@ final class FrameStream {
 
     /// Sends a frame, its secrets straight from where they are.
     func send(_ frame: WireFrame) throws(Failure) {
-        switch frame.send(over: descriptor) {
+        var silent = 0
+        let failure = frame.send(over: descriptor, progress: { _ in silent = 0 }) {
+            silent += 1
+            return patience.goesOn(after: silent, of: mostSilentParts)
+        }
+        switch failure {
         case 0: return
         case EPIPE, ECONNRESET: throw .closed
-        case EAGAIN: throw .late
+        case EAGAIN: throw .late(patience.time(of: silent))
         case let failure: throw .system(failure)
         }
     }
@@ -66,12 +70,19 @@ final class FrameStream {
     /// A thread that waits in recv(2) also wakes when the other end takes what was sent, and goes back to sleep.
     private func awaitInput() throws(Failure) {
         if awake.wait(until: { hasInput(within: 0) > 0 }) { return }
-        guard try waitForInput(until: .now + .seconds(Self.patience)) else { throw .late }
+        var silent = 0
+        while try !poll(until: .now + patience.part) {
+            silent += 1
+            guard patience.goesOn(after: silent, of: mostSilentParts) else { throw .late(patience.time(of: silent)) }
+        }
     }
 
     /// Whether something has come, or the connection has ended, before the time is over.
     func waitForInput(until end: ContinuousClock.Instant) throws(Failure) -> Bool {
-        if filled > 0 { return true }
+        filled > 0 ? true : try poll(until: end)
+    }
+
+    private func poll(until end: ContinuousClock.Instant) throws(Failure) -> Bool {
         while true {
             let left = max(.zero, ContinuousClock.now.duration(to: end)).components
             let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000
@@ -85,7 +96,7 @@ final class FrameStream {
     /// - Returns: as poll(2).
     private func hasInput(within milliseconds: Int32) -> Int32 {
         var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&event, 1, milliseconds)
+        return Glibc.poll(&event, 1, milliseconds)
     }
 
     /// The next message.
@@ -154,12 +165,13 @@ final class FrameStream {
 
     private func receive(into target: UnsafeMutableRawBufferPointer) -> Result<Int, Failure> {
         while true {
-            let count = recv(descriptor, target.baseAddress, target.count, 0)
+            let count = recv(descriptor, target.baseAddress, target.count, Int32(MSG_DONTWAIT))
             if count > 0 { return .success(count) }
             if count == 0 { return .failure(.closed) }
             switch errno {
             case EINTR: continue
-            case EAGAIN: return .failure(.late)
+            case EAGAIN:
+                do throws(Failure) { try awaitInput() } catch { return .failure(error) }
             case ECONNRESET, EPIPE: return .failure(.closed)
             default: return .failure(.system(errno))
             }

@@ -10,10 +10,10 @@ final class LockSubscription: @unchecked Sendable {  // the carrier gives it to 
 
     /// - Parameter delaysLocks: Whether locks with notice wait for the end of this.
     /// - Throws: `.notAvailable` if no daemon answers.
-    init(_ address: DaemonAddress, delaysLocks: Bool = false) throws(KeychainError) {
+    init(_ address: DaemonAddress, _ patience: Patience, delaysLocks: Bool = false) throws(KeychainError) {
         self.address = address
         // As nobody: the items that change are none of its business.
-        socket = try DaemonSocket(address, as: Caller(groups: []))
+        socket = try DaemonSocket(address, as: Caller(groups: []), patience)
         try socket.subscribe(address, delaysLocks: delaysLocks)
     }
 
@@ -44,14 +44,12 @@ final class SubscribedLockListener: LockListener {
     /// Returns when locks wait for it.
     ///
     /// - Throws: `.notAvailable` if no daemon answers in time.
-    init(_ address: DaemonAddress) throws(KeychainError) {
-        let subscription = try LockSubscription(address, delaysLocks: true)
-        try subscription.awaitFirst(until: .now + Self.patience)
+    init(_ address: DaemonAddress, _ patience: Patience) throws(KeychainError) {
+        let subscription = try LockSubscription(address, patience, delaysLocks: true)
+        // A daemon tells how the lock is before anything else.
+        try subscription.awaitFirst(until: .now + patience.time(of: patience.parts))
         self.subscription = Mutex(subscription)
     }
-
-    /// A daemon tells how the lock is before anything else.
-    private static let patience = Duration.seconds(60)
 
     func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
         guard let subscription = subscription.withLock({ $0 }) else {

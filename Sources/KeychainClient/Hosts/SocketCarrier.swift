@@ -18,6 +18,9 @@ package final class SocketCarrier: RequestHandler {
         var idle: [DaemonSocket] = []
         var openCount = 0
         var hasAnswered = false
+        /// How often a call ended because the daemon was silent.
+        var silenceCount = 0
+        var waitingCount = 0
         /// Those that nobody waits on at the moment.
         var subscriptions: [LockSubscription] = []
 
@@ -28,10 +31,14 @@ package final class SocketCarrier: RequestHandler {
     }
 
     private let address: DaemonAddress
+    private let patience: Patience
     private let state = Mutex(State())
     private let isFree = NSCondition()
 
-    init(_ address: DaemonAddress) { self.address = address }
+    init(_ address: DaemonAddress, _ patience: Patience = .current) {
+        self.address = address
+        self.patience = patience
+    }
 
     /// The way to a daemon that this user or root runs at a path.
     package convenience init(socketPath: String) {
@@ -53,7 +60,7 @@ package final class SocketCarrier: RequestHandler {
 
     /// Returns when the daemon says that it is locked: in a refusal, or because there is a place by then.
     private func lockBySignal(_ request: Request, _ caller: Caller) throws(KeychainError) -> Reply {
-        try address.signalLock()
+        try address.signalLock(patience)
         for _ in 0..<Self.looksForLock {
             do throws(KeychainError) {
                 return try answer(to: request, from: caller)
@@ -89,19 +96,33 @@ package final class SocketCarrier: RequestHandler {
         switch Result(catching: { () throws(KeychainError) in try take(for: caller) }) {
         case .failure(let error): return .failure(.neverBegun(error))
         case .success(let socket):
-            defer { give(socket) }
-            return Result { () throws(CallFailure) in try socket.answer(to: request, address) }
+            let answer = Result { () throws(CallFailure) in try socket.answer(to: request, address) }
+            if case .failure(.unknownOutcome(let error)) = answer { note(error) }
+            if case .failure(.neverBegun(let error)) = answer { note(error) }
+            give(socket)
+            return answer
         }
     }
 
     // MARK: Connections
 
+    /// Those that wait for a connection have heard nothing either.
+    private func note(_ error: KeychainError) {
+        if error.signal == .silent { state.withLock { $0.silenceCount += 1 } }
+    }
+
+    /// How many wait for a connection, for tests.
+    var waitingCount: Int { state.withLock { $0.waitingCount } }
+
     private func take(for caller: Caller) throws(KeychainError) -> DaemonSocket {
         isFree.lock()
         var known: DaemonSocket?
+        var silenceCount: Int?
         while true {
-            let mayGoOn = state.withLock { state -> Bool in
+            let mayGoOn = state.withLock { state -> Bool? in
                 state.forgetParent()
+                if let silenceCount, silenceCount != state.silenceCount { return nil }
+                silenceCount = state.silenceCount
                 if let index = state.idle.lastIndex(where: { $0.caller == caller }) {
                     known = state.idle.remove(at: index)
                     return true
@@ -114,16 +135,23 @@ package final class SocketCarrier: RequestHandler {
                 state.openCount += 1
                 return true
             }
+            guard let mayGoOn else {
+                isFree.unlock()
+                throw address.isSilent(for: patience.time(of: patience.parts))
+            }
             if mayGoOn { break }
+            state.withLock { $0.waitingCount += 1 }
             isFree.wait()
+            state.withLock { $0.waitingCount -= 1 }
         }
         isFree.unlock()
         if let known { return known }
         do throws(KeychainError) {
-            let socket = try DaemonSocket(address, as: caller)
+            let socket = try DaemonSocket(address, as: caller, patience)
             state.withLock { $0.hasAnswered = true }
             return socket
         } catch {
+            note(error)
             release(1)
             throw error
         }
@@ -167,7 +195,7 @@ package final class SocketCarrier: RequestHandler {
     ) throws(BiometryFailure) -> BiometryTicket {
         let socket: DaemonSocket
         do throws(KeychainError) {
-            socket = try DaemonSocket(address, as: caller)
+            socket = try DaemonSocket(address, as: caller, patience)
         } catch {
             throw .failed(error.message)
         }
@@ -194,10 +222,12 @@ package final class SocketCarrier: RequestHandler {
         }
     }
 
-    package func listenForLocks() throws(KeychainError) -> any LockListener { try SubscribedLockListener(address) }
+    package func listenForLocks() throws(KeychainError) -> any LockListener {
+        try SubscribedLockListener(address, patience)
+    }
 
     package func listenForChanges(as caller: Caller) throws(KeychainError) -> any ChangeListener {
-        try SubscribedChangeListener(address, as: caller)
+        try SubscribedChangeListener(address, as: caller, patience)
     }
 
     private func attemptToWait(
@@ -227,7 +257,7 @@ package final class SocketCarrier: RequestHandler {
     /// - Parameter former: One that nobody waits on; nil: there is none.
     private func subscription(_ former: LockSubscription?) throws(KeychainError) -> LockSubscription {
         if let former { return former }
-        return try LockSubscription(address)
+        return try LockSubscription(address, patience)
     }
 }
 
@@ -249,9 +279,9 @@ private struct Failures {
             guard request.mayBeRepeated else { throw .unknownOutcome(error) }
             unknownCount += 1
             // It may be this very request that ends the daemon.
-            guard unknownCount < 3 else { throw error }
+            guard unknownCount < 3, error.signal != .silent else { throw error }
         case .neverBegun(let error):
-            guard mayWait, error.signal != .otherHost else { throw error }
+            guard mayWait, error.signal != .otherHost, error.signal != .silent else { throw error }
             let isFirst = end == nil
             let last = end ?? .now + Self.restart
             guard ContinuousClock.now < last else { throw error }

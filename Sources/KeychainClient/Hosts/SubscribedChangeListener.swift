@@ -6,9 +6,9 @@ final class SubscribedChangeListener: ChangeListener, @unchecked Sendable {  // 
     private let socket: DaemonSocket
 
     /// - Throws: `.notAvailable` if no daemon answers.
-    init(_ address: DaemonAddress, as caller: Caller) throws(KeychainError) {
+    init(_ address: DaemonAddress, as caller: Caller, _ patience: Patience) throws(KeychainError) {
         self.address = address
-        socket = try DaemonSocket(address, as: caller)
+        socket = try DaemonSocket(address, as: caller, patience)
         try socket.subscribe(address, delaysLocks: false)
     }
 

@@ -18,12 +18,14 @@ extension ClientConnection {
             return try send(.failure(id: id, error))
         }
         var lost: ConnectionEnd?
+        beginSigns(id)
         let answer = Result { () throws(BiometryFailure) in
             defer { isAnswered.set() }
             return try engine.verifyBiometry(for: caller, cancellation) { hint in
                 // The reader is left alone by the cancellation; what became of the connection is told afterwards.
                 do throws(ConnectionEnd) {
                     try send(.biometryHint(id: id, hint))
+                    beginSigns(id)
                 } catch {
                     lost = error
                     cancellation.cancel()

@@ -25,7 +25,7 @@ final class ClientConnection {
         self.activity = activity
         self.reasonForEnd = reasonForEnd
         self.services = services
-        sender = FrameSender(socket.number, limit: services.limits.sendTime)
+        sender = FrameSender(socket, limit: services.limits.sendTime)
     }
 
     /// Returns when the connection is of no more use.
@@ -36,6 +36,8 @@ final class ClientConnection {
             let hello = try greeting(receiver)
             let engine = try openStore()
             try send(.welcome(services.welcome))
+            if hello.hearsSigns { services.signs.add(sender) }
+            defer { services.signs.remove(sender) }
             let caller = Caller(groups: hello.groups, authority: hello.authority, evidence: peer.evidence)
             try serve(caller, peer.evidence.pid, engine, receiver)
         } catch {
@@ -148,12 +150,19 @@ final class ClientConnection {
         lastRequest = id
     }
 
+    /// The client may be given signs of life until something is sent.
+    func beginSigns(_ id: UInt64) {
+        sender.begin(id)
+        services.signs.wake()
+    }
+
     private func carryOut(
         _ request: Request, _ id: UInt64, _ caller: Caller, _ process: Int32, _ engine: any ChangeSource,
         _ memory: inout WorkMemory
     ) throws(ConnectionEnd) {
         let former = lastRequest
         try begin(id)
+        beginSigns(id)
         let work = WorkGate.Work(request, byteCount: memory.requestBytes)
         func attempt(_ mostBytes: Int) -> Result<Reply, KeychainError> {
             // Nobody waits for memory who has a place that others wait for.

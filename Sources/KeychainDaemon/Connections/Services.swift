@@ -15,6 +15,7 @@ final class Services: Sendable {
     let welcome: DaemonWelcome
     let budget: MemoryBudget
     let gate: WorkGate
+    let signs: SignsOfLife
     let logger: Logger
     private let requestEnd: @Sendable (DaemonGoodbye) -> Void
     /// Looked at with every request.
@@ -24,14 +25,15 @@ final class Services: Sendable {
     init(
         _ store: ServedStore, _ limits: Limits, release: String, _ logger: Logger,
         end: @escaping @Sendable (DaemonGoodbye) -> Void
-    ) {
+    ) throws(KeychainError) {
         requestEnd = end
         self.store = store
         self.limits = limits
         self.logger = logger
-        welcome = DaemonWelcome(instance: UUID(), processID: getpid(), release: release)
+        welcome = DaemonWelcome(instance: UUID(), processID: getpid(), release: release, givesSigns: true)
         budget = MemoryBudget(limits)
         gate = WorkGate(limits)
+        signs = try SignsOfLife(every: limits.signInterval)
     }
 
     /// Why the daemon ends; nil: it does not.

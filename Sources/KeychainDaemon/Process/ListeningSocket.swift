@@ -95,7 +95,7 @@ private final class SocketFile: Sendable {
             throw KeychainError(.notAvailable, message: "\(url.path) is no socket: move it away, or name another path")
         }
         var number: Int32 = -1
-        let failure = KeychainSystem.ckeychain_connect(url.path, &number)
+        let failure = KeychainSystem.ckeychain_connect(url.path, 1_000, &number)
         guard failure != 0 else {
             close(number)
             throw KeychainError(

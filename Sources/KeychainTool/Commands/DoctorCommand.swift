@@ -115,8 +115,10 @@ struct Diagnosis {
     var isHealthy: Bool { findings.allSatisfy { $0.severity == .note } }
 
     init(_ session: KeychainSession) {
-        storePath = session.location?.storeDirectory.path ?? session.host.place
-        let inspection = session.location.map { FileInspection($0, isEmbedded: session.isEmbedded) }
+        let told = Result { () throws(KeychainError) in try session.toldLocation() }
+        let location = (try? told.get()) ?? nil
+        storePath = location?.storeDirectory.path ?? session.host.place
+        let inspection = location.map { FileInspection($0, isEmbedded: session.isEmbedded) }
         var findings = inspection?.findings ?? []
         hasSeenLater = inspection?.hasSeenLater ?? false
         switch session.presence {
@@ -127,6 +129,8 @@ struct Diagnosis {
             findings.append(Self.incomplete(missing))
         case .present:
             do throws(KeychainError) {
+                // A silent daemon is waited for once.
+                if case .failure(let error) = told, error.signal == .silent { throw error }
                 findings += Self.delay(try session.connection.lockStatus())
                 let count = try Self.announce(session)
                 let found = try session.connection.ask(.check)

@@ -41,12 +41,19 @@ struct KeychainSession {
 
     /// Where the store's files are; nil: a daemon has it and does not say, or keeps the device key elsewhere.
     var location: StoreLocation? {
+        // What keeps the daemon from answering is told by whatever is asked of it next.
+        try? toldLocation()
+    }
+
+    /// The same.
+    ///
+    /// - Throws: what keeps a daemon from answering.
+    func toldLocation() throws(KeychainError) -> StoreLocation? {
         switch host {
         case .embedded(let location): return location
         case .daemon:
-            // What keeps the daemon from answering is told by whatever is asked of it next.
-            guard let status = try? connection.ask(.status), case .file(let deviceKey) = status.deviceKey
-            else { return nil }
+            let status = try connection.ask(.status)
+            guard case .file(let deviceKey) = status.deviceKey else { return nil }
             var configuration = KeychainConfiguration()
             configuration.storeDirectory = URL(fileURLWithPath: status.storePath, isDirectory: true)
             configuration.deviceKeyDirectory = URL(fileURLWithPath: deviceKey).deletingLastPathComponent()

@@ -142,7 +142,7 @@ enum HostileClient: String, CaseIterable {
     /// Until the daemon ends the connection.
     private func attack(_ socket: String) {
         var descriptor: Int32 = -1
-        guard ckeychain_connect(socket, &descriptor) == 0 else { return }
+        guard ckeychain_connect(socket, 10_000, &descriptor) == 0 else { return }
         defer { close(descriptor) }
         // Of those who change something none finds an item of the others.
         let group = self == .amplify ? "amplify" : "G"

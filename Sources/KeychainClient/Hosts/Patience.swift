@@ -1,0 +1,42 @@
+/// How long a daemon may be silent while a call waits for it.
+///
+/// The silence is counted in parts, so that a process which was itself stopped for an hour has missed one part and not the
+/// whole time.
+package struct Patience: Sendable {
+    /// That of the ways to a daemon which the task opens.
+    @TaskLocal package static var current = Patience()
+
+    package var part = Duration.seconds(3)
+    /// So many parts without a byte end a call.
+    package var parts = 10
+    /// The same, with a daemon that gives no signs of life while it works.
+    package var partsWithoutSigns = 100
+    /// So many signs of life, one each two seconds, and no answer end a call.
+    package var mostSigns = 300
+    /// Told what a call waits for, once a part of the time is over.
+    package var notice: @Sendable (String) -> Void = { _ in }
+
+    package init() {}
+
+    var milliseconds: Int32 { Int32(clamping: Int64(part / .milliseconds(1))) }
+
+    func time(of parts: Int) -> Duration { part * parts }
+
+    /// Whether to wait on when so many parts in a row were silent.
+    func goesOn(after silent: Int, of most: Int) -> Bool {
+        if silent == 1 {
+            notice("keychaind has been silent for \(part.inSeconds): waiting up to \(time(of: most).inSeconds) for it")
+        }
+        return silent < most
+    }
+
+    /// Whether to wait on when so many signs of life have come.
+    func goesOn(afterSigns count: Int) -> Bool {
+        if count == 5 { notice("keychaind is still at work: waiting for it") }
+        return count < mostSigns
+    }
+}
+
+extension Duration {
+    var inSeconds: String { "\(Int(self / .seconds(1))) seconds" }
+}
