@@ -29,12 +29,7 @@ final class LockSubscription: @unchecked Sendable {  // the carrier gives it to 
     }
 
     /// Returns when the daemon has begun to tell.
-    func awaitFirst(until end: ContinuousClock.Instant) throws(KeychainError) {
-        guard case .lock(let status)? = try socket.nextChange(until: end, address) else {
-            throw KeychainError(.notAvailable, message: "the keychaind at \(address.path) does not tell of its lock")
-        }
-        known = status.epoch
-    }
+    func awaitFirst() throws(KeychainError) { known = try socket.awaitFirst(address).epoch }
 }
 
 /// A connection for which a daemon's locks wait.
@@ -46,12 +41,9 @@ final class SubscribedLockListener: LockListener {
     /// - Throws: `.notAvailable` if no daemon answers in time.
     init(_ address: DaemonAddress) throws(KeychainError) {
         let subscription = try LockSubscription(address, delaysLocks: true)
-        try subscription.awaitFirst(until: .now + Self.patience)
+        try subscription.awaitFirst()
         self.subscription = Mutex(subscription)
     }
-
-    /// A daemon tells how the lock is before anything else.
-    private static let patience = Duration.seconds(60)
 
     func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
         guard let subscription = subscription.withLock({ $0 }) else {
