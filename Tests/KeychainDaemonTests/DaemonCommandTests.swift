@@ -169,6 +169,7 @@ import Testing
             daemon.signal(SIGCONT)
             try manager.wait(for: "WATCHDOG=1")
             daemon.signal(SIGTERM)
+            try manager.wait(for: "STOPPING=1")
             #expect(try daemon.end() == 0)
         }
     }

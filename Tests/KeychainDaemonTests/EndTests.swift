@@ -70,7 +70,7 @@ import Testing
         var limits = Limits()
         limits.idleTime = .milliseconds(20)
         let open = FakeEngine()
-        try withServer(open, limits: limits) { server throws in
+        try withServer(open, limits: limits, opensFirst: true) { server throws in
             #expect(try server.serves())
             usleep(100_000)
             #expect(server.ends.value.isEmpty, "its store is unlocked")

@@ -19,8 +19,9 @@ final class TestServer: Sendable {
     /// Why it asked for its end.
     let ends = Observed<[DaemonGoodbye]>([])
 
+    /// - Parameter opensFirst: Whether the store is opened before the first client, as at a daemon's start.
     init(
-        in directory: URL, limits: Limits = Limits(),
+        in directory: URL, limits: Limits = Limits(), opensFirst: Bool = false,
         openEngine: @escaping @Sendable () throws(KeychainError) -> any ChangeSource
     ) throws {
         path = directory.appendingPathComponent("socket").path
@@ -32,6 +33,7 @@ final class TestServer: Sendable {
         server = try SocketServer(
             listener: OpenDescriptor(number), store: store, limits: limits, release: "test", logger: logger,
             end: { [ends] goodbye in ends.update { $0.append(goodbye) } })
+        if opensFirst { try store.engine() }
         try server.start()
     }
 
@@ -51,17 +53,18 @@ final class TestServer: Sendable {
 
 /// Runs `body` with a server, which is stopped afterwards.
 func withServer<R>(
-    _ engine: any ChangeSource, limits: Limits = Limits(), _ body: (TestServer) throws -> R
+    _ engine: any ChangeSource, limits: Limits = Limits(), opensFirst: Bool = false,
+    _ body: (TestServer) throws -> R
 ) throws -> R {
-    try withServer(limits: limits, openEngine: { engine }, body)
+    try withServer(limits: limits, opensFirst: opensFirst, openEngine: { engine }, body)
 }
 
 func withServer<R>(
-    limits: Limits = Limits(), openEngine: @escaping @Sendable () throws(KeychainError) -> any ChangeSource,
-    _ body: (TestServer) throws -> R
+    limits: Limits = Limits(), opensFirst: Bool = false,
+    openEngine: @escaping @Sendable () throws(KeychainError) -> any ChangeSource, _ body: (TestServer) throws -> R
 ) throws -> R {
     try withTemporaryDirectory { directory in
-        let server = try TestServer(in: directory, limits: limits, openEngine: openEngine)
+        let server = try TestServer(in: directory, limits: limits, opensFirst: opensFirst, openEngine: openEngine)
         let result = Result { try body(server) }
         server.server.stop()
         server.store.close()

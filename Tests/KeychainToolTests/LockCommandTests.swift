@@ -262,7 +262,7 @@ extension Tool {
 }
 
 func eventually(_ condition: () throws -> Bool) throws {
-    for _ in 0..<800 {
+    for _ in 0..<12_000 {
         if try condition() { return }
         usleep(5_000)
     }

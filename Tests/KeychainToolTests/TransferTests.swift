@@ -200,14 +200,14 @@ import Testing
     func interrupted(signal: String) throws {
         try withTool { (tool) throws in
             try tool.add("a")
-            // It reads a pipe to its end. A moment later it makes a key of the passphrase, which takes longer than that
-            // moment; the signal is heeded when the first part is written.
+            // It reads a pipe to its end. It is stopped before that end comes, so that the signal is there before the key of
+            // the passphrase is made; the signal is heeded when the first part is written.
             let pipe = path(tool, "pipe")
             #expect(mkfifo(pipe, 0o600) == 0)
             var outcome: Tool.Outcome?
             let line =
-                "$K export \(path(tool)) < \(pipe) & exec 3> \(pipe); sleep 0.3; printf 'p\\np\\n' >&3; exec 3>&-; "
-                + "sleep 0.05; kill -\(signal) $!; wait $!"
+                "$K export \(path(tool)) < \(pipe) & exec 3> \(pipe); sleep 0.3; printf 'p\\np\\n' >&3; kill -STOP $!; "
+                + "exec 3>&-; kill -\(signal) $!; kill -CONT $!; wait $!"
             try withoutHeldSignals { outcome = try tool.shell(line) }
             #expect(outcome?.status == (signal == "TERM" ? 143 : 129))
             #expect(try parts(tool).isEmpty)

@@ -228,7 +228,7 @@ import Testing
 
     /// Waits for something that another thread does at once, but for ever if it never does.
     private func eventually(_ condition: () -> Bool) async throws -> Bool {
-        for _ in 0..<500 {
+        for _ in 0..<6_000 {
             if condition() { return true }
             try await Task.sleep(for: .milliseconds(10))
         }

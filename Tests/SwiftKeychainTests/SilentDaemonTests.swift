@@ -6,7 +6,7 @@ import KeychainWire
 import Synchronization
 import Testing
 
-@testable import SwiftKeychain
+@testable import KeychainClient
 
 /// No call waits for ever on a daemon that does not answer. Wherever it falls silent, the call ends, and is not begun again.
 @Suite(.timeLimit(.minutes(5))) struct SilentDaemonTests {

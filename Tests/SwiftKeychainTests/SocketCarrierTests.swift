@@ -325,7 +325,7 @@ import Testing
             let carrier = carrier(path)
             var epoch: UInt64 = 6
             for expected in 7...10 as ClosedRange<UInt64> {
-                epoch = try carrier.waitForLockChange(since: epoch, timeout: .seconds(5))
+                epoch = try carrier.waitForLockChange(since: epoch, timeout: .seconds(60))
                 #expect(epoch == expected)
             }
             #expect(try carrier.waitForLockChange(since: epoch, timeout: .milliseconds(20)) == 10)
@@ -346,9 +346,31 @@ import Testing
                     peer.send(.event(id: id, .lock(told)))
                     _ = try peer.receive()
                 }
-                epoch = try carrier.waitForLockChange(since: epoch, timeout: .seconds(5))
+                epoch = try carrier.waitForLockChange(since: epoch, timeout: .seconds(60))
                 #expect(epoch == round * 10)
                 daemon.stop()
+            }
+        }
+    }
+
+    @Test("Nobody listens for changes before the daemon has begun to tell them, which the lock's state shows")
+    func itemChanges() throws {
+        try withSocketPath { path in
+            let first = StoreChange.lock(status)
+            let change = StoreChange.items(.genericPassword, accessGroup: "G")
+            for (told, isRight) in [([], false), ([change, first], false), ([first, change], true)] {
+                let daemon = try FakeDaemon(at: path) { peer, _ in
+                    guard try peer.welcome(), case .subscribe(let id, _) = try peer.receive() else { return }
+                    for change in told { peer.send(.event(id: id, change)) }
+                    if !told.isEmpty { _ = try peer.receive() }
+                }
+                defer { daemon.stop() }
+                let error = failure { () throws(KeychainError) in
+                    let listener = try carrier(path).listenForChanges(as: caller)
+                    #expect(isRight)
+                    #expect(try listener.waitForChange(timeout: .seconds(60)))
+                }
+                #expect(error?.code == (isRight ? nil : .notAvailable))
             }
         }
     }

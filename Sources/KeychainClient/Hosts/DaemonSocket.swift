@@ -181,6 +181,14 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         }
     }
 
+    /// Returns when the daemon has begun to tell: it says how the lock is before anything else, and every change after that.
+    func awaitFirst(_ address: DaemonAddress) throws(KeychainError) -> LockStatus {
+        guard case .lock(let status)? = try nextChange(until: .now + patience.time(of: patience.parts), address) else {
+            throw KeychainError(.notAvailable, message: "the keychaind at \(address.path) does not tell of its lock")
+        }
+        return status
+    }
+
     /// The next thing that has changed; nil if nothing does until then.
     func nextChange(
         until end: ContinuousClock.Instant, _ address: DaemonAddress

@@ -29,12 +29,7 @@ final class LockSubscription: @unchecked Sendable {  // the carrier gives it to 
     }
 
     /// Returns when the daemon has begun to tell.
-    func awaitFirst(until end: ContinuousClock.Instant) throws(KeychainError) {
-        guard case .lock(let status)? = try socket.nextChange(until: end, address) else {
-            throw KeychainError(.notAvailable, message: "the keychaind at \(address.path) does not tell of its lock")
-        }
-        known = status.epoch
-    }
+    func awaitFirst() throws(KeychainError) { known = try socket.awaitFirst(address).epoch }
 }
 
 /// A connection for which a daemon's locks wait.
@@ -46,8 +41,7 @@ final class SubscribedLockListener: LockListener {
     /// - Throws: `.notAvailable` if no daemon answers in time.
     init(_ address: DaemonAddress, _ patience: Patience) throws(KeychainError) {
         let subscription = try LockSubscription(address, patience, delaysLocks: true)
-        // A daemon tells how the lock is before anything else.
-        try subscription.awaitFirst(until: .now + patience.time(of: patience.parts))
+        try subscription.awaitFirst()
         self.subscription = Mutex(subscription)
     }
 

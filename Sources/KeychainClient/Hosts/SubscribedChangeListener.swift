@@ -5,11 +5,14 @@ final class SubscribedChangeListener: ChangeListener, @unchecked Sendable {  // 
     private let address: DaemonAddress
     private let socket: DaemonSocket
 
-    /// - Throws: `.notAvailable` if no daemon answers.
+    /// Returns when every later change is told.
+    ///
+    /// - Throws: `.notAvailable` if no daemon answers in time.
     init(_ address: DaemonAddress, as caller: Caller, _ patience: Patience) throws(KeychainError) {
         self.address = address
         socket = try DaemonSocket(address, as: caller, patience)
         try socket.subscribe(address, delaysLocks: false)
+        _ = try socket.awaitFirst(address)
     }
 
     func waitForChange(timeout: Duration) throws(KeychainError) -> Bool {

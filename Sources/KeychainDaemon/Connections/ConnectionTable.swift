@@ -40,7 +40,7 @@ final class ConnectionTable: @unchecked Sendable {  // what varies is behind the
     /// Takes note of a connection.
     ///
     /// - Returns: why it cannot be served; nil: it can.
-    func add(_ socket: OpenDescriptor, of pid: Int32, _ activity: Activity = Activity()) -> DaemonGoodbye? {
+    func add(_ socket: OpenDescriptor, of pid: Int32, _ activity: Activity) -> DaemonGoodbye? {
         condition.withLock {
             guard counts[pid, default: 0] < limits.connectionsPerProcess else {
                 return DaemonGoodbye(

@@ -5,6 +5,7 @@ import KeychainModel
 import KeychainTestSupport
 import KeychainWire
 import SwiftKeychain
+import Synchronization
 
 /// Many clients at once, among them some that misbehave.
 struct LoadRun {
@@ -28,7 +29,7 @@ struct LoadRun {
 
     private func load(_ daemon: DaemonProcess) throws -> Bool {
         let before = try daemon.size
-        let nuisances = try Nuisance.allCases.map { try $0.start(at: daemon.socket) }
+        let endings = try Nuisance.allCases.map { try $0.start(at: daemon.socket) }
         let start = Date()
         let processes = try (0..<(clients + Self.clientsPerProcess - 1) / Self.clientsPerProcess).map { number in
             let threads = min(Self.clientsPerProcess, clients - number * Self.clientsPerProcess)
@@ -43,12 +44,11 @@ struct LoadRun {
         }
         let reports = try processes.flatMap { try $0.reports() }
         let seconds = Date().timeIntervalSince(start)
-        for nuisance in nuisances { shutdown(nuisance, Int32(SHUT_RDWR)) }
+        for end in endings { end() }
         var problems = reports.flatMap(\.surprises)
         problems += try missing(reports, at: daemon.socket)
         let count = reports.reduce(0) { $0 + $1.count }
         if count != clients * calls { problems.append("\(count) answers to \(clients * calls) calls") }
-        for nuisance in nuisances { close(nuisance) }
         let after = try settled(daemon, since: before)
         if after.hasMoreDescriptors(than: before) {
             problems.append("\(after.descriptorText) descriptors, \(before.descriptorText) before")
@@ -87,7 +87,7 @@ struct LoadRun {
 
     /// Its size when it has noticed that its clients are gone.
     private func settled(_ daemon: DaemonProcess, since before: DaemonProcess.Size) throws -> DaemonProcess.Size {
-        for _ in 0..<200 {
+        for _ in 0..<3_000 {
             let size = try daemon.size
             if !size.hasMoreDescriptors(than: before) { return size }
             usleep(20_000)
@@ -135,27 +135,42 @@ private enum Nuisance: CaseIterable {
     /// Sends random bytes, again and again.
     case nonsense
 
-    /// - Returns: the socket; the thread behind it ends when it is shut down.
-    func start(at socket: String) throws -> Int32 {
-        let descriptor = try connection(socket)
-        let thread = Thread {
-            var current = descriptor
+    /// - Returns: what ends it.
+    func start(at socket: String) throws -> () -> Void {
+        let first = try connection(socket)
+        // What it has open, which its thread alone closes; nil: it is to end.
+        let current = Mutex<Int32?>(first)
+        Thread.detachNewThread {
+            var descriptor = first
+            defer {
+                current.withLock { current in
+                    current = nil
+                    close(descriptor)
+                }
+            }
             var generator = SeededGenerator()
             for number in sequence(first: UInt64(0), next: { $0 + 1 }) {
                 let bytes = self.bytes(number, &generator)
-                let sent = bytes.withUnsafeBytes { send(current, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                let sent = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
                 if self == .slow { usleep(100_000) }
                 if sent > 0 { continue }
-                guard self == .nonsense, let next = try? self.connection(socket) else { break }
-                // In place, so that whoever started this can end it.
-                dup2(next, descriptor)
-                close(next)
-                current = descriptor
+                guard self == .nonsense, let next = try? self.connection(socket) else { return }
+                let goesOn = current.withLock { current in
+                    close(descriptor)
+                    descriptor = next
+                    current = current.map { _ in next }
+                    return current != nil
+                }
+                guard goesOn else { return }
                 usleep(5_000)
             }
         }
-        thread.start()
-        return descriptor
+        return {
+            current.withLock { current in
+                if let descriptor = current { shutdown(descriptor, Int32(SHUT_RDWR)) }
+                current = nil
+            }
+        }
     }
 
     /// What is sent next.
