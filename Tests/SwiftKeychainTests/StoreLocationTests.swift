@@ -3,7 +3,7 @@ import KeychainModel
 import KeychainTestSupport
 import Testing
 
-@testable import KeychainFiles
+@testable import KeychainSystem
 @testable import SwiftKeychain
 
 @Suite struct StoreLocationTests {

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
-internal import KeychainFiles
 internal import KeychainModel
 internal import KeychainSalvage
+internal import KeychainSystem
 internal import SwiftKeychain
 
 struct DoctorCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 internal import KeychainWire
 internal import SwiftKeychain
 

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 internal import SwiftKeychain
 
 /// A connection to one keychain, as its owner, and the requests that commands make of it.

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 internal import SwiftKeychain
 internal import Synchronization
 

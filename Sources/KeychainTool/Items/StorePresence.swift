@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 internal import SwiftKeychain
 
 /// What there is at a store's place, seen from outside and without making anything.

@@ -1,7 +1,7 @@
 internal import Foundation
-internal import KeychainFiles
 internal import KeychainLogin
 internal import KeychainModel
+internal import KeychainSystem
 internal import SwiftKeychain
 
 /// The keychain in its usual place, which is never made by watching it.
