@@ -76,12 +76,8 @@ let package = Package(
         .target(name: "CKeychainBus"),
         .target(name: "CKeychainCrypto", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
         .target(name: "CKeychainSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
-        .target(name: "KeychainSystem", dependencies: ["CKeychainLinux"], swiftSettings: callingC),
-        .target(
-            name: "KeychainModel",
-            dependencies: ["KeychainSystem"],
-            swiftSettings: houseSettings
-        ),
+        .target(name: "KeychainModel", swiftSettings: houseSettings),
+        .target(name: "KeychainSystem", dependencies: ["CKeychainLinux", "KeychainModel"], swiftSettings: callingC),
         .target(
             name: "KeychainWire",
             dependencies: ["KeychainModel"],
@@ -112,14 +108,9 @@ let package = Package(
             swiftSettings: callingC
         ),
         .target(
-            name: "KeychainFiles",
-            dependencies: ["KeychainModel", "KeychainSystem"],
-            swiftSettings: houseSettings
-        ),
-        .target(
             name: "KeychainEngine",
             dependencies: [
-                "CKeychainLinux", "CKeychainSQLite", "KeychainCrypto", "KeychainFiles", "KeychainModel",
+                "CKeychainLinux", "CKeychainSQLite", "KeychainCrypto", "KeychainModel",
                 "KeychainSystem", "KeychainWire",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -129,7 +120,7 @@ let package = Package(
         .target(
             name: "KeychainSalvage",
             dependencies: [
-                "CKeychainLinux", "KeychainCrypto", "KeychainEngine", "KeychainFiles", "KeychainModel",
+                "CKeychainLinux", "KeychainCrypto", "KeychainEngine", "KeychainModel",
                 "KeychainSystem",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -145,7 +136,7 @@ let package = Package(
         // The floor of every front end: the way to an engine, asking a person, questions and their answers.
         .target(
             name: "KeychainClient",
-            dependencies: ["KeychainCrypto", "KeychainFiles", "KeychainModel", "KeychainSystem", "KeychainWire"],
+            dependencies: ["KeychainCrypto", "KeychainModel", "KeychainSystem", "KeychainWire"],
             swiftSettings: callingC
         ),
         .target(
@@ -247,7 +238,7 @@ let package = Package(
             dependencies: [
                 "CKeychainLinux", "KeychainBiometry", "KeychainBus", "KeychainCrypto", "KeychainEngine",
                 "KeychainLogin", "KeychainModel",
-                "KeychainFiles", "KeychainSystem", "KeychainWire",
+                "KeychainSystem", "KeychainWire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: houseSettings
@@ -256,7 +247,7 @@ let package = Package(
         .executableTarget(
             name: "KeychainDaemonMain",
             dependencies: [
-                "CErasingAllocator", "KeychainDaemon", "KeychainFiles", "KeychainModel",
+                "CErasingAllocator", "KeychainDaemon", "KeychainModel", "KeychainSystem",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -289,9 +280,8 @@ let package = Package(
             name: "KeychainTool",
             dependencies: [
                 "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCertificates",
-                "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainFiles", "KeychainKeys",
-                "KeychainLogin", "KeychainModel", "KeychainRun", "KeychainSalvage", "KeychainSystem",
-                "KeychainTransfer", "KeychainWire",
+                "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainKeys", "KeychainLogin",
+                "KeychainModel", "KeychainRun", "KeychainSalvage", "KeychainSystem", "KeychainTransfer", "KeychainWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -373,8 +363,8 @@ let package = Package(
         .testTarget(
             name: "SwiftKeychainTests",
             dependencies: [
-                "KeychainClient", "SwiftKeychain", "KeychainEngine", "KeychainFiles", "KeychainModel",
-                "KeychainTestSupport",
+                "KeychainClient", "KeychainEngine", "KeychainModel", "KeychainSystem", "KeychainTestSupport",
+                "SwiftKeychain",
                 "KeychainWire",
             ],
             swiftSettings: houseSettings
@@ -450,7 +440,7 @@ let package = Package(
             name: "KeychainDaemonTests",
             dependencies: [
                 "CKeychainLinux", "CKeychainTestSupport", "KeychainBus", "KeychainDaemon", "KeychainEngine",
-                "KeychainFiles", "KeychainLogin", "KeychainModel", "KeychainTestHelper", "KeychainTestSupport",
+                "KeychainLogin", "KeychainModel", "KeychainTestHelper", "KeychainTestSupport",
                 "KeychainSystem", "KeychainWire",
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -1,6 +1,5 @@
 package import Foundation
 internal import Glibc
-internal import KeychainFiles
 package import KeychainModel
 internal import KeychainSystem
 package import KeychainWire

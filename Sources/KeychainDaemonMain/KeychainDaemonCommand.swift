@@ -2,8 +2,8 @@ internal import ArgumentParser
 internal import Foundation
 internal import Glibc
 internal import KeychainDaemon
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 internal import Logging
 
 /// The command `keychaind`.

@@ -1,5 +1,5 @@
 package import Foundation
-internal import KeychainSystem
+internal import Glibc
 
 /// A secret on its way through the system: one owner of the memory, erased when the last reference goes.
 ///
@@ -57,7 +57,7 @@ package final class SecretBytes: @unchecked Sendable {  // immutable after init,
     package func copyData() -> Data { Data(storage) }
 
     private static func erase(_ bytes: UnsafeMutableRawBufferPointer) {
-        ckeychain_erase(bytes.baseAddress, bytes.count)
+        if let start = bytes.baseAddress { explicit_bzero(start, bytes.count) }
     }
 }
 

@@ -3,7 +3,6 @@ internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
 package import KeychainEngine
-internal import KeychainFiles
 package import KeychainModel
 internal import KeychainSystem
 internal import Logging

@@ -1,7 +1,7 @@
 import CKeychainLinux
 import Foundation
-import KeychainFiles
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
 import Testing
 

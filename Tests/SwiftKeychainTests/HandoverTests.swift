@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
-import KeychainFiles
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
 import KeychainWire
 import Synchronization

@@ -1,6 +1,6 @@
 import Foundation
-import KeychainFiles
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
 import Testing
 

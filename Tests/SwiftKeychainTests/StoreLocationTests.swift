@@ -4,7 +4,7 @@ import KeychainTestSupport
 import Testing
 
 @testable import KeychainClient
-@testable import KeychainFiles
+@testable import KeychainSystem
 @testable import SwiftKeychain
 
 @Suite struct StoreLocationTests {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainFiles
 package import KeychainModel
+internal import KeychainSystem
 
 /// Where the engine of a process runs, once that is decided.
 package enum ChosenHost: Sendable, Hashable {

@@ -1,5 +1,5 @@
-internal import KeychainFiles
 package import KeychainModel
+internal import KeychainSystem
 
 extension StoreLocation {
     package init(_ configuration: KeychainConfiguration) throws(KeychainError) {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-package import KeychainFiles
+package import KeychainSystem
 package import Logging
 
 /// Writes to standard error: for systemd's journal with the priority that it knows, for a person with time and level.

@@ -2,7 +2,6 @@ internal import CKeychainLinux
 package import Foundation
 internal import Glibc
 internal import KeychainBus
-package import KeychainFiles
 package import KeychainModel
 package import KeychainSystem
 

@@ -1,8 +1,8 @@
 internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
-package import KeychainFiles
 internal import KeychainModel
+package import KeychainSystem
 internal import Logging
 
 /// The service manager that started this process, if one did and wants to know how it is (sd_notify(3)).

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 
 // An item that has expired is hidden: no search meets it, and nothing is refused because of it. Its row goes only when the
 // store's sightings of the clock say that the date has passed for good.

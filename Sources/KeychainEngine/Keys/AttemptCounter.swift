@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Counts wrong passcodes and makes whoever tries wait (docs/key-hierarchy.md).
 ///

@@ -1,7 +1,6 @@
 package import Foundation
 internal import Glibc
 internal import KeychainCrypto
-internal import KeychainFiles
 package import KeychainModel
 internal import KeychainSystem
 internal import Synchronization

@@ -1,7 +1,6 @@
 internal import CKeychainLinux
 package import Foundation
 internal import Glibc
-internal import KeychainFiles
 internal import KeychainModel
 package import KeychainSystem
 internal import Synchronization

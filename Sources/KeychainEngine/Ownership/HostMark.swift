@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainFiles
 package import KeychainModel
 internal import KeychainSystem
 

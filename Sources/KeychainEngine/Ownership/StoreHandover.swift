@@ -1,6 +1,6 @@
 internal import Foundation
-internal import KeychainFiles
 package import KeychainModel
+internal import KeychainSystem
 
 /// Hands a store from one host to another, in one step: a file that says whose it is appears or goes.
 ///

@@ -1,7 +1,7 @@
 internal import CKeychainSQLite
 internal import Foundation
-internal import KeychainFiles
 package import KeychainModel
+internal import KeychainSystem
 
 /// A connection to a database, by SQLite's own interface.
 package final class SQLiteConnection: @unchecked Sendable {  // its owner gives it to one thread at a time

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import Foundation
 internal import KeychainClient
-internal import KeychainFiles
 internal import KeychainModel
 internal import KeychainSalvage
+internal import KeychainSystem
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

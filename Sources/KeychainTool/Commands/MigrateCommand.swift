@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
 internal import KeychainClient
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 
 struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainClient
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 
 /// A connection to one keychain, as its owner, and the requests that commands make of it.
 struct KeychainSession {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainClient
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// Watches a renewal of all keys on behalf of a person: shows how far it has come, and lets the signals that come

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainClient
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 
 /// What there is at a store's place, seen from outside and without making anything.
 enum StorePresence: Equatable {

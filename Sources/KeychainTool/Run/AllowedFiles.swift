@@ -1,7 +1,6 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainClient
-internal import KeychainFiles
 internal import KeychainModel
 internal import KeychainRun
 internal import KeychainSystem

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainFiles
 internal import KeychainKeys
 internal import KeychainModel
 internal import KeychainRun

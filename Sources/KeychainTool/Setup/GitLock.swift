@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 
 /// git's own lock of a file: as long as one program changes the file there is a second one, with `.lock` behind its name.
 struct GitLock {

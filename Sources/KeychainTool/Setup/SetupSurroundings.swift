@@ -1,5 +1,4 @@
 internal import Foundation
-internal import KeychainFiles
 internal import KeychainModel
 internal import KeychainSystem
 

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import KeychainClient
-internal import KeychainFiles
 internal import KeychainLogin
 internal import KeychainModel
+internal import KeychainSystem
 
 /// The keychain in its usual place, which is never made by watching it.
 final class WatchedKeychain: LockableStore {

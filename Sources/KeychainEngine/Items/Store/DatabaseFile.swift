@@ -1,6 +1,5 @@
 package import Foundation
 internal import Glibc
-internal import KeychainFiles
 internal import KeychainModel
 internal import KeychainSystem
 

@@ -1,7 +1,7 @@
 package import Foundation
 internal import Glibc
-internal import KeychainFiles
 package import KeychainModel
+internal import KeychainSystem
 
 /// A file that is read in place, a piece at a time.
 ///

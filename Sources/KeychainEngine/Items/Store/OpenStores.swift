@@ -1,7 +1,7 @@
 package import Foundation
 internal import Glibc
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// Which stores this process has open: their files must not be opened and closed beside SQLite (``FileBytes``).

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import KeychainCrypto
-internal import KeychainFiles
 package import KeychainModel
 internal import KeychainSystem
 

@@ -1,8 +1,8 @@
 internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 
 /// How programs notice each other's changes of a store: each commit sets the dates of the file `keychain.db-shm` anew, and
 /// whoever wants to know watches that file.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
-internal import KeychainFiles
 internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// Gives the right of way to a process that has waited long for its turn to write.

@@ -1,7 +1,6 @@
 package import Foundation
 internal import Glibc
 internal import KeychainModel
-package import KeychainSystem
 
 /// A file that processes lock to take turns.
 package enum LockFile {

@@ -1,7 +1,6 @@
 package import Foundation
 internal import Glibc
 package import KeychainModel
-package import KeychainSystem
 
 /// Opens files of ours, in whose place a stranger may have put something else.
 ///

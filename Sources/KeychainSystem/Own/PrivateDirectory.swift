@@ -1,7 +1,6 @@
 package import Foundation
 internal import Glibc
 package import KeychainModel
-package import KeychainSystem
 
 /// Directories of ours belong to their user and nobody else.
 package enum PrivateDirectory {

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainModel
-internal import KeychainSystem
 
 /// The properties of a file that a new one in its place keeps: group, mode, access list and other extended attributes.
 struct FileProperties {

@@ -1,6 +1,5 @@
 package import Foundation
 package import KeychainModel
-internal import KeychainSystem
 
 /// The part of a process's surroundings that says where files are.
 package struct Environment: Sendable {

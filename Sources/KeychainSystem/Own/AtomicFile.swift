@@ -1,7 +1,6 @@
 package import Foundation
 internal import Glibc
 package import KeychainModel
-package import KeychainSystem
 
 /// A small file that is there whole or not at all. Every write of ours outside the database that has to last goes
 /// through here.
