@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
+internal import KeychainClient
 internal import KeychainModel
 internal import KeychainSecurity
-internal import KeychainClient
 internal import SwiftKeychain
 
 /// Our side of `compare-gnome-keyring`: what a program pays that calls `KeychainSecurity`, on whatever host the environment

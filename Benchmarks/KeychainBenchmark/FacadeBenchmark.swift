@@ -1,8 +1,8 @@
 internal import Foundation
+internal import KeychainClient
 internal import KeychainEngine
 internal import KeychainModel
 internal import KeychainSecurity
-internal import KeychainClient
 internal import SwiftKeychain
 
 /// The price of `SecItemCopyMatching`, and of the Swift API, on top of `Engine.handle`, on one engine.

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
-internal import KeychainEngine
 internal import KeychainClient
+internal import KeychainEngine
 internal import SwiftKeychain
 
 /// One kind of work and nothing else: for a profiler to look at.

@@ -1,6 +1,6 @@
 internal import Glibc
-internal import KeychainSystem
 internal import KeychainClient
+internal import KeychainSystem
 
 /// A program that another tool starts to find, store and erase its credentials here (docs/helpers.md).
 protocol Helper: Sendable {

@@ -1,4 +1,5 @@
 internal import Foundation
+
 /// SEQUENCE { r INTEGER, s INTEGER }.
 enum ECDSASignature {
     /// - Parameter numbers: r ‖ s, of one size.

@@ -1,8 +1,8 @@
 internal import ArgumentParser
+internal import KeychainClient
 internal import KeychainModel
 internal import KeychainSystem
 internal import Logging
-internal import KeychainClient
 
 /// The command `keychainctl`.
 @main

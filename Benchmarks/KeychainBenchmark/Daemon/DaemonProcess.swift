@@ -1,6 +1,6 @@
 internal import Foundation
-internal import KeychainModel
 internal import KeychainClient
+internal import KeychainModel
 internal import SwiftKeychain
 
 /// A `keychaind` on a filled store, for as long as this is held.

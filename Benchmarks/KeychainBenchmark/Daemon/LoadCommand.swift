@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
-internal import KeychainModel
 internal import KeychainClient
+internal import KeychainModel
 internal import SwiftKeychain
 internal import Synchronization
 

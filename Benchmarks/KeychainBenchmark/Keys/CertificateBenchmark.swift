@@ -1,8 +1,8 @@
 internal import Foundation
 internal import KeychainCertificates
+internal import KeychainClient
 internal import KeychainEngine
 internal import KeychainModel
-internal import KeychainClient
 internal import SwiftKeychain
 
 /// A thousand certificates that are read from DER and added to a new store, in one transaction.

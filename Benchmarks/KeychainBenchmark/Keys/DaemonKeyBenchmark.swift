@@ -1,6 +1,6 @@
 internal import Foundation
-internal import KeychainSecurity
 internal import KeychainClient
+internal import KeychainSecurity
 internal import SwiftKeychain
 
 /// Signing with a key that is in the daemon, against what it cannot be less than: a look-up through the daemon, and the bare

@@ -38,7 +38,8 @@ extension Request {
             break
         }
         return switch (self, reply) {
-        case (.add, .added), (.makeKey, .added), (.find, .found), (.resolve, .resolved), (.update, .done), (.delete, .deleted),
+        case (.add, .added), (.makeKey, .added), (.find, .found), (.resolve, .resolved), (.update, .done),
+            (.delete, .deleted),
             (.transaction, .committed), (.useKey, .keyResult), (.status, .status), (.check, .checked),
             (.compact, .done), (.removeExpired, .expired), (.expiredItems, .found), (.expiredItems, .deleted),
             (.lockStatus, .lockStatus), (.unlock, .lockStatus),

@@ -13,10 +13,14 @@ package struct DatabaseFile {
         self.configuration = configuration
     }
 
-    func probe() throws -> StoreSchema.Probe {
+    func probe() throws -> StoreSchema.Probe { try openProbedReader()?.probe ?? .absent }
+
+    /// A reader, and what it shows of the database; nil: there is none.
+    func openProbedReader() throws -> (reader: SQLiteConnection, probe: StoreSchema.Probe)? {
         try OwnFile.requireRegularDatabase(url)
-        guard FilePath.exists(url.path) else { return .absent }
-        return try configuration.schema.probe(try openReader())
+        guard FilePath.exists(url.path) else { return nil }
+        let reader = try openReader()
+        return (reader, try configuration.schema.probe(reader))
     }
 
     // MARK: Making

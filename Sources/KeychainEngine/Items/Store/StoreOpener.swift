@@ -134,24 +134,27 @@ package struct StoreOpener {
 
     /// A first reader, after the tables were brought up to this version.
     private func openReader(of keys: KeyStore) throws -> SQLiteConnection {
-        if case .older = try database.probe() {
-            try withStoreLock {
-                // Another process may have done it while this one waited.
-                guard case .older = try database.probe() else { return }
-                guard try storedID(try database.openReader()) == keys.storeID else { throw foreignKeybag }
-                try database.migrate()
-                // Programs of the former version notice at their next call, and refuse to go on.
-                try keys.announce()
-            }
+        if let reader = try openReaderUnlessOlder(keys.storeID) { return reader }
+        try withStoreLock {
+            // Another process may have done it while this one waited.
+            guard case .older = try database.probe() else { return }
+            guard try storedID(try database.openReader()) == keys.storeID else { throw foreignKeybag }
+            try database.migrate()
+            // Programs of the former version notice at their next call, and refuse to go on.
+            try keys.announce()
         }
         return try openReader(expecting: keys.storeID)
     }
 
     private func openReader(expecting storeID: UUID) throws -> SQLiteConnection {
-        try OwnFile.requireRegularDatabase(database.url)
-        guard FilePath.exists(database.url.path) else { throw refused(.absent) }
-        let reader = try database.openReader()
-        let probe = try configuration.schema.probe(reader)
+        guard let reader = try openReaderUnlessOlder(storeID) else { throw refused(.older(0)) }
+        return reader
+    }
+
+    /// - Returns: nil for the tables of an earlier version.
+    private func openReaderUnlessOlder(_ storeID: UUID) throws -> SQLiteConnection? {
+        guard let (reader, probe) = try database.openProbedReader() else { throw refused(.absent) }
+        if case .older = probe { return nil }
         guard probe == .usable else { throw refused(probe) }
         guard try storedID(reader) == storeID else { throw foreignKeybag }
         return reader
