@@ -141,13 +141,13 @@ let package = Package(
         ),
         .target(
             name: "SwiftKeychain",
-            dependencies: ["KeychainClient", "KeychainCrypto", "KeychainModel"],
+            dependencies: ["KeychainClient", "KeychainModel"],
             swiftSettings: houseSettings
         ),
         // For the tests of programs.
         .target(
             name: "SwiftKeychainTesting",
-            dependencies: ["KeychainModel", "SwiftKeychain"],
+            dependencies: ["KeychainClient", "KeychainModel", "KeychainSystem", "SwiftKeychain"],
             swiftSettings: houseSettings
         ),
         // X.509, PKCS#7, PKCS#10 and PKCS#12, and the judgement of chains: bytes and dates in, verdicts out.

@@ -12,7 +12,7 @@ package final class Connection: Sendable {
 
     private enum Way: Sendable {
         case choosing(@Sendable () throws(KeychainError) -> ChosenHost)
-        /// With what the engine's files are in, if that is gone with the last connection.
+        /// The second value owns the directory of the engine's files, if that is removed with the last connection.
         case engine(any RequestHandler, (any AnyObject & Sendable)?)
     }
 
@@ -136,12 +136,14 @@ package final class Connection: Sendable {
     private func withHandler<R>(
         _ body: (any RequestHandler) throws(KeychainError) -> R
     ) throws(KeychainError) -> R {
-        let former = try openHandler()
+        var former: (any RequestHandler)?
         do throws(KeychainError) {
-            return try body(former)
+            let present = try openHandler()
+            former = present
+            return try body(present)
         } catch  where error.signal == .otherHost {
-            handler.withLock { if $0 === former { $0 = nil } }
             chosen.withLock { $0 = nil }
+            handler.withLock { if $0 === former { $0 = nil } }
             return try body(try openHandler())
         }
     }
@@ -165,9 +167,15 @@ package final class Connection: Sendable {
             case .daemon(let address): return SocketCarrier(address)
             case .embedded(let location):
                 let reader = KeychainBiometry.provider.map { ProvidedReader($0) }
-                let engine = try Embedded.host.open(location, biometry: reader)
-                ProcessExit.announce(to: engine)
-                return engine
+                do throws(KeychainError) {
+                    let engine = try Embedded.host.open(location, biometry: reader)
+                    ProcessExit.announce(to: engine)
+                    return engine
+                } catch {
+                    // Perhaps it is another host's by now: the next call chooses anew.
+                    chosen.withLock { $0 = nil }
+                    throw error
+                }
             }
         }
     }

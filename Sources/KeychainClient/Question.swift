@@ -115,7 +115,7 @@ extension Question<SecretBytes> {
 extension Question<Void> {
     package static func update(_ request: UpdateRequest) -> Self { done(.update(request)) }
 
-    /// A request that nothing is answered to but that it is done.
+    /// A request whose only answer is that it is done.
     package static func done(_ request: Request) -> Self {
         Self(request) { if case .done = $0 { () } else { nil } }
     }
@@ -153,8 +153,15 @@ extension Question<RekeyProgress?> {
 }
 
 extension Question<AuthenticationStatus> {
-    package static var authenticationStatus: Self {
-        Self(.authenticationStatus) { if case .authenticationStatus(let status) = $0 { status } else { nil } }
+    /// Asks whether a proof is right.
+    package static func verify(_ proof: AuthenticationProof) -> Self {
+        status(.authenticated(proof, .authenticationStatus))
+    }
+
+    package static var authenticationStatus: Self { status(.authenticationStatus) }
+
+    private static func status(_ request: Request) -> Self {
+        Self(request) { if case .authenticationStatus(let status) = $0 { status } else { nil } }
     }
 }
 

@@ -5,7 +5,7 @@ internal import KeychainPrompt
 
 /// Leaves the host in a box, which is an `EmbeddedHostBox`. The caller keeps its reference.
 ///
-/// `SwiftKeychain` declares this function and calls it: nothing else does. `@c`, the attribute of later compilers, is not there
+/// `KeychainClient` declares this function and calls it: nothing else does. `@c`, the attribute of later compilers, is not there
 /// in Swift 6.2.
 @_cdecl("keychain_embedded_open")
 public func openEmbeddedHost(_ box: UnsafeMutableRawPointer) {

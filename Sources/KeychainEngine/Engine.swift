@@ -82,8 +82,8 @@ package final class Engine: RequestHandler {
         }
     }
 
-    /// The most that an answer to a name takes, since nobody reserved memory for what several searches find. A client that
-    /// meant more searches one by one.
+    /// The most that an answer to a name takes, since nobody reserved memory for what several searches find. A client whose
+    /// name has more matches sends the searches one by one.
     private static let mostBytesOfResolution = 256 << 10
 
     private func resolve(
@@ -177,7 +177,7 @@ package final class Engine: RequestHandler {
             case .authenticationStatus: return .authenticationStatus(try authenticationStatus())
             case .endTicket(let ticket): biometry.end(ticket, caller)
             case .resolve:
-                throw KeychainError(.parameter, message: "nobody is asked for what a name means")
+                throw KeychainError(.parameter, message: "a search for a name comes without a proof")
             case .authenticated:
                 throw KeychainError(.parameter, message: "a request comes with one proof")
             }

@@ -71,10 +71,13 @@ package enum StoredKey: Sendable {
         }
     }
 
-    /// - Parameter peer: A public half on the same curve.
     /// - Returns: the X coordinate of the common point.
+    /// - Throws: `.decode` for a key on another curve, `.parameter` for an RSA key.
     package func sharedSecret(with peer: ECKey) throws(KeychainError) -> Data {
-        switch self {
+        guard kind == .rsa || peer.curve.bitCount == bitCount else {
+            throw KeychainError(.decode, message: "the two keys are on different curves")
+        }
+        return switch self {
         case .software(.ec(let key)): try key.sharedSecret(with: peer)
         case .engine(let key): try key.sharedSecret(with: peer)
         case .software(.rsa): throw KeychainError(.parameter, message: "an RSA key agrees on no secret")

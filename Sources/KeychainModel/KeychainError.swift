@@ -65,8 +65,13 @@ public struct KeychainError: Error, Sendable {
         case needsMemory(Int)
         /// The daemon has no place for another connection.
         case noPlace(isLocked: Bool, hasNoPasscode: Bool)
-        /// The daemon said nothing for as long as a call waits, or works without an end. Asking again would take as long.
+        /// The daemon said nothing for as long as a call waits.
         case silent
+        /// The daemon works without an end.
+        case unfinished
+
+        /// Whether asking again would take as long.
+        package var isOfWaiting: Bool { self == .silent || self == .unfinished }
     }
 
     package struct SourceLocation: Sendable, Hashable {

@@ -97,7 +97,7 @@ extension SecItemDictionary {
         query.attributes[.keyClass] = .number(1)
         query.attributes[.tokenID] = .text(Item.engineToken)
         query.synchronizable = .any
-        guard let item = try ask(.find(query, wantsSecrets: false)).first else {
+        guard let item = try Connection.current.items(query, wantsSecrets: false, asking).first else {
             throw KeychainError(.itemNotFound, message: "the engine has no such key")
         }
         return try SecKey(item, self)

@@ -141,9 +141,10 @@ public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMuta
 extension SecItemDictionary {
     /// Asks the keychain, and the person for what the keychain wants to be shown, unless the dictionary forbids that.
     func ask<Answer>(_ question: Question<Answer>) throws(KeychainError) -> Answer {
-        try Connection.current.ask(
-            question, Asking(in: context?.session, reason: prompt, mayAsk: authenticationUI == .allow))
+        try Connection.current.ask(question, asking)
     }
+
+    var asking: Asking { Asking(in: context?.session, reason: prompt, mayAsk: authenticationUI == .allow) }
 }
 
 /// Runs a call, and is the one place where an error becomes a status.

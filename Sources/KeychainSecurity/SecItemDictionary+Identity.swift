@@ -63,7 +63,7 @@ extension SecItemDictionary {
         query.attributes[.label] = nil
         query.accessGroup = request.accessGroup
         query.synchronizable = request.synchronizable ? .yes : .no
-        guard let item = try ask(.find(query, wantsSecrets: false)).first else { throw .gone }
+        guard let item = try Connection.current.items(query, wantsSecrets: false, asking).first else { throw .gone }
         return item.identifier
     }
 

@@ -55,7 +55,6 @@ import Testing
         try withServer(engine, limits: limits) { server throws in
             defer { for gate in gates { gate.open() } }
             let client = try client(server)
-            // The thread that gives signs has gone to sleep before the second request.
             for gate in gates {
                 let id = try client.begin(.status)
                 try expectSigns(id, at: client)

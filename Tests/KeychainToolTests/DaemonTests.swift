@@ -74,6 +74,8 @@ import Testing
             try daemon.start()
             try add(tool)
             kill(daemon.identifier, SIGSTOP)
+            var information = siginfo_t()
+            try #require(waitid(P_PID, id_t(daemon.identifier), &information, Int32(WSTOPPED | WNOWAIT)) == 0)
             let (process, output, errors) = (Process(), Pipe(), Pipe())
             process.executableURL = Tool.executable
             process.arguments = ["get", "generic", "--service", "s", "--account", "a"]

@@ -49,6 +49,31 @@ import Testing
         }
     }
 
+    @Test("A question that found no store yet does not bind it to this process")
+    func afterAQuestion() throws {
+        try withTemporaryDirectory { directory in
+            let configuration = configuration(directory)
+            let location = try StoreLocation(configuration)
+            let isHandedOver = Mutex(false)
+            let path = directory.appendingPathComponent("s").path
+            let daemon = try FakeDaemon(at: path) { peer, _ in
+                guard try peer.welcome() else { return }
+                while case .request(let id, _) = try peer.receive() {
+                    peer.send(.reply(id: id, .deleted(1), isLast: true))
+                }
+            }
+            defer { daemon.stop() }
+            let connection = Connection(configuration) { () throws(KeychainError) in
+                isHandedOver.withLock { $0 }
+                    ? .daemon(DaemonAddress(path: path, owners: [geteuid()])) : .embedded(location)
+            }
+            #expect(try connection.placeOfMissingStore() != nil)
+            try location.giveToUserDaemon()
+            isHandedOver.withLock { $0 = true }
+            #expect(try connection.ask(.delete(ItemQuery(.genericPassword))) == 1)
+        }
+    }
+
     @Test("One whose code says where the keychain is gets an error, and nothing is done behind its back")
     func staysPut() throws {
         try withTemporaryDirectory { directory in

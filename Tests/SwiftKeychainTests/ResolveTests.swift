@@ -25,7 +25,7 @@ import Testing
             #expect(replier.count == (age == .knowsIt ? 1 : 2))
             let asking = try connection.resolve(Self.request("safe"))
             #expect(asking.matches.isEmpty && asking.asking == [0])
-            #expect(throws: KeychainError.self) { try connection.resolve(Self.request("nothing")) }
+            #expect(Self.code { _ = try connection.resolve(Self.request("nothing")) } == .itemNotFound)
         }
     }
 

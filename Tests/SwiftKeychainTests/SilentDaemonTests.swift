@@ -86,13 +86,14 @@ import Testing
     func silence(place: Place) throws {
         try withDaemon(short, { try place.serve($0) }) { carrier, connections in
             // The part is one of an answer to a search.
-            for request in place == .betweenParts ? [find] : [find, .status, .lock(.now), .lockStatus] {
+            let requests = place == .betweenParts ? [find] : [find, .status, .lock(.now), .lockStatus]
+            for request in requests {
                 let error = failure(of: request, carrier)
                 #expect(error?.code == .notAvailable)
                 #expect(error?.signal == .silent)
                 #expect(error?.message.contains("does not answer") == true, "\(String(describing: error))")
             }
-            #expect(connections() <= 4)
+            #expect(connections() <= requests.count)
         }
     }
 
@@ -102,6 +103,7 @@ import Testing
             let error = failure(of: .delete(ItemQuery(.genericPassword)), carrier)
             #expect(error?.code == .notAvailable)
             #expect(error?.message.contains("does not answer") == true)
+            #expect(error?.message.contains("is not known") == true)
             #expect(connections() <= 1)
         }
     }
@@ -327,7 +329,12 @@ import Testing
                 #expect(throws: KeychainError.self) { _ = try carrier.listenForChanges(as: caller) }
             }
         }
-        try withDaemon(Patience(), { _ = try $0.welcome(givesSigns: true) }) { carrier, _ in
+        guard case .lockStatus(let status) = try FakeEngine().handle(.lockStatus, from: caller) else { return }
+        let serve: @Sendable (FakeDaemon.Peer) throws -> Void = { peer in
+            guard try peer.welcome(givesSigns: true), case .subscribe(let id, _) = try peer.receive() else { return }
+            peer.send(.event(id: id, .lock(status)))
+        }
+        try withDaemon(Patience(), serve) { carrier, _ in
             let listener = try carrier.listenForChanges(as: caller)
             #expect(try !listener.waitForChange(timeout: .milliseconds(5)))
         }

@@ -132,6 +132,28 @@ private let signalCount = Atomic(0)
         #expect(message.utf8.count <= 4_100)
     }
 
+    @Test(
+        "An answer that names no query, or one that was not asked, is another than was asked", arguments: [nil, 1, 31])
+    func foreignQueries(number: Int?) throws {
+        var resolution = Resolution()
+        resolution.asking = number.map { [$0] } ?? []
+        let told = resolution
+        try withTemporaryDirectory { directory in
+            let path = directory.appendingPathComponent("s").path
+            let daemon = try FakeDaemon(at: path) { peer, _ in
+                guard try peer.welcome(), case .request(let id, _) = try peer.receive() else { return }
+                peer.send(.reply(id: id, .resolved(told), isLast: true))
+            }
+            defer { daemon.stop() }
+            let connection = Connection(
+                engine: SocketCarrier(DaemonAddress(path: path, owners: [geteuid()])), caller: caller)
+            let error = #expect(throws: KeychainError.self) {
+                _ = try connection.resolve(ResolveRequest([[ItemQuery(.genericPassword)]]))
+            }
+            #expect(error?.code == .internalFailure)
+        }
+    }
+
     // MARK: No place
 
     /// A daemon without a place, in this process: it takes signals, and says from the first one on what `isLocked` says.

@@ -36,7 +36,7 @@ package struct DaemonAddress: Sendable, Hashable {
 
     static let ofSystem = DaemonAddress(ofSystem: "/run/keychain/socket")
 
-    /// A connected socket, whose waits to send last a part of the patience.
+    /// A connected socket. A send on it gives up after one part of the patience.
     ///
     /// - Throws: `.notAvailable` if nobody listens there, or somebody else.
     func connect(_ patience: Patience) throws(KeychainError) -> Int32 {

@@ -249,7 +249,7 @@ extension KeychainError {
             .notAvailable,
             message: "the keychaind at \(address.path) runs, and does not finish what it was asked: it may wait for a "
                 + "disk",
-            signal: .silent)
+            signal: .unfinished)
     }
 
     fileprivate static func foreignVersion(_ version: UInt32, _ address: DaemonAddress) -> KeychainError {

@@ -3,7 +3,7 @@
 /// The silence is counted in parts, so that a process which was itself stopped for an hour has missed one part and not the
 /// whole time.
 package struct Patience: Sendable {
-    /// That of the ways to a daemon which the task opens.
+    /// Connections to a daemon that the current task opens use this.
     @TaskLocal package static var current = Patience()
 
     package var part = Duration.seconds(3)

@@ -106,7 +106,7 @@ package final class SocketCarrier: RequestHandler {
 
     // MARK: Connections
 
-    /// Those that wait for a connection have heard nothing either.
+    /// A thread that waits for a connection ends too, since the daemon is silent for all of them.
     private func note(_ error: KeychainError) {
         if error.signal == .silent { state.withLock { $0.silenceCount += 1 } }
     }
@@ -279,9 +279,9 @@ private struct Failures {
             guard request.mayBeRepeated else { throw .unknownOutcome(error) }
             unknownCount += 1
             // It may be this very request that ends the daemon.
-            guard unknownCount < 3, error.signal != .silent else { throw error }
+            guard unknownCount < 3, error.signal?.isOfWaiting != true else { throw error }
         case .neverBegun(let error):
-            guard mayWait, error.signal != .otherHost, error.signal != .silent else { throw error }
+            guard mayWait, error.signal != .otherHost, error.signal?.isOfWaiting != true else { throw error }
             let isFirst = end == nil
             let last = end ?? .now + Self.restart
             guard ContinuousClock.now < last else { throw error }

@@ -10,9 +10,7 @@ extension Connection {
             return try ask(.add(request), asking)
         } catch  where error.code == .duplicateItem {}
         _ = try ask(.commit(TransactionRequest(steps: [.put(request)])), asking)
-        guard let item = try ask(.find(request.queryForExisting, wantsSecrets: false), asking).first else {
-            throw .gone
-        }
+        guard let item = try items(request.queryForExisting, wantsSecrets: false, asking).first else { throw .gone }
         return item
     }
 
@@ -86,7 +84,7 @@ extension KeychainError {
         KeychainError(.notAvailable, message: "other programs change the same items all the time: try again later")
     }
 
-    /// After it was found.
+    /// The item was found, and is not there any more.
     package static var gone: KeychainError {
         KeychainError(.itemNotFound, message: "another program has deleted the item a moment ago")
     }

@@ -18,9 +18,12 @@ extension Connection {
     /// - Throws: as ``ResolveRequest/resolved(by:)``.
     package func resolve(_ request: ResolveRequest) throws(KeychainError) -> Resolution {
         do throws(KeychainError) {
-            return try ask(.resolve(request))
+            let resolution = try ask(.resolve(request))
+            let numbers = resolution.matches.map(\.query) + resolution.asking
+            guard !numbers.isEmpty, numbers.allSatisfy({ $0 < request.queries.count }) else { throw .unexpectedReply }
+            return resolution
         } catch  where error.code == .unimplemented || error.code == .dataTooLarge {
-            // A daemon that does not know the request, and more matches than go into its answer.
+            // Either the daemon does not know the request, or the matches do not fit into its answer.
             return try request.resolved { query throws(KeychainError) in try ask(.find(query, wantsSecrets: false)) }
         }
     }

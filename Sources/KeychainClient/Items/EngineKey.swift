@@ -11,7 +11,6 @@ package struct EngineKey: CurvePrivateKey {
     package let reference: PersistentReference
     /// The keychain that it was found in.
     private let connection: Connection
-    /// How the person is asked.
     private let asking: Asking
     private let authenticationUI: ItemQuery.AuthenticationUI
 

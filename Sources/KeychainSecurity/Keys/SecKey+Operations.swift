@@ -146,9 +146,6 @@ public func SecKeyCopyKeyExchangeResult(
         guard case .software(.ec(let peer)) = publicKey.half, !peer.isPrivate else {
             throw KeychainError(.parameter, message: "the other side's key is no public key on a curve")
         }
-        guard privateKey.half.bitCount == peer.curve.bitCount else {
-            throw KeychainError(.decode, message: "the two keys are on different curves")
-        }
         let secret = try privateKey.half.sharedSecret(with: peer)
         return NSData(data: try derivation?.key(from: secret) ?? secret)
     }

@@ -130,7 +130,7 @@ struct Diagnosis {
         case .present:
             do throws(KeychainError) {
                 // A silent daemon is waited for once.
-                if case .failure(let error) = told, error.signal == .silent { throw error }
+                if case .failure(let error) = told, error.signal?.isOfWaiting == true { throw error }
                 findings += Self.delay(try session.connection.lockStatus())
                 let count = try Self.announce(session)
                 let found = try session.connection.ask(.check)

@@ -24,11 +24,12 @@ struct LockCommand: ParsableCommand {
             let session = try KeychainSession.existing(store)
             try session.connection.lock(request)
             if json { try session.connection.lockStatus().writeJSON() }
-        } catch let error as KeychainError where error.signal == .silent {
+        } catch let error as KeychainError where error.signal?.isOfWaiting == true {
             throw KeychainError(
                 error.code,
-                message: "the keychain may be unlocked still: \(error.message). It keeps its keys until it goes on and "
-                    + "locks, or is killed: 'systemctl --user kill -s KILL keychaind'", cause: error)
+                message:
+                    "the keychain may be unlocked still: \(error.message). The daemon keeps its keys until it goes on "
+                    + "and locks, or is killed", cause: error)
         } catch let error as KeychainError {
             if error.code == .noPasscode || error.code == .itemNotFound || isDaemons { throw error }
             throw KeychainError(

@@ -81,7 +81,7 @@ struct ChangePasscodeCommand: ParsableCommand {
         try KeychainSession.requirePasscode(store)
         let (old, new) = try PasscodeInput.readOldAndNew { old in
             let proof = AuthenticationProof(passcode: old)
-            _ = try KeychainSession(store).connection.perform(.authenticated(proof, .authenticationStatus))
+            _ = try KeychainSession(store).connection.ask(.verify(proof))
         }
         let renewal = RenewalObserver()
         defer { renewal.end() }

@@ -26,7 +26,7 @@ extension KeychainSession {
         let hits = try hits(of: levels, amongReachable: amongReachable)
         if hits.count > 1 { throw AmbiguousMatch(hits) }
         if let (query, item) = hits.readable.first { return .exactly(query.meaning(item)) }
-        return .asking(hits.asking[0])  // one of the two there is
+        return .asking(hits.asking[0])  // a resolution is never empty
     }
 
     /// Every match of the first level that has any.

@@ -45,9 +45,7 @@ struct KeychainSession {
         try? toldLocation()
     }
 
-    /// The same.
-    ///
-    /// - Throws: what keeps a daemon from answering.
+    /// As ``location``, but tells why a daemon does not answer.
     func toldLocation() throws(KeychainError) -> StoreLocation? {
         switch host {
         case .embedded(let location): return location

@@ -47,9 +47,10 @@ extension Keychain {
         /// - Parameter url: The URL, such as `imap://mail.example.com:143`.
         public init?(_ url: URL) {
             guard let host = url.host(), !host.isEmpty,
-                let scheme = url.scheme?.lowercased(), let known = KeychainModel.InternetProtocol(scheme: scheme)
+                let scheme = url.scheme?.lowercased(), let known = KeychainModel.InternetProtocol(scheme: scheme),
+                let found = InternetProtocol(rawValue: known.rawValue)
             else { return nil }
-            self.init(host, protocol: InternetProtocol(rawValue: known.rawValue), port: url.port)
+            self.init(host, protocol: found, port: url.port)
             if !["", "/"].contains(url.path) { path = url.path }
         }
 
