@@ -184,7 +184,7 @@ package func withTemporaryDirectory<R>(_ body: (URL) throws -> R) throws -> R {
 /// Removes a directory from which a connection that is just being closed may remove files too: whatever fails for that is
 /// tried again.
 private func removeDirectory(_ directory: URL) throws {
-    for _ in 0..<50 {
+    for _ in 0..<500 {
         do { return try FileManager.default.removeItem(at: directory) } catch { usleep(20_000) }
         if access(directory.path, F_OK) != 0 { return }
     }
