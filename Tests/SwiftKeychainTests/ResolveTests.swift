@@ -2,6 +2,7 @@ import Foundation
 import KeychainClient
 import KeychainModel
 import KeychainTestSupport
+import KeychainWire
 import Synchronization
 import Testing
 
@@ -52,6 +53,52 @@ import Testing
             let (connection, replier) = Self.connection(keychain, .knowsIt)
             #expect(try connection.resolve(Self.request("web")).matches.count == 6)
             #expect(replier.count == 2)
+        }
+    }
+
+    @Test(
+        "The command asks a daemon twice for the secret of a name, and an older one for each of its meanings",
+        arguments: Replier.Age.allCases)
+    func command(age: Replier.Age) throws {
+        let count = Mutex(0)
+        let item = StrangeAnswerTests.item(.of("secret"))
+        try withTemporaryDirectory { directory in
+            let path = directory.appendingPathComponent("s").path
+            let daemon = try FakeDaemon(at: path) { peer, _ in
+                guard try peer.welcome() else { return }
+                while case .request(let id, let request) = try peer.receive() {
+                    count.withLock { $0 += 1 }
+                    peer.send(Self.answer(to: request, id, item, age))
+                }
+            }
+            defer { daemon.stop() }
+            let (process, output) = (Process(), Pipe())
+            process.executableURL = BuiltProducts.url(of: "keychainctl")
+            process.arguments = ["get", "web"]
+            process.environment = ["HOME": directory.path, "KEYCHAIN_HOST": "unix:\(path)", "PATH": "/usr/bin:/bin"]
+            process.standardOutput = output
+            try process.run()
+            #expect(try output.fileHandleForReading.readToEnd() == Data("secret".utf8))
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+        }
+        #expect(age == .knowsIt ? count.withLock { $0 } == 2 : count.withLock { $0 } > 4)
+    }
+
+    /// Of a daemon that has one generic password.
+    private static func answer(
+        to request: Request, _ id: UInt64, _ item: Item, _ age: Replier.Age
+    ) -> DaemonMessage {
+        switch request {
+        case .resolve(let names) where age == .knowsIt:
+            var resolution = Resolution()
+            let number = names.queries.firstIndex { $0.itemClass == .genericPassword } ?? 31
+            resolution.matches = [Resolution.Match(item, query: number)]
+            return .reply(id: id, .resolved(resolution), isLast: true)
+        case .resolve: return .failure(id: id, KeychainError(.unimplemented, message: "not known"))
+        case .find(let find) where find.query.itemClass == .genericPassword:
+            return .reply(id: id, .found([item]), isLast: true)
+        default: return .failure(id: id, KeychainError(.itemNotFound, message: "none"))
         }
     }
 

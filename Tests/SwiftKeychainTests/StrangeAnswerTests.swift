@@ -39,7 +39,7 @@ private let signalCount = Atomic(0)
         if case .failure(let error) = outcome { error } else { nil }
     }
 
-    private static func item(_ secret: SecretBytes?) -> Item {
+    static func item(_ secret: SecretBytes?) -> Item {
         Item(
             itemClass: .genericPassword, identifier: UUID(), attributes: [:], accessGroup: "G", synchronizable: false,
             accessControl: AccessControl(.whenUnlocked), created: 0, modified: 0, secret: secret)
