@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The search for the items that a name means.
 package struct ResolveRequest: Sendable {
     /// The likeliest meanings first. The first level with a match decides, and its matches count alike.
@@ -5,8 +7,8 @@ package struct ResolveRequest: Sendable {
     /// Whether, before the first unlock, the items count that are always accessible, if others may be meant too.
     package var amongReachable: Bool
 
-    /// In all levels together.
-    package static let mostQueries = 32
+    /// In all levels together. The command sends 14 at most.
+    package static let mostQueries = 16
 
     package init(_ levels: [[ItemQuery]], amongReachable: Bool = false) {
         (self.levels, self.amongReachable) = (levels, amongReachable)
@@ -22,6 +24,19 @@ package struct Resolution: Sendable {
         package var query: Int
 
         package init(_ item: Item, query: Int) { (self.item, self.query) = (item, query) }
+
+        /// Of an identity the identifier is the certificate's, and several keys can belong to it.
+        fileprivate struct Place: Hashable {
+            let identifier: UUID
+            let key: [AttributeValue?]
+
+            init(_ item: Item) {
+                identifier = item.identifier
+                key =
+                    item.itemClass == .identity
+                    ? [item.attributes[.applicationLabel], item.attributes[.applicationTag]] : []
+            }
+        }
     }
 
     /// Attributes only.
@@ -48,12 +63,12 @@ extension ResolveRequest {
         var start = 0
         for level in levels {
             var resolution = Resolution()
+            var seen: Set<Resolution.Match.Place> = []
             var refusal: KeychainError?
             for number in start..<start + level.count {
                 do throws(KeychainError) {
                     let found = try found(queries[number], otherwise: &refusal, find)
-                    for item in found.items
-                    where !resolution.matches.contains(where: { $0.item.identifier == item.identifier }) {
+                    for item in found.items where seen.insert(Resolution.Match.Place(item)).inserted {
                         resolution.matches.append(Resolution.Match(item, query: number))
                     }
                     if found.hasConstrained,

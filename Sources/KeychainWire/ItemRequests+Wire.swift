@@ -52,6 +52,10 @@ extension ResolveRequest: WireMessage {
         guard queries.count <= Self.mostQueries else {
             throw KeychainError(.parameter, message: "a name has at most \(Self.mostQueries) meanings")
         }
+        // No index leads to a date, and one request would look at every item once for each query.
+        guard queries.allSatisfy({ $0.created == nil && $0.modified == nil && $0.expires == nil }) else {
+            throw KeychainError(.parameter, message: "a name has no date")
+        }
     }
 
     private struct Level: WireMessage {

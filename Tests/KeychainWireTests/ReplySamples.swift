@@ -74,7 +74,7 @@ enum ReplySamples {
     static var resolution: Resolution {
         var resolution = Resolution()
         resolution.matches = [
-            Resolution.Match(RequestSamples.item, query: 1), Resolution.Match(RequestSamples.item, query: 31),
+            Resolution.Match(RequestSamples.item, query: 1), Resolution.Match(RequestSamples.item, query: 15),
         ]
         resolution.asking = [1, 2]
         return resolution

@@ -73,7 +73,7 @@ enum RequestSamples {
             .backUpFileKeys(FileKeyBackupRequest(header: Data(1...83), key: SecretBytes(fileKey))),
             .endTicket(BiometryTicket(identifier)), .transaction(transaction), .makeKey(add),
             .expiredItems(deleting: [identifier, storeID]),
-            .resolve(ResolveRequest([[query, query], [query]], amongReachable: true)),
+            .resolve(ResolveRequest([[named, named], [named]], amongReachable: true)),
             .useKey(KeyUse(keyReference, .sign(digest: Data(1...32)), authenticationUI: .fail)),
             .useKey(KeyUse(keyReference, .agree(point: Data(1...65)), authenticationUI: .skip)),
             .authenticated(
@@ -133,6 +133,13 @@ enum RequestSamples {
         query.limit = .atMost(7)
         query.authenticationUI = .skip
         query.expires = expiryDate
+        return query
+    }
+
+    /// Without a date, which no query for a name has.
+    static var named: ItemQuery {
+        var query = query
+        (query.created, query.modified, query.expires) = (nil, nil, nil)
         return query
     }
 

@@ -92,7 +92,7 @@ import Testing
         switch request {
         case .resolve(let names) where age == .knowsIt:
             var resolution = Resolution()
-            let number = names.queries.firstIndex { $0.itemClass == .genericPassword } ?? 31
+            let number = names.queries.firstIndex { $0.itemClass == .genericPassword } ?? 15
             resolution.matches = [Resolution.Match(item, query: number)]
             return .reply(id: id, .resolved(resolution), isLast: true)
         case .resolve: return .failure(id: id, KeychainError(.unimplemented, message: "not known"))

@@ -19,6 +19,7 @@ import Testing
         patience.part = .milliseconds(5)
         patience.parts = 4
         patience.partsWithoutSigns = 4
+        patience.remembered = .zero
         return patience
     }
 
@@ -94,6 +95,19 @@ import Testing
                 #expect(error?.message.contains("does not answer") == true, "\(String(describing: error))")
             }
             #expect(connections() <= requests.count)
+        }
+    }
+
+    @Test("After a silent call the next ones end at once, and a lock is tried all the same")
+    func once() throws {
+        var patience = short
+        patience.remembered = .seconds(3_600)
+        let told = patience
+        try withDaemon(told, { _ = try $0.welcome(givesSigns: true) }) { carrier, connections in
+            for _ in 0..<100 { #expect(failure(of: find, carrier)?.signal == .silent) }
+            #expect(connections() == 1)
+            #expect(failure(of: .lock(.now), carrier)?.signal == .silent)
+            #expect(connections() == 2)
         }
     }
 

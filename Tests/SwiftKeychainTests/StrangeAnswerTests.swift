@@ -133,7 +133,7 @@ private let signalCount = Atomic(0)
     }
 
     @Test(
-        "An answer that names no query, or one that was not asked, is another than was asked", arguments: [nil, 1, 31])
+        "An answer that names no query, or one that was not asked, is another than was asked", arguments: [nil, 1, 15])
     func foreignQueries(number: Int?) throws {
         var resolution = Resolution()
         resolution.asking = number.map { [$0] } ?? []

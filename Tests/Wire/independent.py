@@ -129,6 +129,13 @@ class Generator:
         if self.maybe():
             query.expires = self.moment()
 
+    def level(self, level):
+        for _ in range(self.random.randrange(4)):
+            query = level.queries.add()
+            self.query(query)
+            for name in ["created", "modified", "expires"]:
+                query.ClearField(name)
+
     def addition(self, add):
         add.item_class = wire.ITEM_CLASS_GENERIC_PASSWORD
         self.attributes(add.attributes, True)
@@ -205,6 +212,7 @@ class Generator:
         special = {
             "Item": self.item,
             "Query": self.query,
+            "Level": self.level,
             "Add": self.addition,
             "Changes": self.changes,
             "Step": self.step,
@@ -273,9 +281,9 @@ class Generator:
         elif field.full_name == "keychain.wire.ExpiredItems.delete":
             values.extend(self.bytes(16) for _ in range(self.random.randrange(4)))
         elif field.full_name == "keychain.wire.Resolved.queries":
-            values.extend(self.random.randrange(32) for _ in range(3))
+            values.extend(self.random.randrange(16) for _ in range(3))
         elif field.full_name == "keychain.wire.Resolved.asking":
-            values.extend(self.random.randrange(32) for _ in range(self.random.randrange(4)))
+            values.extend(self.random.randrange(16) for _ in range(self.random.randrange(4)))
         elif field.type == Field.TYPE_MESSAGE:
             for _ in range(self.random.randrange(4)):
                 self.fill(values.add())

@@ -13,6 +13,8 @@ package struct Patience: Sendable {
     package var partsWithoutSigns = 100
     /// So many signs of life, one each two seconds, and no answer end a call.
     package var mostSigns = 300
+    /// So long after a silent call no other one asks the daemon.
+    package var remembered = Duration.seconds(9)
     /// Told what a call waits for, once a part of the time is over.
     package var notice: @Sendable (String) -> Void = { _ in }
 

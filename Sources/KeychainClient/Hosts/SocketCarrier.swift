@@ -81,6 +81,7 @@ package final class SocketCarrier: RequestHandler {
     private static let looksForLock = 150
 
     private func answer(to request: Request, from caller: Caller) throws(KeychainError) -> Reply {
+        try requireNoRecentSilence(request)
         var failures = Failures()
         while true {
             switch attempt(request, caller) {
@@ -88,6 +89,16 @@ package final class SocketCarrier: RequestHandler {
             case .failure(let failure): try failures.add(failure, to: request, mayWait: hasAnswered)
             }
         }
+    }
+
+    /// Until when each daemon counts as silent without being asked: a command for many items waits once, and not for each.
+    private static let silentUntil = Mutex<[String: ContinuousClock.Instant]>([:])
+
+    /// A lock is always tried.
+    private func requireNoRecentSilence(_ request: Request) throws(KeychainError) {
+        if case .lock = request { return }
+        guard let end = Self.silentUntil.withLock({ $0[address.path] }), ContinuousClock.now < end else { return }
+        throw address.isSilent(for: patience.time(of: patience.parts))
     }
 
     private var hasAnswered: Bool { state.withLock { $0.hasAnswered } }
@@ -108,7 +119,9 @@ package final class SocketCarrier: RequestHandler {
 
     /// A thread that waits for a connection ends too, since the daemon is silent for all of them.
     private func note(_ error: KeychainError) {
-        if error.signal == .silent { state.withLock { $0.silenceCount += 1 } }
+        guard error.signal == .silent else { return }
+        state.withLock { $0.silenceCount += 1 }
+        Self.silentUntil.withLock { $0[address.path] = .now + patience.remembered }
     }
 
     /// How many wait for a connection, for tests.
