@@ -117,6 +117,20 @@ import Testing
         }
     }
 
+    @Test("Two keys of one certificate are two identities, and what means one of them is refused")
+    func twoIdentities() throws {
+        try withTool { (tool) throws in
+            let certificate = Data(OpenSSL.pem("CERTIFICATE", try leaf()).utf8)
+            let file = try tool.file("both.pem", try pemOfKey + certificate)
+            for tag in ["me", "other"] {
+                #expect(try tool.run("add", "identity", file, "--tag", tag).status == 0)
+            }
+            #expect(try tool.run("find", "key", "--json").objects.count == 2)
+            #expect(try tool.run("get", "identity", "--format", "pem").status == 206)
+            #expect(try tool.run("get", "identity", "--format", "pem", "--tag", "me").status == 0)
+        }
+    }
+
     @Test("All files of one call go in, or none")
     func together() throws {
         try withTool { (tool) throws in

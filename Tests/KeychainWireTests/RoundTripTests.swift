@@ -14,8 +14,23 @@ import Testing
 
     @Test("The full samples leave no field at its default, or a lost one would not be noticed")
     func fullSamples() {
-        for sample in RequestSamples.full { #expect(Structure(sample).defaults == []) }
+        // A query for a name has no date; that of a search has all three.
+        func isDateOfName(_ path: String) -> Bool {
+            path.hasPrefix(".resolve.levels.")
+                && ["created", "modified", "expires"].contains { path.hasSuffix(".\($0)") }
+        }
+        for sample in RequestSamples.full { #expect(Structure(sample).defaults.filter { !isDateOfName($0) } == []) }
         for sample in DaemonMessageSamples.full { #expect(Structure(sample).defaults == []) }
+    }
+
+    @Test("A name with a date, or with more meanings than a name can have, is refused")
+    func names() {
+        let many = Array(repeating: [RequestSamples.named], count: ResolveRequest.mostQueries + 1)
+        for levels in [[[RequestSamples.query]], many] {
+            #expect(throws: WireFlaw.self) {
+                try ClientMessage.request(id: 1, .resolve(ResolveRequest(levels))).arrived()
+            }
+        }
     }
 
     @Test("What a client says arrives as it was said")
