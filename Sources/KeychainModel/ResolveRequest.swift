@@ -4,7 +4,7 @@ internal import Foundation
 package struct ResolveRequest: Sendable {
     /// The likeliest meanings first. The first level with a match decides, and its matches count alike.
     package var levels: [[ItemQuery]]
-    /// Whether, before the first unlock, the items count that are always accessible, if others may be meant too.
+    /// Whether the items that are always accessible count while others are out of reach.
     package var amongReachable: Bool
 
     /// In all levels together. The command sends 14 at most.

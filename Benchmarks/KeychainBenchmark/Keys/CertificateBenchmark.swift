@@ -24,7 +24,7 @@ struct CertificateBenchmark {
     private func sample(_ files: [Data]) throws -> Double {
         let place = directory.appending(path: "certificates-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: place) }
-        let engine = try makeEngine(directory: place, durable: true)
+        let connection = Connection(engine: try makeEngine(directory: place, durable: true), caller: SampleItem.caller)
         let timed = try Stopwatch.time {
             let requests = try files.map { file in
                 let certificate = try X509Certificate(file)
@@ -33,9 +33,7 @@ struct CertificateBenchmark {
                 request.secret = SecretBytes(copying: certificate.der)
                 return request
             }
-            return try requests.addMissing { request throws(KeychainError) in
-                try engine.handle(request, from: SampleItem.caller)
-            }
+            return try connection.addMissing(requests)
         }
         guard timed.result.allSatisfy(\.self) else { throw BenchmarkError("a certificate was there already") }
         return timed.microseconds

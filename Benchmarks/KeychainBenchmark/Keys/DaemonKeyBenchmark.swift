@@ -16,7 +16,7 @@ struct DaemonKeyBenchmark {
         let daemon = try setup.startDaemon()
         let item = SampleItem.stored(0, of: setup.layout.items)
         _ = try daemon.firstAnswer(to: item.findRequest)
-        let connection = try daemon.connection()
+        let connection = daemon.connection()
         return try Connection.$override.withValue(connection) {
             let far = try PrivateKey(try makeKey(inEngine: true), .ecdsaSignatureMessageX962SHA256)
             defer { SecItemDelete([kSecClass: kSecClassKey, kSecAttrApplicationTag: Self.tag] as CFDictionary) }
