@@ -167,15 +167,9 @@ package final class Connection: Sendable {
             case .daemon(let address): return SocketCarrier(address)
             case .embedded(let location):
                 let reader = KeychainBiometry.provider.map { ProvidedReader($0) }
-                do throws(KeychainError) {
-                    let engine = try Embedded.host.open(location, biometry: reader)
-                    ProcessExit.announce(to: engine)
-                    return engine
-                } catch {
-                    // Perhaps it is another host's by now: the next call chooses anew.
-                    chosen.withLock { $0 = nil }
-                    throw error
-                }
+                let engine = try Embedded.host.open(location, biometry: reader)
+                ProcessExit.announce(to: engine)
+                return engine
             }
         }
     }
