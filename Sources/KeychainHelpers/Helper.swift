@@ -36,12 +36,11 @@ package enum HelperProgram {
 
     private static func run(_ helper: any Helper.Type, _ arguments: [String], _ console: HelperConsole) -> Int32 {
         TimeLimit.begin(console.program, answer: helper.answerOutOfTime(arguments))
-        var patience = Patience.current
         // Less than the limit of the helper's own, so that the daemon's silence is what is told.
-        patience.parts = 8
+        Patience.ofProcess.parts = 8
         // A tool that reads this stream may take every word for a failure.
-        if isatty(STDERR_FILENO) == 1 { patience.notice = { console.complain($0) } }
-        return Patience.$current.withValue(patience) { helper.run(arguments, console) }
+        if isatty(STDERR_FILENO) == 1 { Patience.ofProcess.notice = { console.complain($0) } }
+        return helper.run(arguments, console)
     }
 
     private static func helper(_ name: String) -> (any Helper.Type)? { helpers.first { $0.name == name } }

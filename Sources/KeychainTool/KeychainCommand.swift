@@ -44,9 +44,8 @@ struct KeychainCommand: ParsableCommand {
             try ArgumentText.requireValid()
             let arguments = CommandLine.arguments.dropFirst()
             var command = try PlainCommandLine.command(arguments) ?? parsed(arguments)
-            var patience = Patience.current
-            patience.notice = { Console.complain($0) }
-            try Patience.$current.withValue(patience) { try command.run() }
+            Patience.ofProcess.notice = { Console.complain($0) }
+            try command.run()
         } catch {
             ExitStatus.end(with: error) { error in
                 guard exitCode(for: error) == .validationFailure else { exit(withError: error) }

@@ -1,10 +1,16 @@
+internal import Synchronization
+
 /// How long a daemon may be silent while a call waits for it.
 ///
 /// The silence is counted in parts, so that a process which was itself stopped for an hour has missed one part and not the
 /// whole time.
 package struct Patience: Sendable {
-    /// Connections to a daemon that the current task opens use this.
-    @TaskLocal package static var current = Patience()
+    /// Connections to a daemon use this. A program sets it at its start.
+    package static var ofProcess: Patience {
+        get { process.withLock { $0 } }
+        set { process.withLock { $0 = newValue } }
+    }
+    private static let process = Mutex(Patience())
 
     package var part = Duration.seconds(3)
     /// So many parts without a byte end a call.

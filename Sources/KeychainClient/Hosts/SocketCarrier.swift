@@ -35,7 +35,7 @@ package final class SocketCarrier: RequestHandler {
     private let state = Mutex(State())
     private let isFree = NSCondition()
 
-    init(_ address: DaemonAddress, _ patience: Patience = .current) {
+    init(_ address: DaemonAddress, _ patience: Patience = .ofProcess) {
         self.address = address
         self.patience = patience
     }
