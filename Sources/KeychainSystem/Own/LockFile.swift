@@ -1,6 +1,7 @@
 package import Foundation
 internal import Glibc
 internal import KeychainModel
+package import Synchronization
 
 /// A file that processes lock to take turns.
 package enum LockFile {
@@ -35,8 +36,9 @@ package enum LockFile {
 
     // MARK: Waiting
 
-    /// Told again and again of the file that is waited for in this task, and for how long it was, before anything is done.
-    @TaskLocal package static var isWaiting: (@Sendable (URL, Duration) -> Void)?
+    /// Told again and again of the file that is waited for, and for how long it was, before anything is done. For a program
+    /// with one person.
+    package static let isWaiting = Mutex<(@Sendable (URL, Duration) -> Void)?>(nil)
 
     /// A process that has a file locked.
     package struct Holder: CustomStringConvertible {
@@ -95,7 +97,7 @@ package enum LockFile {
                     message: (holder(of: url)?.description ?? "another process")
                         + " has been using \(url.path) for a minute; try again")
             }
-            isWaiting?(url, ContinuousClock.now - start)
+            isWaiting.withLock { $0 }?(url, ContinuousClock.now - start)
             usleep(5_000)
         }
         return file

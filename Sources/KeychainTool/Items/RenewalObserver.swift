@@ -25,11 +25,14 @@ struct RenewalObserver {
     func whileWaiting<R>(_ body: () throws -> R) rethrows -> R {
         let signals = signals
         let note = WaitingNote()
-        return try LockFile.$isWaiting.withValue(
-            { file, duration in
+        LockFile.isWaiting.withLock {
+            $0 = { file, duration in
                 if duration >= WaitingNote.patience { note.show(file) }
                 if signals.arePending { signals.deliver() }
-            }, operation: body)
+            }
+        }
+        defer { LockFile.isWaiting.withLock { $0 = nil } }
+        return try body()
     }
 
     /// To be called in any case, also after a failure.
