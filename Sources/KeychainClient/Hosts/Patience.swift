@@ -7,10 +7,11 @@ internal import Synchronization
 package struct Patience: Sendable {
     /// Connections to a daemon use this. A program sets it at its start.
     package static var ofProcess: Patience {
-        get { process.withLock { $0 } }
+        get { process.withLock { $0 } ?? Patience() }
         set { process.withLock { $0 = newValue } }
     }
-    private static let process = Mutex(Patience())
+    /// An optimised program has nothing but zeros in a global lock around a value of another kind (Swift 6.3.1).
+    private static let process = Mutex<Patience?>(nil)
 
     package var part = Duration.seconds(3)
     /// So many parts without a byte end a call.
