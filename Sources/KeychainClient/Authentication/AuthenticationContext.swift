@@ -14,7 +14,7 @@ package protocol AuthenticationContext: KeychainContext {
     /// Whether the program forbade every question to the person, as `LAContext.interactionNotAllowed` does.
     var forbidsInteraction: Bool { get }
 
-    /// What was shown in this context so far, and how it asks for more.
+    /// The answers that the person gave in this context, and the way to ask for more.
     var session: AuthenticationSession { get }
 }
 

@@ -10,17 +10,17 @@ package struct Patience: Sendable {
         get { process.withLock { $0 } ?? Patience() }
         set { process.withLock { $0 = newValue } }
     }
-    /// An optimised program has nothing but zeros in a global lock around a value of another kind (Swift 6.3.1).
+    /// Absent at first: in an optimised program (Swift 6.3.1) a global lock that began with a value held zeros.
     private static let process = Mutex<Patience?>(nil)
 
     package var part = Duration.seconds(3)
-    /// So many parts without a byte end a call.
+    /// The number of parts without a byte that end a call.
     package var parts = 10
     /// The same, with a daemon that gives no signs of life while it works.
     package var partsWithoutSigns = 100
-    /// So many signs of life, one each two seconds, and no answer end a call.
+    /// The number of signs of life, one each two seconds, that end a call without an answer.
     package var mostSigns = 300
-    /// So long after a silent call no other one asks the daemon.
+    /// The time after a silent call in which no other call but a lock asks the daemon.
     package var remembered = Duration.seconds(9)
     /// Told what a call waits for, once a part of the time is over.
     package var notice: @Sendable (String) -> Void = { _ in }

@@ -63,7 +63,7 @@ final class FrameSender: Sendable {
     func sendAtOnce(_ message: DaemonMessage) {
         var time = timeval(tv_sec: 0, tv_usec: 1)
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
-        // Who cannot be told finds the connection closed.
+        // A client that cannot be told finds the connection closed.
         try? send(message.frame())
     }
 }

@@ -44,7 +44,7 @@ final class SignsOfLife: Sendable {
 
     private func run() {
         while true {
-            // Whoever begins a request after the look finds the thread asleep, and wakes it.
+            // A request that begins after the look finds the thread asleep, and wakes it.
             isAsleep.store(true, ordering: .sequentiallyConsistent)
             if !giveSigns() { wait(-1) }
             isAsleep.store(false, ordering: .sequentiallyConsistent)

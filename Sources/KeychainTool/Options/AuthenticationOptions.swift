@@ -6,12 +6,12 @@ struct AuthenticationOptions: ParsableArguments {
     @Flag(help: "Ask nobody: fail (36) where an item wants a passcode, a finger or a password.")
     var noInteraction = false
 
-    /// - Parameter reason: What the person allows, as the end of "keychainctl wants to …".
+    /// - Parameter reason: The action that the person allows, as the end of "keychainctl wants to …".
     func asking(reason: String) -> Asking { .once(reason: reason, mayAsk: !noInteraction) }
 }
 
 extension Asking {
-    /// What a person shows to one run of the command, asked for once.
+    /// Asks a person once in one run of the command: the answers serve all of its calls.
     static func once(reason: String, mayAsk: Bool) -> Asking {
         let session = AuthenticationSession()
         session.wording.reason = reason
