@@ -150,9 +150,9 @@ import Testing
 
     @Test("Several processes that bring a store up at once end with one that is whole")
     func atOnce() throws {
-        for _ in 0..<3 {
+        for _ in 0..<6 {
             try withStore { store in
-                let agents = try (0..<4).map { _ in
+                let agents = try (0..<6).map { _ in
                     try AgentProcess(
                         "open", store.directory.path, environment: ["KEYCHAIN_TEST_SCHEMA": "next"])
                 }

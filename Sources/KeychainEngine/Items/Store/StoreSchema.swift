@@ -104,11 +104,13 @@ extension StoreSchema {
     /// A database without any table is a new one; with tables and without our id it is another program's.
     func probe(_ reader: SQLiteConnection) throws(KeychainError) -> Probe {
         do throws(KeychainError) {
+            // A statement at a row keeps one snapshot: another process may bring the tables up at this moment.
+            let objects = try reader.prepare("SELECT count(*) FROM sqlite_master")
+            defer { objects.finalize() }
+            _ = try objects.step()
             let found = Int(try reader.number("PRAGMA user_version") ?? 0)
             let application = Int(try reader.number("PRAGMA application_id") ?? 0)
-            if found == 0 && application == 0 {
-                return try reader.number("SELECT count(*) FROM sqlite_master") == 0 ? .older(0) : .foreign
-            }
+            if found == 0 && application == 0 { return objects.integer(0) == 0 ? .older(0) : .foreign }
             guard application == Self.applicationID, found > 0 else { return .foreign }
             if found > version { return .newer(found) }
             let expected = try StoreSchema(steps: Array(steps.prefix(found))).objects()
