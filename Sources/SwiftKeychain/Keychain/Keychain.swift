@@ -31,7 +31,7 @@ public struct Keychain: Sendable {
         case server(Server)
     }
 
-    let scope: Scope
+    var scope: Scope
 
     /// The access group of the items. `nil` means the program's first group, and never any other.
     ///

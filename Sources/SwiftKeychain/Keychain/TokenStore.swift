@@ -1,4 +1,5 @@
 public import Foundation
+internal import KeychainClient
 public import KeychainModel
 internal import Synchronization
 
@@ -13,7 +14,10 @@ internal import Synchronization
 /// ```
 ///
 /// Both tokens are one item, so no program ever finds one without the other. The object may be used by any thread and
-/// any task. Make one object for each session: only callers of one object wait for each other's refresh.
+/// any task.
+///
+/// Several objects, and several programs, may share a session: one of all callers asks the server, and the others wait for
+/// its tokens. A program that is killed meanwhile delays the others by some seconds.
 public final class TokenStore: Sendable {
     /// The tokens that a server gives at a sign-in. They are stored as JSON, unless the keychain has another coding.
     public struct Tokens: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
@@ -51,6 +55,8 @@ public final class TokenStore: Sendable {
     private let now: @Sendable () -> Date
     private let refresh = Mutex<(number: Int, task: Task<Tokens?, any Error>)?>(nil)
     private let lastNumber = Atomic(0)
+    private let leaseLength: Duration
+    private let pause: @Sendable (Duration) async throws -> Void
     /// Tokens that a server gave for others, and that could not be stored. They go with the process.
     private let unstored = Mutex<(old: Tokens, new: Tokens)?>(nil)
 
@@ -59,13 +65,26 @@ public final class TokenStore: Sendable {
     /// - Parameters:
     ///   - keychain: The keychain of the tokens.
     ///   - key: The item's key; another one for each session.
+    ///   - lease: How long a program that was killed while it asked the server keeps the others waiting: at least a
+    ///     millisecond, and the same in all programs.
     ///   - now: The time of day, which tests replace.
-    public init(
-        _ keychain: Keychain, key: String = "tokens", now: @escaping @Sendable () -> Date = { Date() }
+    public convenience init(
+        _ keychain: Keychain, key: String = "tokens", lease: Duration = .seconds(10),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.init(keychain, key: key, lease: lease, now: now) { try await Task.sleep(for: $0) }
+    }
+
+    /// - Parameter pause: Waits that long: before a look at another program's lease, and before the own one is renewed.
+    package init(
+        _ keychain: Keychain, key: String = "tokens", lease: Duration, now: @escaping @Sendable () -> Date,
+        pause: @escaping @Sendable (Duration) async throws -> Void
     ) {
         self.keychain = keychain
         self.key = key
+        leaseLength = lease
         self.now = now
+        self.pause = pause
     }
 
     /// Reads the tokens, whether they have expired or not.
@@ -106,12 +125,16 @@ public final class TokenStore: Sendable {
     /// - Throws: The errors of `Keychain.set(_:for:)`, and `.userCancelled`. The former tokens are still there then.
     public func save(_ tokens: Tokens) async throws(KeychainError) { try await keychain.set(tokens, for: key) }
 
-    /// Removes both tokens, also while they are locked. A refresh that is going on does not store its result then.
+    /// Removes both tokens, also while they are locked. A refresh that is going on, in whichever program, does not store its
+    /// result then.
+    ///
+    /// In the closure of ``accessToken(validFor:refresh:)`` the call removes the tokens that the closure was given, and no others
+    /// that are stored meanwhile. They must not be locked.
     ///
     /// - Returns: Whether there were any.
     /// - Throws: The errors of `Keychain.remove(_:)`.
     @discardableResult
-    public func remove() throws(KeychainError) -> Bool { try keychain.remove(key) }
+    public func remove() throws(KeychainError) -> Bool { try remove(from: keychain) }
 
     /// Removes both tokens without blocking the thread of the task.
     ///
@@ -119,7 +142,9 @@ public final class TokenStore: Sendable {
     /// - Throws: The errors of `Keychain.remove(_:)`, and `.userCancelled` if the task is cancelled before the call
     ///   begins.
     @discardableResult
-    public func remove() async throws(KeychainError) -> Bool { try await keychain.remove(key) }
+    public func remove() async throws(KeychainError) -> Bool {
+        try await keychain.inTask { [self] keychain throws(KeychainError) in try remove(from: keychain) }
+    }
 
     private func isValid(_ tokens: Tokens?) -> Bool {
         guard let tokens else { return false }
@@ -134,9 +159,13 @@ public final class TokenStore: Sendable {
     /// let token = try await tokens.accessToken(validFor: 60) { old in try await server.refresh(old.refreshToken) }
     /// ```
     ///
-    /// One of several callers refreshes, and the others wait for its result. If another program has stored other tokens
-    /// meanwhile, these are taken, even if the refresh failed: many servers accept a refresh token only once.
-    /// Cancelling a caller does not end the refresh, which others may wait for.
+    /// One of several callers, in all programs, refreshes, and the others wait for its result: many servers accept a refresh
+    /// token only once. If other tokens have been stored meanwhile, these are taken, even if the refresh failed. Cancelling a
+    /// caller does not end the refresh, which others may wait for. A refresh that takes longer than two minutes is not waited
+    /// for by other programs. (A longer `lease` makes that longer.)
+    ///
+    /// If the server rejects the refresh token, call `remove()` in the closure before it throws. Then tokens that the
+    /// server gave to another program for the same refresh token are not lost.
     ///
     /// - Parameters:
     ///   - time: The time in seconds for which the token must be valid. A token without a date counts as valid.
@@ -182,25 +211,119 @@ public final class TokenStore: Sendable {
         return try await refresh(old)
     }
 
-    /// nil: they were removed, by a sign-out. The server's answer is not stored then.
     private func renew(_ old: Tokens, _ refresh: @Sendable (Tokens) async throws -> Tokens) async throws -> Tokens? {
-        // An earlier refresh may have stored new tokens since this caller looked.
-        guard let present = try await tokens() else { return nil }
-        if present != old { return present }
+        let lease = RefreshLease(leases: markers("refresh"), key: key, length: leaseLength, pause: pause)
+        // Another refresh may have stored new tokens since this caller looked.
+        guard try await lease.take(while: { try await tokens() == old }) else { return try await tokens() }
+        return try await lease.hold { try await renew(old, as: lease.holder, refresh) }
+    }
+
+    /// nil: they were removed, by a sign-out. The server's answer is not stored then.
+    private func renew(
+        _ old: Tokens, as holder: String, _ refresh: @Sendable (Tokens) async throws -> Tokens
+    ) async throws -> Tokens? {
+        let stored = try await keychain.inTask { [key] keychain throws(KeychainError) -> (Tokens, ItemVersion)? in
+            guard let item = try keychain.item(for: key) else { return nil }
+            return (try keychain.coding.value(Tokens.self, of: item.value, for: key), ItemVersion(item))
+        }
+        guard let (present, version) = stored, present == old else { return stored?.0 }
+        let attempt = Attempt(store: self, version: version, holder: holder)
         let result: Result<Tokens, any Error>
-        do { result = .success(try await answer(to: old, refresh)) } catch { result = .failure(error) }
+        do {
+            result = .success(try await Self.$attempt.withValue(attempt) { try await answer(to: old, refresh) })
+        } catch {
+            result = .failure(error)
+        }
+        attempt.isOver.store(true, ordering: .releasing)
         if case .success(let new) = result {
-            let isStored: Bool
             do throws(KeychainError) {
-                isStored = try await keychain.compareAndSwap(key, from: old, to: new)
+                if try await keychain.compareAndSwap(key, from: old, to: new) { return new }
+                if try await replaceRejected(attempt, by: new) { return new }
             } catch {
                 // The keychain was locked meanwhile, perhaps. A server may accept a refresh token only once.
                 unstored.withLock { $0 = (old, new) }
                 throw error
             }
-            if isStored { return new }
         }
         guard let present = try await tokens() else { return nil }
         return present == old ? try result.get() : present
+    }
+
+    // MARK: Sign-outs and rejections
+
+    /// A refresh token that is being shown to the server.
+    private final class Attempt: Sendable {
+        let store: TokenStore
+        /// The item that it was read from.
+        let version: ItemVersion
+        let holder: String
+        /// What the closure has begun and left behind does not belong to the refresh.
+        let isOver = Atomic(false)
+
+        init(store: TokenStore, version: ItemVersion, holder: String) {
+            self.store = store
+            self.version = version
+            self.holder = holder
+        }
+
+        /// What is left in the place of tokens that the server has rejected.
+        var rejection: String { "\(version.identifier) \(version.modified) \(holder)" }
+
+        /// Whether what is left says that the server has rejected these tokens when another showed them.
+        func isRejectedElsewhere(by rejection: String) -> Bool {
+            rejection != self.rejection && rejection.hasPrefix("\(version.identifier) \(version.modified) ")
+        }
+    }
+    /// What the closure of a refresh belongs to.
+    @TaskLocal private static var attempt: Attempt?
+
+    /// How late a program may come with new tokens for those that another one saw rejected.
+    private static let rejectionLifetime = ItemExpiry.after(3_600_000)
+
+    private func remove(from keychain: Keychain) throws(KeychainError) -> Bool {
+        let rejections = markers("rejected")
+        guard let attempt = Self.attempt, attempt.store === self, !attempt.isOver.load(ordering: .acquiring) else {
+            // First: no refresh that comes late may take the sign-out for a rejection.
+            try rejections.remove(key)
+            return try keychain.remove(key)
+        }
+        let (query, mark) = (try keychain.query(for: key), SecretBytes(Data(attempt.rejection.utf8)))
+        return try keychain.commit(
+            TransactionRequest(
+                seen: [SeenItems(query, versions: [attempt.version])],
+                steps: [
+                    .delete(query), .put(try rejections.addRequest(mark, for: key, expires: Self.rejectionLifetime)),
+                ]))
+    }
+
+    /// Stores what the server gave for tokens that are gone because it rejected them when another program showed them too.
+    private func replaceRejected(_ attempt: Attempt, by new: Tokens) async throws(KeychainError) -> Bool {
+        try await keychain.inTask { [key, rejections = markers("rejected")] keychain throws(KeychainError) in
+            guard let mark = try rejections.item(for: key) else { return false }
+            guard attempt.isRejectedElsewhere(by: try mark.value.text(for: key)) else { return false }
+            let (query, rejected) = (try keychain.query(for: key), try rejections.query(for: key))
+            let secret = try keychain.coding.secret(of: new, for: key)
+            return try keychain.commit(
+                TransactionRequest(
+                    seen: [SeenItems(query, versions: []), SeenItems(rejected, versions: [ItemVersion(mark)])],
+                    steps: [.put(try keychain.addRequest(secret, for: key)), .delete(rejected)]))
+        }
+    }
+
+    /// A keychain beside that of the tokens, for what programs tell each other of them. It has no secrets, and no lock.
+    ///
+    /// Not the same service: a mark that goes would be told as a change of the tokens' keychain, and be found among its keys.
+    private func markers(_ name: String) -> Keychain {
+        keychain.with {
+            switch $0.scope {
+            case .service(let service): $0.scope = .service("\(service).\(name)")
+            case .server(var server):
+                server.path = "\(server.path ?? "").\(name)"
+                $0.scope = .server(server)
+            }
+            $0.accessControl = Keychain.AccessControl(.alwaysThisDeviceOnly)
+            $0.isSynchronizable = false
+            $0.context = nil
+        }
     }
 }

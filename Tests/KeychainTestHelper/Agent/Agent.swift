@@ -22,6 +22,9 @@
 //   agent needles DIR                 reads needles, then carries out a step of their life for each line of standard
 //                                     input; prints what the errors in it say
 //   agent fixture DIR KIND            makes a store of that kind and its manifest (Scripts/make-fixture)
+//   agent refresh DIR COUNT           refreshes the tokens of the service "tokens" in the group G: prints each refresh token
+//                                     that it shows the server, and reads the number of its answer, or nothing for a
+//                                     rejection; then it signs out. Prints what went wrong after a !
 //   agent fork DIR                    adds an item, forks, and prints the status that an add in the child gets
 
 import CKeychainTestSupport
@@ -81,6 +84,8 @@ enum Agent {
             try hog(engine, size: Int(arguments[2]) ?? 0)
         case ("needles", 2):
             try performNeedles(engine)
+        case ("refresh", 3):
+            refresh(engine, count: Int(arguments[2]) ?? 0)
         case ("fork", 2):
             try fork(engine)
         case ("add", 4):
@@ -247,6 +252,32 @@ enum Agent {
             throw KeychainError(.parameter, message: "no wrapped key")
         }
         return wrapped
+    }
+
+    private static func refresh(_ engine: Engine, count: Int) {
+        let keychain = Keychain(service: "tokens").connected(Connection(engine: engine, caller: caller))
+        // Nobody is killed here, and a busy machine is no reason to ask the server twice.
+        let store = TokenStore(keychain, lease: .seconds(600))
+        let isDone = DispatchSemaphore(value: 0)
+        Task {
+            for _ in 0..<count {
+                do {
+                    let token = try await store.accessToken(validFor: 0) { old in
+                        say(old.refreshToken ?? "")
+                        if let answer = readLine(), !answer.isEmpty {
+                            return .init(accessToken: answer, refreshToken: answer, expires: .distantPast)
+                        }
+                        try await store.remove()
+                        throw KeychainError(.authenticationFailed, message: "rejected by the server")
+                    }
+                    if token == nil { say("! no tokens") }
+                } catch {
+                    say("! \(error)")
+                }
+            }
+            isDone.signal()
+        }
+        isDone.wait()
     }
 
     private static func fork(_ engine: Engine) throws {
