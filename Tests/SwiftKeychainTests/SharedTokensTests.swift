@@ -22,7 +22,7 @@ import Testing
                 if let whenRenewing { await whenRenewing() } else { try await Task.sleep(for: time) }
             } else {
                 whenWaiting()
-                try await Task.sleep(for: .milliseconds(1))
+                try await Task.sleep(for: .milliseconds(5))
             }
         }
     }
