@@ -31,7 +31,7 @@ import Testing
     func manyPrograms(_ host: KeychainHost) async throws {
         var random = SeededGenerator()
         let (seed, count) = (random.seed, 2 + random.below(5))
-        let mostRefreshes = Effort.count(1_000, full: 10_000)
+        let mostRefreshes = Effort.count(250, full: 10_000)
         let server = TokenServer(expires: TokenStoreTests.past)
         try await withKeychain(host) { (test: TestKeychain) in
             let time = TimeAfterKills(test.clock)
@@ -134,6 +134,29 @@ import Testing
             }
             #expect(token == nil)
             #expect(try await second.tokens() == nil)
+        }
+    }
+
+    @Test("A caller that is cancelled ends at once, and its refresh goes on for the others", .timeLimit(.minutes(2)))
+    func cancelledCaller() async throws {
+        try await withKeychain { (test: TestKeychain) in
+            let (server, gate, store) = (TokenServer(), Gate(), program(test))
+            try await store.save(server.signIn())
+            let caller = Task {
+                try await store.accessToken { old in
+                    await gate.stop()
+                    return try server.refresh(old)
+                }
+            }
+            await gate.untilReached()
+            let other = Task { try await store.accessToken(refresh: server.usual(store)) }
+            caller.cancel()
+            let error = await #expect(throws: KeychainError.self) { try await caller.value }
+            #expect(error?.code == .userCancelled)
+            gate.open()
+            #expect(try await other.value == server.present.accessToken)
+            #expect(server.refreshes == 1 && server.rejections == 0)
+            #expect(try await store.tokens() == server.present)
         }
     }
 

@@ -161,7 +161,7 @@ extension AuthenticationStatus.Biometry {
 }
 
 extension KeychainError {
-    fileprivate static var cancelledCall: KeychainError {
+    package static var cancelledCall: KeychainError {
         KeychainError(.userCancelled, message: "the program cancelled the task that the call was made in")
     }
 }

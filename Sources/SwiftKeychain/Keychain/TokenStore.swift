@@ -53,8 +53,8 @@ public final class TokenStore: Sendable {
     /// The key of the item that has both tokens.
     public let key: String
     private let now: @Sendable () -> Date
-    private let refresh = Mutex<(number: Int, task: Task<Tokens?, any Error>)?>(nil)
-    private let lastNumber = Atomic(0)
+    /// The refresh that is under way.
+    private let refresh = Mutex<Task<Tokens?, any Error>?>(nil)
     private let leaseLength: Duration
     private let pause: @Sendable (Duration) async throws -> Void
     /// Tokens that a server gave for others, and that could not be stored. They go with the process.
@@ -160,8 +160,8 @@ public final class TokenStore: Sendable {
     /// ```
     ///
     /// One of several callers, in all programs, refreshes, and the others wait for its result: many servers accept a refresh
-    /// token only once. If other tokens have been stored meanwhile, these are taken, even if the refresh failed. Cancelling a
-    /// caller does not end the refresh, which others may wait for. Other programs do not wait for a refresh that takes longer
+    /// token only once. If other tokens have been stored meanwhile, these are taken, even if the refresh failed. A
+    /// caller that is cancelled ends at once, and the refresh goes on for the others. Other programs do not wait for a refresh that takes longer
     /// than twelve times the `lease`.
     ///
     /// If the server rejects the refresh token, call `remove()` in the closure before it throws. Then tokens that the
@@ -172,7 +172,8 @@ public final class TokenStore: Sendable {
     ///   - refresh: Asks the server for new tokens. It gets the present ones and runs in a task of its own.
     /// - Returns: `nil` if there are no tokens, so that the user has to sign in. It is `nil` too if they were removed while
     ///   the server was asked.
-    /// - Throws: A ``KeychainError``, or an error of `refresh`. The former tokens are still there then.
+    /// - Throws: A ``KeychainError``, or an error of `refresh`. The former tokens are still there then. `.userCancelled` if
+    ///   the caller is cancelled.
     public func accessToken(
         validFor time: TimeInterval = 30, refresh: @escaping @Sendable (Tokens) async throws -> Tokens
     ) async throws -> String? {
@@ -187,16 +188,22 @@ public final class TokenStore: Sendable {
     private func refreshed(
         _ old: Tokens, _ refresh: @escaping @Sendable (Tokens) async throws -> Tokens
     ) async throws -> Tokens? {
-        let (number, task) = self.refresh.withLock { present -> (Int, Task<Tokens?, any Error>) in
-            if let present { return present }
-            let number = lastNumber.add(1, ordering: .relaxed).newValue
+        let task = self.refresh.withLock { present in
             // The task is not a child of the caller, since others wait for it too.
-            let new = (number, Task { try await renew(old, refresh) })
-            present = new
-            return new
+            let task =
+                present
+                ?? Task {
+                    defer { self.refresh.withLock { $0 = nil } }
+                    return try await renew(old, refresh)
+                }
+            present = task
+            return task
         }
-        defer { self.refresh.withLock { if $0?.number == number { $0 = nil } } }
-        return try await task.value
+        let (results, continuation) = AsyncStream.makeStream(of: Result<Tokens?, any Error>.self)
+        Task { continuation.yield(await task.result) }
+        for await result in results { return try result.get() }
+        // The stream ends early for a caller that is cancelled. Waiting for the task itself would not.
+        throw KeychainError.cancelledCall
     }
 
     /// The answer of the server, or the one that it gave to the same tokens before and that could not be stored.

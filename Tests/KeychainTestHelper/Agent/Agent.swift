@@ -22,7 +22,7 @@
 //   agent needles DIR                 reads needles, then carries out a step of their life for each line of standard
 //                                     input; prints what the errors in it say
 //   agent fixture DIR KIND            makes a store of that kind and its manifest (Scripts/make-fixture)
-//   agent refresh DIR COUNT           refreshes the tokens of the service "tokens" in the group G: prints each refresh token
+//   agent refresh DIR COUNT SECONDS   refreshes the tokens of the service "tokens" in the group G: prints each refresh token
 //                                     that it shows the server, and reads the number of its answer, or nothing for a
 //                                     rejection; then it signs out. Prints what went wrong after a !
 //   agent fork DIR                    adds an item, forks, and prints the status that an add in the child gets
@@ -84,8 +84,8 @@ enum Agent {
             try hog(engine, size: Int(arguments[2]) ?? 0)
         case ("needles", 2):
             try performNeedles(engine)
-        case ("refresh", 3):
-            refresh(engine, count: Int(arguments[2]) ?? 0)
+        case ("refresh", 4):
+            refresh(engine, count: Int(arguments[2]) ?? 0, lease: .seconds(Int(arguments[3]) ?? 0))
         case ("fork", 2):
             try fork(engine)
         case ("add", 4):
@@ -254,10 +254,9 @@ enum Agent {
         return wrapped
     }
 
-    private static func refresh(_ engine: Engine, count: Int) {
+    private static func refresh(_ engine: Engine, count: Int, lease: Duration) {
         let keychain = Keychain(service: "tokens").connected(Connection(engine: engine, caller: caller))
-        // Nobody is killed here, and a busy machine is no reason to ask the server twice.
-        let store = TokenStore(keychain, lease: .seconds(600))
+        let store = TokenStore(keychain, lease: lease)
         let isDone = DispatchSemaphore(value: 0)
         Task {
             for _ in 0..<count {
