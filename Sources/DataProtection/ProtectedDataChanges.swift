@@ -31,7 +31,7 @@ public enum ProtectedDataChange: Sendable, Hashable, CaseIterable {
 public struct ProtectedDataChanges: AsyncSequence, Sendable {
     /// An element is one change.
     public typealias Element = ProtectedDataChange
-    /// The sequence throws no error. It ends when the keychain cannot be looked at any more.
+    /// The sequence throws no error, and ends with the task that reads it.
     public typealias Failure = Never
 
     private let events: AsyncStream<LockEvent>
@@ -54,7 +54,7 @@ public struct ProtectedDataChanges: AsyncSequence, Sendable {
         ///
         /// Calling it ends the notice of the element before, so a lock that waits for this iterator goes on.
         ///
-        /// - Returns: `nil` at the end: the task was cancelled, or the keychain cannot be looked at any more.
+        /// - Returns: `nil` if the task was cancelled.
         public mutating func next() async -> ProtectedDataChange? { await next(isolation: nil) }
 
         /// Waits for the next change, on the caller's actor.
@@ -62,7 +62,7 @@ public struct ProtectedDataChanges: AsyncSequence, Sendable {
         /// Calling it ends the notice of the element before, so a lock that waits for this iterator goes on.
         ///
         /// - Parameter actor: The actor that the call stays on.
-        /// - Returns: `nil` at the end: the task was cancelled, or the keychain cannot be looked at any more.
+        /// - Returns: `nil` if the task was cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> ProtectedDataChange? {
             notice = nil
             switch await events.next(isolation: actor) {

@@ -36,7 +36,8 @@ extension ProtectedFiles {
     /// every lock by three seconds. A loop whose body waits for the thread that locks delays the lock by three seconds
     /// too.
     ///
-    /// The sequence ends when the keychain cannot be looked at any more.
+    /// Files do not open while the keychain cannot be looked at, as when its daemon has ended. The sequence tells of that as
+    /// of a lock, and goes on when the keychain is back.
     public var protectedDataChanges: ProtectedDataChanges { ProtectedDataChanges(keys.connection) }
 
     /// The notification that ``postAvailability(to:)`` posts before files of the classes A and B stop opening.

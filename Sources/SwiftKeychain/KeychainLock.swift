@@ -87,9 +87,11 @@ public struct KeychainLock: Sendable {
     /// miss nothing, begin the stream first and read ``state`` then. The end of an idle limit is noticed within a
     /// second.
     ///
-    /// Each read of this property begins a stream, which costs one thread for as long as it is in use. The stream ends
-    /// when the keychain cannot be looked at any more, and at once if it never could be: ``state`` then throws the
-    /// reason. A program that needs notice *before* a lock uses `ProtectedFiles.protectedDataChanges` of the module
+    /// A keychain that cannot be looked at, such as one whose daemon has ended, is told as `.locked`, and the stream goes on
+    /// when it is back. In between ``state`` throws the reason.
+    ///
+    /// Each read of this property begins a stream, which costs one thread for as long as it is in use. It ends with the task
+    /// that reads it. A program that needs notice *before* a lock uses `ProtectedFiles.protectedDataChanges` of the module
     /// `DataProtection`.
     public var changes: AsyncStream<State> { connection.lockChanges(as: State.init) }
 

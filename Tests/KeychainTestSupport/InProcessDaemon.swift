@@ -1,21 +1,21 @@
 internal import CKeychainLinux
-internal import Foundation
+package import Foundation
 internal import KeychainBus
-internal import KeychainClient
+package import KeychainClient
 internal import KeychainDaemon
-internal import KeychainModel
+package import KeychainModel
 import KeychainSystem
 internal import Logging
 internal import SwiftKeychain
 
 /// A daemon's server in this process, with a way to it over its socket.
-final class InProcessDaemon: Sendable {
-    let carrier: SocketCarrier
+package final class InProcessDaemon: Sendable {
+    package let carrier: SocketCarrier
     private let server: SocketServer
     private let store: ServedStore
 
     /// - Parameter directory: Where its socket is.
-    init(_ engine: any ChangeSource, in directory: URL) throws {
+    package init(_ engine: any ChangeSource, in directory: URL) throws {
         let path = directory.appendingPathComponent("socket").path
         var listener: Int32 = -1
         let failure = ckeychain_listen(path, &listener)
@@ -30,7 +30,7 @@ final class InProcessDaemon: Sendable {
         carrier = SocketCarrier(socketPath: path)
     }
 
-    func stop() {
+    package func stop() {
         server.stop()
         store.close()
     }

@@ -42,6 +42,8 @@ final class FakeEngine: RequestHandler, @unchecked Sendable {  // everything is 
         }
     }
 
+    func recover() { change { _ in failure = nil } }
+
     func verifyBiometry(
         for _: Caller, _: Cancellation, hint _: (BiometryHint) -> Void
     ) throws(BiometryFailure) -> BiometryTicket { throw .notAvailable("a lock alone") }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import KeychainEngine
 import KeychainModel
 import KeychainSystem
 import KeychainTestSupport
@@ -72,6 +73,34 @@ import Testing
             isHandedOver.withLock { $0 = true }
             #expect(try connection.ask(.delete(ItemQuery(.genericPassword))) == 1)
         }
+    }
+
+    @Test("A program that follows changes is told of those at the new host", .timeLimit(.minutes(5)))
+    func changes() async throws {
+        let directory = try makeTemporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let configuration = configuration(directory)
+        let location = try StoreLocation(configuration)
+        let isHandedOver = Mutex(false)
+        let connection = Connection(configuration) { () throws(KeychainError) in
+            isHandedOver.withLock { $0 }
+                ? .daemon(DaemonAddress(path: directory.appendingPathComponent("socket").path, owners: [geteuid()]))
+                : .embedded(location)
+        }
+        let keychain = Keychain(service: "service").connected(connection)
+        try await keychain.set("x", for: "there")
+        var changes = keychain.changes.makeAsyncIterator()
+        try location.giveToUserDaemon()
+        var owned = EngineConfiguration.test(in: directory, clock: SystemClock())
+        owned.host = .user
+        let engine = try Engine(owned)
+        defer { engine.withdrawKeys() }
+        let daemon = try InProcessDaemon(engine, in: directory)
+        defer { daemon.stop() }
+        isHandedOver.withLock { $0 = true }
+        let other = Connection(engine: daemon.carrier, caller: Caller(groups: ["G"]))
+        try await Keychain(service: "service").connected(other).set("x", for: "new")
+        #expect(try await changes.next() == .init(kind: .added, key: "new"))
     }
 
     @Test("One whose code says where the keychain is gets an error, and nothing is done behind its back")

@@ -352,16 +352,19 @@ import Testing
         #expect(try await eventually { engine == nil })
     }
 
-    @Test("A stream ends when the keychain cannot be looked at any more, and at once if it never could")
+    @Test("A keychain that cannot be looked at counts as locked, and the stream goes on when it is back")
     func failingKeychain() async throws {
         let (engine, stream) = withFake { ($0, $1.changes) }
         var changes = stream.makeAsyncIterator()
         engine.fail(with: KeychainError(.notAvailable, message: "gone"))
-        #expect(await changes.next() == nil)
+        #expect(await changes.next() == .locked)
         let late = Connection.$override.withValue(Connection(engine: engine, caller: Caller(groups: ["G"]))) {
             KeychainLock().changes
         }
         var lateChanges = late.makeAsyncIterator()
-        #expect(await lateChanges.next() == nil)
+        #expect(await lateChanges.next() == .locked)
+        engine.recover()
+        #expect(await changes.next() == .unlocked)
+        #expect(await lateChanges.next() == .unlocked)
     }
 }

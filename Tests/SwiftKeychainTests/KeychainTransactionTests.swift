@@ -4,6 +4,7 @@ import KeychainEngine
 import KeychainModel
 import KeychainTestSupport
 import SwiftKeychain
+import Synchronization
 import Testing
 
 @Suite("Several programs and several changes") struct KeychainTransactionTests {
@@ -260,11 +261,11 @@ import Testing
             var changes = keychain.changes.makeAsyncIterator()
             try await Keychain(service: "other").set("x", for: "k")
             try await keychain.set("x", for: "k")
-            #expect(await changes.next() == .init(kind: .added, key: "k"))
+            #expect(try await changes.next() == .init(kind: .added, key: "k"))
             try await keychain.set("y", for: "k")
-            #expect(await changes.next() == .init(kind: .changed, key: "k"))
+            #expect(try await changes.next() == .init(kind: .changed, key: "k"))
             try await keychain.remove("there")
-            #expect(await changes.next() == .init(kind: .removed, key: "there"))
+            #expect(try await changes.next() == .init(kind: .removed, key: "there"))
         }
     }
 
@@ -280,7 +281,7 @@ import Testing
             try test.lock(.now)
             try await keychain.remove("there")
             try test.unlock("1234")
-            #expect(await changes.next() == .init(kind: .removed, key: "there"))
+            #expect(try await changes.next() == .init(kind: .removed, key: "there"))
         }
     }
 
@@ -290,7 +291,71 @@ import Testing
             let other = Connection(engine: try Engine(test.configuration), caller: Caller(groups: ["G1"]))
             var changes = Self.keychain.changes.makeAsyncIterator()
             try await Self.keychain.connected(other).set("x", for: "k")
-            #expect(await changes.next() == .init(kind: .added, key: "k"))
+            #expect(try await changes.next() == .init(kind: .added, key: "k"))
+        }
+    }
+
+    @Test("What changes while the daemon is away is told when it is back", .timeLimit(.minutes(5)))
+    func changesAcrossARestart() async throws {
+        let directory = try makeTemporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        // Not a daemon's own store: a second engine opens it while the first one is still there.
+        let configuration = EngineConfiguration.test(in: directory)
+        let caller = Caller(groups: ["G"])
+        let first = try Engine(configuration)
+        defer { first.withdrawKeys() }
+        let daemon = try InProcessDaemon(first, in: directory)
+        let keychain = Self.keychain.connected(Connection(engine: daemon.carrier, caller: caller))
+        for key in ["changed", "removed", "same"] { try await keychain.set("x", for: key) }
+        var changes = keychain.changes.makeAsyncIterator()
+        daemon.stop()
+        let second = try Engine(configuration)
+        let meanwhile = Self.keychain.connected(Connection(engine: second, caller: caller))
+        try await meanwhile.set("y", for: "changed")
+        try await meanwhile.remove("removed")
+        try await meanwhile.set("x", for: "added")
+        try FileManager.default.removeItem(at: directory.appendingPathComponent("socket"))
+        let successor = try InProcessDaemon(second, in: directory)
+        defer { successor.stop() }
+        var told: Set<Keychain.Change> = []
+        for _ in 0..<3 { if let change = try await changes.next() { told.insert(change) } }
+        #expect(
+            told == [
+                .init(kind: .changed, key: "changed"), .init(kind: .removed, key: "removed"),
+                .init(kind: .added, key: "added"),
+            ])
+        try await keychain.set("x", for: "later")
+        #expect(try await changes.next() == .init(kind: .added, key: "later"))
+    }
+
+    @Test("Changes of a keychain that does not come back end with the error")
+    func changesOfALostKeychain() async throws {
+        try await withKeychain { test in
+            let away = AwayHandler(test.engine)
+            let keychain = Self.keychain.connected(Connection(engine: away, caller: Caller(groups: ["G1"])))
+            var changes = keychain.changes(pause: .zero).makeAsyncIterator()
+            away.leave()
+            // The listener notices with the next change.
+            try await Self.keychain.set("x", for: "k")
+            var error = await #expect(throws: KeychainError.self) { try await changes.next() }
+            #expect(error?.message == "away")
+            #expect(away.looks == 60)
+            #expect(try await changes.next() == nil)
+            var late = keychain.changes(pause: .zero).makeAsyncIterator()
+            error = await #expect(throws: KeychainError.self) { try await late.next() }
+            #expect(error?.message == "away")
+            #expect(away.looks == 61, "it never could be looked at")
+        }
+    }
+
+    @Test("Changes of a group that is not held end with the error", arguments: KeychainHost.carriers)
+    func changesOfAForeignGroup(_ host: KeychainHost) async throws {
+        try await withKeychain(host) { _ in
+            var changes = Keychain(service: "service", accessGroup: "G9").changes.makeAsyncIterator()
+            let error = await #expect(throws: KeychainError.self) { try await changes.next() }
+            #expect(error?.code == .missingEntitlement)
+            let next = try await changes.next()
+            #expect(next == nil)
         }
     }
 
@@ -353,4 +418,53 @@ import Testing
             #expect(try await Keychain(service: "new").removeAll() == 2)
         }
     }
+}
+
+/// An engine that is not there any more from some moment on.
+private final class AwayHandler: RequestHandler {
+    private let engine: any RequestHandler
+    private let state = Mutex((isAway: false, looks: 0))
+
+    init(_ engine: any RequestHandler) { self.engine = engine }
+
+    /// How often it was asked in vain.
+    var looks: Int { state.withLock { $0.looks } }
+
+    func leave() { state.withLock { $0.isAway = true } }
+
+    private func requireThere() throws(KeychainError) {
+        let isAway = state.withLock { state in
+            if state.isAway { state.looks += 1 }
+            return state.isAway
+        }
+        if isAway { throw KeychainError(.notAvailable, message: "away") }
+    }
+
+    func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
+        try requireThere()
+        return try engine.handle(request, from: caller)
+    }
+
+    func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
+        try requireThere()
+        return try engine.waitForLockChange(since: epoch, timeout: timeout)
+    }
+
+    func verifyBiometry(
+        for caller: Caller, _ cancellation: Cancellation, hint: (BiometryHint) -> Void
+    ) throws(BiometryFailure) -> BiometryTicket {
+        try engine.verifyBiometry(for: caller, cancellation, hint: hint)
+    }
+
+    func listenForLocks() throws(KeychainError) -> any LockListener {
+        try requireThere()
+        return try engine.listenForLocks()
+    }
+
+    func listenForChanges(as caller: Caller) throws(KeychainError) -> any ChangeListener {
+        try requireThere()
+        return try engine.listenForChanges(as: caller)
+    }
+
+    func prepareForExit() {}
 }

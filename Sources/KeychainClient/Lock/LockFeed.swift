@@ -15,52 +15,36 @@ package final class LockFeed: Sendable {
 
     /// Tells each change of the state that happens from now on.
     ///
-    /// - Parameter tell: Called on the thread. If the state cannot be found out, as when a daemon has ended, it is told
-    ///   `.locked`, and it is looked again every second.
+    /// - Parameter tell: Called on the thread. While the state cannot be found out, as when a daemon has ended, it is told
+    ///   `.locked` with each look, every second.
     package convenience init(_ connection: Connection, _ tell: @escaping @Sendable (LockState) -> Void) {
         self.init()
-        let make = { @Sendable () throws(KeychainError) in try LockStateFollower(connection) }
-        start(try? make(), make, tell) {
-            // A program that asks the keychain for anything is told why.
-            tell(.locked)
-            return true
-        }
+        start(LockStateFollower(connection, tellsEachLoss: true), tell)
     }
 
-    /// A stream of what happens from now on. A stream of states has no place for an error: it ends, and asking for the
-    /// state gives the reason.
+    /// A stream of what happens from now on. It ends when the follower does not go on.
     ///
-    /// - Parameter make: Makes what follows: nothing that happens after that is missed.
+    /// - Parameter pause: How long after a look that failed comes the next one.
     package static func stream<Follower: LockFollower, Event>(
-        by make: @escaping @Sendable () throws(KeychainError) -> Follower,
+        by follower: Follower, pause: Duration = .lockFeedPause,
         as event: @escaping @Sendable (Follower.Event) -> Event
     ) -> AsyncStream<Event> {
         let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
         let feed = LockFeed()
         continuation.onTermination = { _ in feed.end() }
-        do throws(KeychainError) {
-            // Here and not in the thread: a change right after this call must not be missed.
-            let follower = try make()
-            feed.start(follower, make, { continuation.yield(event($0)) }, whenLost: { false }) { continuation.finish() }
-        } catch {
-            continuation.finish()
-        }
+        feed.start(follower, pause: pause, { continuation.yield(event($0)) }) { continuation.finish() }
         return stream
     }
 
     /// Nothing is told from now on, but for a call that is under way. The thread ends within a second.
     package func end() { isOver.store(true, ordering: .relaxed) }
 
-    /// - Parameters:
-    ///   - first: nil: the first one could not be made.
-    ///   - whenLost: Returns whether to look again.
     private func start<Follower: LockFollower>(
-        _ first: Follower?, _ make: @escaping @Sendable () throws(KeychainError) -> Follower,
-        _ tell: @escaping @Sendable (Follower.Event) -> Void, whenLost: @escaping @Sendable () -> Bool,
+        _ follower: Follower, pause: Duration = .lockFeedPause, _ tell: @escaping @Sendable (Follower.Event) -> Void,
         whenOver: @escaping @Sendable () -> Void = {}
     ) {
         let thread = Thread { [self] in
-            run(first, make, tell, whenLost)
+            run(follower, pause, tell)
             whenOver()
         }
         thread.name = "keychain lock"
@@ -68,33 +52,33 @@ package final class LockFeed: Sendable {
     }
 
     private func run<Follower: LockFollower>(
-        _ first: Follower?, _ make: () throws(KeychainError) -> Follower, _ tell: (Follower.Event) -> Void,
-        _ whenLost: () -> Bool
+        _ follower: Follower, _ pause: Duration, _ tell: (Follower.Event) -> Void
     ) {
-        var follower = first
+        defer { follower.end() }
+        func tellUnlessOver(_ event: Follower.Event) { if !isOver.load(ordering: .relaxed) { tell(event) } }
         while !isOver.load(ordering: .relaxed) {
             do throws(KeychainError) {
-                let present: Follower
-                if let follower { present = follower } else { present = try make() }
-                follower = present
-                try present.look { if !isOver.load(ordering: .relaxed) { tell($0) } }
+                try follower.look(tellUnlessOver)
             } catch {
-                follower?.end()
-                follower = nil
-                guard whenLost() else { return }
-                sleep(1)
+                guard follower.goesOn(after: error, tellUnlessOver) else { return }
+                Thread.sleep(forTimeInterval: pause / .seconds(1))
             }
         }
-        follower?.end()
     }
 }
 
-/// Follows a keychain's lock. Belongs to one thread, which it may block.
+/// Follows a keychain's lock, or its items. It is made on the thread of the program that wants to know, so that nothing is
+/// missed that happens after that. Then it belongs to one thread, which it may block.
 package protocol LockFollower: AnyObject, Sendable {
     associatedtype Event: Sendable
 
     /// Waits for a moment, and tells what has happened.
     func look(_ tell: (Event) -> Void) throws(KeychainError)
+
+    /// The keychain could not be looked at. Tells what that means.
+    ///
+    /// - Returns: Whether to look again.
+    func goesOn(after error: KeychainError, _ tell: (Event) -> Void) -> Bool
 
     /// Nothing will be told any more.
     func end()
@@ -105,17 +89,21 @@ extension Duration {
     package static let lockFeedPause = Duration.seconds(1)
 }
 
-/// Tells each change of the state when it has happened.
+/// Tells each change of the state when it has happened. A keychain that cannot be looked at counts as locked.
 final class LockStateFollower: LockFollower, @unchecked Sendable {  // one thread has it
     private let connection: Connection
+    private let tellsEachLoss: Bool
     private var epoch: UInt64
-    private var state: LockState
+    /// nil: it could not be looked at from the beginning.
+    private var state: LockState?
 
-    init(_ connection: Connection) throws(KeychainError) {
-        let status = try connection.lockStatus()
+    /// - Parameter tellsEachLoss: Tells `.locked` with each look that fails, and not only with the first one.
+    init(_ connection: Connection, tellsEachLoss: Bool = false) {
+        let status = try? connection.lockStatus()
         self.connection = connection
-        epoch = status.epoch
-        state = status.state
+        self.tellsEachLoss = tellsEachLoss
+        epoch = status?.epoch ?? 0
+        state = status?.state
     }
 
     func look(_ tell: (LockState) -> Void) throws(KeychainError) {
@@ -125,6 +113,13 @@ final class LockStateFollower: LockFollower, @unchecked Sendable {  // one threa
         if present == state { return }
         state = present
         tell(present)
+    }
+
+    func goesOn(after _: KeychainError, _ tell: (LockState) -> Void) -> Bool {
+        // A program that asks the keychain for anything is told why.
+        if tellsEachLoss || state != .locked { tell(.locked) }
+        state = .locked
+        return true
     }
 
     func end() {}

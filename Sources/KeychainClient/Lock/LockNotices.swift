@@ -32,11 +32,14 @@ final class LockNoticeFollower: LockFollower, @unchecked Sendable {  // one thre
     private var epoch: UInt64
     private var told: Told
 
-    init(_ connection: Connection) throws(KeychainError) {
+    init(_ connection: Connection) {
         self.connection = connection
         // Before it looks: a lock after that waits.
         listener = Self.listener(connection)
-        let status = try connection.lockStatus()
+        guard let status = try? connection.lockStatus() else {
+            (epoch, told) = (0, .unavailable)
+            return
+        }
         // What was announced already is told at once.
         epoch = status.isLocking ? status.epoch &- 1 : status.epoch
         told = status.state == .unlocked ? .available : .unavailable
@@ -73,6 +76,14 @@ final class LockNoticeFollower: LockFollower, @unchecked Sendable {  // one thre
         }
     }
 
+    /// Files do not open while the keychain cannot be looked at.
+    func goesOn(after _: KeychainError, _ tell: (LockEvent) -> Void) -> Bool {
+        end()
+        if told != .unavailable { tell(.didLock) }
+        told = .unavailable
+        return true
+    }
+
     private func nextEpoch() throws(KeychainError) -> UInt64 {
         if let listener {
             do throws(KeychainError) {
@@ -107,15 +118,15 @@ final class LockNoticeFollower: LockFollower, @unchecked Sendable {  // one thre
 
 extension Connection {
     /// Each lock and unlock from now on, with a notice before each lock that gives one. As long as somebody has the stream,
-    /// such a lock waits for it.
+    /// such a lock waits for it. A keychain that cannot be looked at counts as locked.
     package var lockEvents: AsyncStream<LockEvent> {
-        LockFeed.stream(by: { [self] () throws(KeychainError) in try LockNoticeFollower(self) }, as: { $0 })
+        LockFeed.stream(by: LockNoticeFollower(self), as: { $0 })
     }
 
     /// Each change of the lock's state from now on.
     ///
     /// - Parameter event: The caller's own word for a state.
     package func lockChanges<Event>(as event: @escaping @Sendable (LockState) -> Event) -> AsyncStream<Event> {
-        LockFeed.stream(by: { [self] () throws(KeychainError) in try LockStateFollower(self) }, as: event)
+        LockFeed.stream(by: LockStateFollower(self), as: event)
     }
 }

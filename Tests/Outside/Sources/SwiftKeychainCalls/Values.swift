@@ -160,11 +160,18 @@ func changesAreTold() async throws {
     let keychain = Keychain(service: "com.example.changes")
     var changes = keychain.changes.makeAsyncIterator()
     try await keychain.set("x", for: "k")
-    let change = await changes.next()
+    let change = try await changes.next()
     tell(
         "A change is told",
         change == Keychain.Change(kind: .added, key: "k") && change?.kind == .added && change?.key == "k")
     try await keychain.remove("k")
-    let removal = await changes.next()
+    let removal = try await changes.next()
     tell("So is a removal", removal?.kind == .removed)
+    let foreign: Keychain.Changes = Keychain(service: "x", accessGroup: "com.example.foreign").changes
+    do throws(KeychainError) {
+        for try await _ in foreign {}
+        tell("A group that is not held is an error", false)
+    } catch {
+        tell("A group that is not held is an error", error.code == .missingEntitlement)
+    }
 }
