@@ -7,7 +7,7 @@ package import KeychainModel
 /// | ``complete`` | while unlocked | while unlocked |
 /// | ``completeUnlessOpen`` | while unlocked | always |
 /// | ``completeUntilFirstUserAuthentication`` | from the first unlock on | from the first unlock on |
-/// | ``none`` | always | always |
+/// | ``always`` | always | always |
 ///
 /// "From the first unlock on" lasts until the system restarts. With a daemon it lasts until the daemon ends.
 ///
@@ -39,7 +39,7 @@ public enum FileProtection: String, Sendable, Hashable, CaseIterable {
     /// Class D, `NSFileProtectionNone`: the file is encrypted under the device key alone, as on Apple's systems.
     ///
     /// A person who has the disk with the device key reads the file without a passcode.
-    case none
+    case always = "none"
 }
 
 extension FileProtection {
@@ -49,7 +49,7 @@ extension FileProtection {
             case .complete: .complete
             case .completeUnlessOpen: .completeUnlessOpen
             case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
-            case .none: .none
+            case .always: .always
             }
     }
 
@@ -58,7 +58,7 @@ extension FileProtection {
         case .complete: .complete
         case .completeUnlessOpen: .completeUnlessOpen
         case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
-        case .none: .none
+        case .always: .always
         }
     }
 }

@@ -5,13 +5,15 @@ internal import KeychainModel
 internal import KeychainSystem
 
 extension ProtectedFiles {
-    /// Encrypts a plain file in its place. The file keeps its mode, owner, times and extended attributes.
+    /// Encrypts a plain file in its place, or gives a protected one the class. The file keeps its mode, owner, times and
+    /// extended attributes.
     ///
     /// ```swift
     /// for url in drafts { try files.protect(url, as: .complete) }
     /// ```
     ///
-    /// At any moment either the plain file or the protected one is there, whole. The call needs space for both.
+    /// A protected file of another class gets the class as by ``setProtection(_:of:)``, and without a class it stays as it
+    /// is. A plain file is encrypted. At any moment either the plain file or the protected one is there, whole. The call needs space for both.
     ///
     /// The blocks that the plain file had on the disk are given back and *not* overwritten, and backups and snapshots
     /// keep the plain content. Content that must never be on the disk in clear has to be written by
@@ -24,8 +26,8 @@ extension ProtectedFiles {
     /// - Parameters:
     ///   - url: The file. A link is followed.
     ///   - protection: The class. `nil` has the meaning that it has in ``write(_:to:protection:options:)``.
-    ///   - progress: Called after each part, on this thread.
-    /// - Returns: false if the file was protected already. Its class was not changed then.
+    ///   - progress: Called after each part of a plain file, on this thread.
+    /// - Returns: Whether the file was a plain one. It is protected, and of the class, in either case.
     /// - Throws: `.unsupportedFile` for a file with several names (hard links), whose other names would keep the plain
     ///   content, and for a file of a user that this one cannot give files to. `.locked` if no file of the class can be
     ///   made now. `.changedMeanwhile` if another program has the file open for writing, or opens it for writing
@@ -34,9 +36,12 @@ extension ProtectedFiles {
     public func protect(
         _ url: URL, as protection: FileProtection? = nil, progress: (Progress) -> Void = { _ in }
     ) throws(DataProtectionError) -> Bool {
-        guard let conversion = try protecting(url, as: protection, progress) else { return false }
-        try conversion.publish()
-        return true
+        if let conversion = try protecting(url, as: protection, progress) {
+            try conversion.publish()
+            return true
+        }
+        if let protection, try self.protection(of: url) != protection { try setProtection(protection, of: url) }
+        return false
     }
 
     /// Encrypts a plain file beside its place.

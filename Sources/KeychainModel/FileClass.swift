@@ -9,7 +9,7 @@ package enum FileClass: UInt8, Sendable, CaseIterable, Hashable {
     /// C: from the first unlock on.
     case completeUntilFirstUserAuthentication = 3
     /// D: always.
-    case none = 4
+    case always = 4
 
     /// Whether a file of it is within reach for less of the time.
     package func isStronger(than other: FileClass) -> Bool { rawValue < other.rawValue }

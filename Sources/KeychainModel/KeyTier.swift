@@ -27,7 +27,7 @@ extension FileClass {
         switch self {
         case .complete, .completeUnlessOpen: .whenUnlocked
         case .completeUntilFirstUserAuthentication: .afterFirstUnlock
-        case .none: .always
+        case .always: .always
         }
     }
 }

@@ -60,7 +60,7 @@ extension Protection: WireTerm {
 
 extension FileClass: WireTerm {
     static let termName = "file class"
-    static let terms: [Self] = [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication, .none]
+    static let terms: [Self] = [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication, .always]
 }
 
 extension ItemQuery.Synchronizable: WireTerm {

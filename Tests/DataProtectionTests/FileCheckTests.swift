@@ -291,12 +291,12 @@ import Testing
     func classChange() throws {
         try withFile(300) { file throws in
             try file.stored.write(to: file.url)
-            try file.files.setProtection(.none, of: file.url)
+            try file.files.setProtection(.always, of: file.url)
             var bytes = try Data(contentsOf: file.url)
             bytes.replaceSubrange(2048..<2560, with: file.stored[2048..<2560])
             let check = try file.examine(bytes)
             #expect(check.findings.map(\.kind) == [.classChange])
-            #expect(check.isIntact && check.protection == FileProtection.none)
+            #expect(check.isIntact && check.protection == .always)
         }
     }
 
@@ -312,11 +312,11 @@ import Testing
             #expect(try files.check(url).findings.isEmpty)
             // The first of the two headers is on the disk, and the second is not written.
             disk.fail(at: 2, .killed)
-            #expect(throws: DataProtectionError.self) { try handle.setProtection(.none) }
+            #expect(throws: DataProtectionError.self) { try handle.setProtection(.always) }
             disk.fail(at: nil)
             let check = try files.check(url)
             #expect(check.findings.map(\.kind) == [.classChange])
-            #expect(check.isIntact && check.protection == FileProtection.none)
+            #expect(check.isIntact && check.protection == .always)
         }
     }
 
@@ -334,7 +334,7 @@ import Testing
             for state in ["locked", "never unlocked"] {
                 if state == "locked" { try keychain.lock(.now) } else { keychain.restart() }
                 let isOpen =
-                    protection == FileProtection.none
+                    protection == .always
                     || state == "locked" && protection == .completeUntilFirstUserAuthentication
                 for bytes in [stored, stored.flipping(5000)] {
                     if isOpen {

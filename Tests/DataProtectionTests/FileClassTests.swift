@@ -55,10 +55,10 @@ import Testing
             #expect(try files.protection(of: deep) == .complete)
             try files.write(bytes, to: url)
             #expect(try files.protection(of: url) == .complete)
-            try files.setProtection(.none, of: deep.deletingLastPathComponent())
-            #expect(try files.protection(of: deep) == FileProtection.none)
+            try files.setProtection(.always, of: deep.deletingLastPathComponent())
+            #expect(try files.protection(of: deep) == .always)
             // Relative to the present directory it is the same.
-            #expect(try files.inheritedProtection(deep.path + "/../mkdir") == FileProtection.none)
+            #expect(try files.inheritedProtection(deep.path + "/../mkdir") == .always)
             try files.removeProtection(ofDirectory: top)
             try files.removeProtection(ofDirectory: deep.deletingLastPathComponent())
             #expect(try files.protection(of: deep) == nil)
@@ -91,12 +91,44 @@ import Testing
         }
     }
 
+    @Test(
+        "Protecting gives the class that it names, also to a file that is protected", arguments: FileProtection.allCases
+    )
+    func protectAs(_ former: FileProtection) throws {
+        try withProtectedFiles { files, directory throws in
+            let url = directory.appendingPathComponent("file")
+            for protection in FileProtection.allCases {
+                try files.write(bytes, to: url, protection: former)
+                #expect(try !files.protect(url), "without a class it keeps its own")
+                #expect(try files.protection(of: url) == former)
+                #expect(try !files.protect(url, as: protection), "it was no plain file")
+                #expect(try files.protection(of: url) == protection)
+                #expect(try files.read(from: url) == bytes)
+            }
+        }
+    }
+
+    @Test("A class that cannot be given is an error, and the file keeps its own")
+    func protectWhileLocked() throws {
+        try withKeychain { keychain in
+            let files = ProtectedFiles(connection: Connection(engine: keychain.handler, caller: Caller(groups: ["G"])))
+            try keychain.setPasscode("1234")
+            let url = keychain.directory.appendingPathComponent("file")
+            try files.write(bytes, to: url, protection: .completeUntilFirstUserAuthentication)
+            let before = try Data(contentsOf: url)
+            try keychain.lock(.now)
+            #expect(code { try files.protect(url, as: .complete) } == .locked)
+            #expect(try Data(contentsOf: url) == before)
+            #expect(try !files.protect(url, as: .completeUntilFirstUserAuthentication), "it has the class")
+        }
+    }
+
     @Test("A change of class touches no content, and no older wrapping of the key stays")
     func change() throws {
         try withProtectedFiles { files, directory throws in
             let url = directory.appendingPathComponent("file")
-            try files.write(bytes, to: url, protection: FileProtection.none)
-            for protection in [FileProtection.complete, .completeUnlessOpen, .completeUnlessOpen, .none, .complete] {
+            try files.write(bytes, to: url, protection: .always)
+            for protection in [FileProtection.complete, .completeUnlessOpen, .completeUnlessOpen, .always, .complete] {
                 let before = try Data(contentsOf: url)
                 let wrapped = try FileHeader.newest(in: before.prefix(4096)).claimed.key.wrappedKey
                 try files.setProtection(protection, of: url)
@@ -142,8 +174,8 @@ import Testing
             let new = directory.appendingPathComponent("new")
             try files.write(bytes, to: new)
             #expect(try files.protection(of: new) == .complete)
-            try files.write(bytes, to: new, protection: FileProtection.none)
-            #expect(try files.protection(of: new) == FileProtection.none, "what is said comes first")
+            try files.write(bytes, to: new, protection: .always)
+            #expect(try files.protection(of: new) == .always, "what is said comes first")
             try files.write(bytes, to: url)
             #expect(try files.protection(of: url) == .completeUntilFirstUserAuthentication, "it keeps what it has")
             try files.removeProtection(ofDirectory: directory)

@@ -19,7 +19,7 @@ import Testing
     /// Whether the key of a class is within reach.
     private static func isOpen(_ protection: FileProtection, _ state: State, isNew: Bool = false) -> Bool {
         switch (protection, state) {
-        case (_, .unlocked), (.none, _), (.completeUntilFirstUserAuthentication, .locked): true
+        case (_, .unlocked), (.always, _), (.completeUntilFirstUserAuthentication, .locked): true
         case (.completeUnlessOpen, _): isNew
         default: false
         }

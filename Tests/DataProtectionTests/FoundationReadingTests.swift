@@ -195,7 +195,7 @@ import Testing
 
             for (option, protection) in FoundationWritingTests.classes {
                 let url = directory.appendingPathComponent(protection.rawValue)
-                let opens = [.none, .completeUntilFirstUserAuthentication].contains(protection)
+                let opens = [.always, .completeUntilFirstUserAuthentication].contains(protection)
                 #expect(failure { _ = try FoundationFiles.data(contentsOf: url, options: []) } == (opens ? nil : 257))
                 #expect(
                     failure { _ = try FoundationFiles.string(contentsOf: url, encoding: .utf8) } == (opens ? nil : 257))

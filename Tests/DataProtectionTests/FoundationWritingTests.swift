@@ -6,7 +6,7 @@ import Testing
 /// What the members that the plugin generates call, where something is written.
 @Suite struct FoundationWritingTests {
     static let classes: [(Data.WritingOptions, FileProtection)] = [
-        (.noFileProtection, .none), (.completeFileProtection, .complete),
+        (.noFileProtection, .always), (.completeFileProtection, .complete),
         (.completeFileProtectionUnlessOpen, .completeUnlessOpen),
         (.completeFileProtectionUntilFirstUserAuthentication, .completeUntilFirstUserAuthentication),
     ]

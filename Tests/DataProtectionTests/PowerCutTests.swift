@@ -26,12 +26,12 @@ import Testing
 
     private static let pasts: [[FileOperation]] = [
         // Written whole: the first change says so in the header.
-        [.replace(count: 50_000, .none, seed: 1)],
+        [.replace(count: 50_000, .always, seed: 1)],
         // On the disk.
-        [.replace(count: 50_000, .none, seed: 1), .write(0, at: 9000, count: 100, seed: 2), .sync(0)],
+        [.replace(count: 50_000, .always, seed: 1), .write(0, at: 9000, count: 100, seed: 2), .sync(0)],
         // Twice on the disk, with more behind it: the older header has pages that are used again.
         [
-            .replace(count: 50_000, .none, seed: 1), .write(0, at: 9000, count: 100, seed: 2), .sync(0),
+            .replace(count: 50_000, .always, seed: 1), .write(0, at: 9000, count: 100, seed: 2), .sync(0),
             .write(0, at: 100, count: 20_000, seed: 3), .sync(0), .write(0, at: 0, count: 30_000, seed: 4),
             .truncate(0, to: 300_000), .write(0, at: 290_000, count: 9000, seed: 5),
         ],
@@ -74,7 +74,7 @@ import Testing
     private static let deaths: [(past: [FileOperation], work: FileOperation)] = [
         ([], .setProtection(0, .complete)),
         ([.truncate(0, to: 9000)], .sync(0)),
-        ([.replace(count: 50_000, .none, seed: 4)], .write(0, at: 0, count: 1000, seed: 5)),
+        ([.replace(count: 50_000, .always, seed: 4)], .write(0, at: 0, count: 1000, seed: 5)),
     ]
 
     @Test("After a program that died in the midst of it, another one goes on, and the power fails")
@@ -86,7 +86,7 @@ import Testing
                     for _ in 0..<12 {
                         let sequence: [FileOperation] =
                             [
-                                .replace(count: 50_000, .none, seed: 1),
+                                .replace(count: 50_000, .always, seed: 1),
                                 .write(0, at: 0, count: 30_000, seed: 2), .sync(0),
                                 .write(0, at: 0, count: 30_000, seed: 3), .sync(0),
                                 .write(0, at: 0, count: 30_000, seed: 4), .sync(0),
@@ -126,8 +126,8 @@ import Testing
         for seed in 0..<Effort.seeds(6, full: 20) {
             try replay(
                 [
-                    .kill(.replace(count: 3360, .none, seed: 1), call: 4),
-                    .powerCut(.setProtection(1, .none), call: 1, seed: seed),
+                    .kill(.replace(count: 3360, .always, seed: 1), call: 4),
+                    .powerCut(.setProtection(1, .always), call: 1, seed: seed),
                 ], chunkBits: 12)
         }
     }
@@ -165,7 +165,7 @@ import Testing
         for seed in 0..<Effort.seeds(15, full: 100) {
             try replay(
                 [
-                    .replace(count: 50_000, .none, seed: 1),
+                    .replace(count: 50_000, .always, seed: 1),
                     .write(0, at: 0, count: 30_000, seed: 2), .sync(0),
                     .write(0, at: 0, count: 30_000, seed: 3), .sync(0),
                     .powerCut(.write(0, at: 0, count: 30_000, seed: 4), call: 8, seed: seed),

@@ -195,11 +195,11 @@ import Testing
             // An old header does not come back while a newer one is there.
             let former = file.stored.prefix(FileFormat.slotByteCount)
             try file.stored.write(to: file.url)
-            try file.files.setProtection(.none, of: file.url)
+            try file.files.setProtection(.always, of: file.url)
             var changed = try Data(contentsOf: file.url)
             changed.replaceSubrange(0..<former.count, with: former)
             try changed.write(to: file.url)
-            #expect(try file.files.protection(of: file.url) == FileProtection.none)
+            #expect(try file.files.protection(of: file.url) == .always)
             #expect(try file.files.read(from: file.url) == file.content)
         }
     }
@@ -280,7 +280,9 @@ import Testing
         try withFile(300) { file throws in
             let bytes = difference < 0 ? file.stored.dropLast() : file.stored + Data(count: 1)
             try bytes.write(to: file.url)
-            let error = #expect(throws: DataProtectionError.self) { try file.files.setProtection(.none, of: file.url) }
+            let error = #expect(throws: DataProtectionError.self) {
+                try file.files.setProtection(.always, of: file.url)
+            }
             #expect(error?.code == (difference < 0 ? .truncated : .tampered))
             #expect(try Data(contentsOf: file.url) == bytes)
         }

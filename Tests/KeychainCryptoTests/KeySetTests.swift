@@ -29,7 +29,7 @@ import Testing
             #expect(!set.contains(name, generation: 8))
             #expect(set.data(name, generation: 8) == nil)
         }
-        #expect(!set.contains(.file(.none), generation: 7))
+        #expect(!set.contains(.file(.always), generation: 7))
     }
 
     @Test("A set without keys is sealed and opened like any other")
@@ -69,25 +69,25 @@ import Testing
     func tooMany() throws {
         let set = try KeySet()
         for generation in 1...27 as ClosedRange<UInt32> {
-            try set.add(.file(.none), generation: generation) { $0.copyBytes(from: Data(repeating: 3, count: 32)) }
+            try set.add(.file(.always), generation: generation) { $0.copyBytes(from: Data(repeating: 3, count: 32)) }
         }
-        let error = #expect(throws: KeychainError.self) { try set.add(.file(.none), generation: 28) { _ in } }
+        let error = #expect(throws: KeychainError.self) { try set.add(.file(.always), generation: 28) { _ in } }
         #expect(error?.code == .internalFailure)
         #expect(set.names.map(\.generation) == Array(1...27))
-        #expect(set.data(.file(.none), generation: 27) == Data(repeating: 3, count: 32))
+        #expect(set.data(.file(.always), generation: 27) == Data(repeating: 3, count: 32))
     }
 
     @Test("A key that could not be made is not added, and the next one takes its place")
     func failure() throws {
         let set = try KeySet.repeating([.file(.complete)])
         #expect(throws: KeychainError.self) {
-            try set.add(.file(.none), generation: 1) { target throws(KeychainError) in
+            try set.add(.file(.always), generation: 1) { target throws(KeychainError) in
                 target[0] = 0x41
                 throw KeychainError(.internalFailure, message: "no random bytes")
             }
         }
         #expect(set.names.map(\.name) == [.file(.complete)])
-        #expect(set.data(.file(.none)) == nil)
+        #expect(set.data(.file(.always)) == nil)
         try set.add(.index(.always), generation: 1) { $0.copyBytes(from: Data(repeating: 5, count: 32)) }
         #expect(set.names.map(\.name) == [.file(.complete), .index(.always)])
         #expect(set.data(.index(.always)) == Data(repeating: 5, count: 32))

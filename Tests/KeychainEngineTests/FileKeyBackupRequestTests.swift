@@ -93,7 +93,8 @@ import Testing
             }
             for count in [0, 31, 33] {
                 let key = SecretBytes(copying: Data(count: count))
-                #expect(try code { _ = try keychain.handler.fileKey(.adopt(key, .none, fileID: UUID())) } == .parameter)
+                #expect(
+                    try code { _ = try keychain.handler.fileKey(.adopt(key, .always, fileID: UUID())) } == .parameter)
             }
         }
     }
@@ -143,7 +144,7 @@ import Testing
             for fileClass in [FileClass.complete, .completeUntilFirstUserAuthentication] {
                 #expect(try code { _ = try adopt(fileClass) } == .interactionNotAllowed)
             }
-            for fileClass in [FileClass.completeUnlessOpen, .none] {
+            for fileClass in [FileClass.completeUnlessOpen, .always] {
                 #expect(try code { _ = try adopt(fileClass) } == nil)
             }
         }

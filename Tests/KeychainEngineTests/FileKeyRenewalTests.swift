@@ -17,7 +17,7 @@ import Testing
             try keychain.lock()
             expectKeys(keys, in: keychain.handler) { $0.isOfTierA ? .interactionNotAllowed : nil }
             keychain.restart()
-            expectKeys(keys, in: keychain.handler) { $0.wrapped.fileClass == .none ? nil : .interactionNotAllowed }
+            expectKeys(keys, in: keychain.handler) { $0.wrapped.fileClass == .always ? nil : .interactionNotAllowed }
             try keychain.unlock("1234")
             expectKeys(keys, in: keychain.handler)
         }
@@ -114,12 +114,12 @@ import Testing
                 }
                 #expect(try !keychain.lockStatus.hasPasscode)
                 #expect(Set(try keychain.keybag.retired.map(\.key.number)) == [4])
-                expectKeys(keys, in: keychain.handler) { $0.wrapped.fileClass == .none ? nil : .noSuchKeychain }
+                expectKeys(keys, in: keychain.handler) { $0.wrapped.fileClass == .always ? nil : .noSuchKeychain }
                 let new = try keychain.handler.makeFileKeys()
                 expectKeys(new, in: keychain.handler)
                 try keychain.setPasscode("afresh")
                 expectKeys(keys + new, in: keychain.handler) {
-                    $0.wrapped.fileClass == .none || $0.wrapped.generation == new[0].wrapped.generation
+                    $0.wrapped.fileClass == .always || $0.wrapped.generation == new[0].wrapped.generation
                         ? nil : .noSuchKeychain
                 }
             }

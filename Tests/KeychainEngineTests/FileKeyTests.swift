@@ -36,7 +36,7 @@ import Testing
         switch fileClass {
         case .complete, .completeUnlessOpen: state == .noPasscode || state == .unlocked
         case .completeUntilFirstUserAuthentication: state != .neverUnlocked
-        case .none: true
+        case .always: true
         }
     }
 
@@ -124,7 +124,7 @@ import Testing
         try withKeys(cell) { keychain, keys in
             try withKeychain { other in
                 for key in keys {
-                    for request in [FileKeyRequest.open(key.wrapped), .rewrap(key.wrapped, .none)] {
+                    for request in [FileKeyRequest.open(key.wrapped), .rewrap(key.wrapped, .always)] {
                         let error = #expect(throws: KeychainError.self) { try other.handler.fileKey(request) }
                         #expect(
                             error?.code == .noSuchKeychain && error?.message == "the file belongs to another keychain")

@@ -153,7 +153,7 @@ import Testing
             for (url, number) in below {
                 let files = files.meaning(number)
                 let isDirectory = number == FileNumber(tool.path("shared/sub2"))
-                #expect(throws: DataProtectionError.self) { try files.setProtection(.none, of: url) }
+                #expect(throws: DataProtectionError.self) { try files.setProtection(.always, of: url) }
                 if isDirectory { continue }
                 // The path leads to a file of the same name.
                 let exchanged = tool.home.appendingPathComponent("shared/sub/z")

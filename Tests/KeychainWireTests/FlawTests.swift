@@ -346,16 +346,16 @@ import Testing
             try expectAnswer(.parameter, .openFileKey, flawed)
             try expectAnswer(.parameter, .rewrapFileKey) {
                 $0.add(1, flawed)
-                $0.add(2, FileClass.none)
+                $0.add(2, FileClass.always)
             }
         }
         try expectAnswer(.parameter, .openFileKey) { _ in }
         try expectAnswer(.parameter, .rewrapFileKey) { $0.add(1, message: RequestSamples.wrappedFileKey) }
-        try expectAnswer(.parameter, .rewrapFileKey) { $0.add(2, FileClass.none) }
-        try expectAnswer(.parameter, .makeFileKey) { $0.add(1, FileClass.none) }
+        try expectAnswer(.parameter, .rewrapFileKey) { $0.add(2, FileClass.always) }
+        try expectAnswer(.parameter, .makeFileKey) { $0.add(1, FileClass.always) }
         try expectAnswer(.parameter, .makeFileKey) { $0.add(2, Data(count: 16)) }
         try expectAnswer(.parameter, .makeFileKey) {
-            $0.add(1, FileClass.none)
+            $0.add(1, FileClass.always)
             $0.add(2, Data(count: 17))
         }
     }
@@ -376,10 +376,10 @@ import Testing
             }
         }
         for size in [nil, 0, 31, 33] {
-            try adopt(size, FileClass.none.wireNumber, 16)
+            try adopt(size, FileClass.always.wireNumber, 16)
             try backUp(size, headerSize: 83)
         }
-        for size in [0, 15, 17] { try adopt(32, FileClass.none.wireNumber, size) }
+        for size in [0, 15, 17] { try adopt(32, FileClass.always.wireNumber, size) }
         for fileClass in [0, 5] as [UInt64] { try adopt(32, fileClass, 16) }
         for size in [0, 82, 84] { try backUp(32, headerSize: size) }
     }

@@ -99,9 +99,9 @@ enum RequestSamples {
             .rekeyStep, .renewLease, .exportItems(ExportRequest()), .importItems(ImportRequest([])), .giveUpStore,
             .transaction(TransactionRequest(steps: [])), .makeKey(AddRequest(.key)),
             .useKey(KeyUse(keyReference, .sign(digest: Data()))),
-            .fileKey(.make(.none, fileID: identifier)), .fileKey(.open(bareWrappedFileKey)),
+            .fileKey(.make(.always, fileID: identifier)), .fileKey(.open(bareWrappedFileKey)),
             .fileKey(.rewrap(bareWrappedFileKey, .complete)), .authenticationStatus,
-            .fileKey(.adopt(SecretBytes(fileKey), .none, fileID: identifier)),
+            .fileKey(.adopt(SecretBytes(fileKey), .always, fileID: identifier)),
             .backUpFileKeys(FileKeyBackupRequest(header: Data(count: 83), key: SecretBytes(fileKey))),
             .authenticated(AuthenticationProof(applicationPassword: SecretBytes("")), .authenticationStatus),
         ]

@@ -101,7 +101,7 @@ extension ProtectedFiles {
         guard let protection = FileProtection(rawValue: String(decoding: attribute, as: UTF8.self)) else {
             return false
         }
-        guard protection != .none else { return false }
+        guard protection != .always else { return false }
         return inherited.map { protection.fileClass.isStronger(than: $0.fileClass) } ?? true
     }
 }

@@ -14,8 +14,8 @@ public struct URLFileProtection: RawRepresentable, Sendable, Hashable {
     /// Makes a value of any name. Setting a class with an unknown name throws `fileWriteUnknown` (512).
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Class D: see `FileProtection.none`.
-    public static let none = URLFileProtection(.none)
+    /// Class D: see `FileProtection.always`.
+    public static let none = URLFileProtection(.always)
     /// Class A: see `FileProtection.complete`.
     public static let complete = URLFileProtection(.complete)
     /// Class B: see `FileProtection.completeUnlessOpen`.
@@ -121,7 +121,7 @@ extension FileProtection {
         let number = options.rawValue & 0xF000_0000
         switch number {
         case 0: return nil
-        case 0x1000_0000: return FileProtection.none
+        case 0x1000_0000: return .always
         case 0x2000_0000: return .complete
         case 0x3000_0000: return .completeUnlessOpen
         case 0x4000_0000: return .completeUntilFirstUserAuthentication

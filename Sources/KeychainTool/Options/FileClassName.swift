@@ -6,7 +6,7 @@ enum FileClassName: String, CaseIterable, ExpressibleByArgument {
     case complete
     case completeUnlessOpen = "complete-unless-open"
     case completeUntilFirstUserAuthentication = "complete-until-first-user-authentication"
-    case none
+    case always = "none"
 
     init(_ protection: FileProtection) {
         self =
@@ -14,7 +14,7 @@ enum FileClassName: String, CaseIterable, ExpressibleByArgument {
             case .complete: .complete
             case .completeUnlessOpen: .completeUnlessOpen
             case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
-            case .none: .none
+            case .always: .always
             }
     }
 
@@ -23,7 +23,7 @@ enum FileClassName: String, CaseIterable, ExpressibleByArgument {
         case .complete: .complete
         case .completeUnlessOpen: .completeUnlessOpen
         case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
-        case .none: .none
+        case .always: .always
         }
     }
 

@@ -25,7 +25,7 @@ await report {
 func url(_ name: String) -> URL { URL(filePath: name) }
 
 func names() {
-    let classes: [FileProtection] = [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication, .none]
+    let classes: [FileProtection] = [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication, .always]
     tell("There are four classes", FileProtection.allCases == classes)
     tell("A class has a name", FileProtection(rawValue: FileProtection.complete.rawValue) == .complete)
     let writing: [ProtectedFiles.WriteOptions] = [.withoutOverwriting, .withoutWaitingForDisk]
