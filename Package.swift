@@ -77,6 +77,7 @@ let package = Package(
         .target(name: "CKeychainCrypto", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
         .target(name: "CKeychainSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "KeychainModel", swiftSettings: houseSettings),
+        .target(name: "KeychainEntitlements", swiftSettings: houseSettings),
         .target(name: "KeychainSystem", dependencies: ["CKeychainLinux", "KeychainModel"], swiftSettings: callingC),
         .target(
             name: "KeychainWire",
@@ -136,7 +137,9 @@ let package = Package(
         // The floor of every front end: the way to an engine, asking a person, questions and their answers.
         .target(
             name: "KeychainClient",
-            dependencies: ["KeychainCrypto", "KeychainModel", "KeychainSystem", "KeychainWire"],
+            dependencies: [
+                "KeychainCrypto", "KeychainEntitlements", "KeychainModel", "KeychainSystem", "KeychainWire",
+            ],
             swiftSettings: callingC
         ),
         .target(
@@ -288,7 +291,9 @@ let package = Package(
             swiftSettings: callingC,
             linkerSettings: bindingAtStart
         ),
-        .executableTarget(name: "AppleCompatibilityGenerator", swiftSettings: houseSettings),
+        .executableTarget(
+            name: "AppleCompatibilityGenerator", dependencies: ["KeychainEntitlements"], swiftSettings: houseSettings
+        ),
         .plugin(
             name: "AppleCompatibility",
             capability: .buildTool(),

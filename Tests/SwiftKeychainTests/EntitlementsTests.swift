@@ -29,14 +29,27 @@ import Testing
         #expect(groups == ["one", "two", "associated", "app", "group.a", "com.apple.token"])
     }
 
-    @Test("An entry of the wrong type counts as absent")
-    func wrongTypes() throws {
-        let groups = try groups(
-            [
-                "keychain-access-groups": "not a list", "application-identifier": ["not a text"],
-                "com.apple.application-identifier": "app", "com.apple.security.application-groups": [1, 2],
-            ], .xml)
-        #expect(groups == ["app"])
+    @Test("An entry of the wrong type, or with a build setting, is said and never dropped")
+    func flaws() throws {
+        let entries: [(String, any Sendable, String)] = [
+            ("keychain-access-groups", "group", "keychain-access-groups is not an array of strings"),
+            ("keychain-access-groups", [1, 2], "keychain-access-groups is not an array of strings"),
+            ("com.apple.security.application-groups", "g", "application-groups is not an array of strings"),
+            ("application-identifier", ["app"], "application-identifier is not a string"),
+            (
+                "keychain-access-groups", ["one", "$(AppIdentifierPrefix)two"],
+                "has $(AppIdentifierPrefix)two: only Xcode"
+            ),
+            ("keychain-access-groups", ["${TeamIdentifierPrefix}one"], "has ${TeamIdentifierPrefix}one: only Xcode"),
+            ("com.apple.application-identifier", "$(CFBundleIdentifier)", "has $(CFBundleIdentifier): only Xcode"),
+        ]
+        for (key, value, text) in entries {
+            let error = #expect(throws: KeychainError.self) {
+                try groups([key: value, "com.apple.developer.associated-application-identifier": ["app"]], .xml)
+            }
+            #expect(error?.code == .notAvailable && error?.message.contains("a file") == true)
+            #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
+        }
     }
 
     @Test("Bytes that are no property list with a dictionary are refused", arguments: ["", "<plist", "[]"])

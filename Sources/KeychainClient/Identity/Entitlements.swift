@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainEntitlements
 internal import KeychainModel
 
 /// The access groups that a property list with Apple's entitlement keys gives a program.
@@ -7,11 +8,14 @@ struct Entitlements {
     /// read-only token group at the very end. The first one is where new items go.
     let groups: [String]
 
-    /// - Throws: `.notAvailable` for bytes that are no property list with a dictionary.
+    /// - Throws: `.notAvailable` for bytes that are no property list with a dictionary, and for an entry that names no
+    ///   groups (``AccessGroupKey/checked(_:)``).
     init(propertyList: Data, from origin: String) throws(KeychainError) {
         do {
             // Not PropertyListSerialization, which crashes on some damaged binary lists.
             self.init(try PropertyListDecoder().decode(Entries.self, from: propertyList))
+        } catch let flaw as EntitlementFlaw {
+            throw KeychainError(.notAvailable, message: "the entitlements in \(origin): \(flaw)")
         } catch {
             throw KeychainError(
                 .notAvailable, message: "the entitlements in \(origin) are not a property list with a dictionary",
@@ -20,39 +24,27 @@ struct Entitlements {
     }
 
     private init(_ entries: Entries) {
-        let ordered = entries.groups + entries.associated + entries.application + entries.applicationGroups
+        func names(_ key: AccessGroupKey) -> [String] { entries.names[key] ?? [] }
+        let application = names(.application).isEmpty ? names(.otherApplication) : names(.application)
+        let ordered = names(.groups) + names(.associated) + application + names(.applicationGroups)
         let listed = ordered.uniqueGroups.filter { !$0.isEmpty && !$0.isSameGroup(as: Caller.tokenGroup) }
         groups = listed + (ordered.containsGroup(Caller.tokenGroup) ? [Caller.tokenGroup] : [])
     }
 }
 
-/// The entries of an entitlements file that name access groups. One of another type counts as absent, as on Apple's
-/// systems.
+/// The entries of an entitlements file that name access groups.
 private struct Entries: Decodable {
-    let groups: [String]
-    let associated: [String]
-    let application: [String]
-    let applicationGroups: [String]
-
-    private enum CodingKeys: String, CodingKey {
-        case groups = "keychain-access-groups"
-        case associated = "com.apple.developer.associated-application-identifier"
-        case application = "application-identifier"
-        case otherApplication = "com.apple.application-identifier"
-        case applicationGroups = "com.apple.security.application-groups"
-    }
+    let names: [AccessGroupKey: [String]]
 
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        func list(_ key: CodingKeys) -> [String] { (try? container.decode([String].self, forKey: key)) ?? [] }
-        func name(_ key: CodingKeys) -> [String] {
-            (try? container.decode(String.self, forKey: key)).map { [$0] } ?? []
+        let container = try decoder.container(keyedBy: AccessGroupKey.self)
+        var names: [AccessGroupKey: [String]] = [:]
+        for key in AccessGroupKey.allCases where container.contains(key) {
+            names[key] = try key.checked(
+                key.isList
+                    ? try? container.decode([String].self, forKey: key)
+                    : (try? container.decode(String.self, forKey: key)).map { [$0] })
         }
-
-        groups = list(.groups)
-        associated = list(.associated)
-        let first = name(.application)
-        application = first.isEmpty ? name(.otherApplication) : first
-        applicationGroups = list(.applicationGroups)
+        self.names = names
     }
 }
