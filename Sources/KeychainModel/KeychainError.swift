@@ -63,6 +63,8 @@ public struct KeychainError: Error, Sendable {
         case fullKeyring
         /// What is to be opened takes so many bytes of memory, and the caller has fewer. Nothing was done.
         case needsMemory(Int)
+        /// A key in the engine is there and can never be used again.
+        case worthlessKey
         /// The daemon has no place for another connection.
         case noPlace(isLocked: Bool, hasNoPasscode: Bool)
         /// The daemon said nothing for as long as a call waits.

@@ -18,6 +18,7 @@ struct Failure: Error, Equatable {
     static let verifyFailed = Self(code: -67808)
     static let declined = Self(code: -2, domain: "com.apple.LocalAuthentication")
     static let invalidContext = Self(code: -10, domain: "com.apple.LocalAuthentication")
+    static let corruptedKey = Self(code: -3, domain: "CryptoTokenKit")
     static let notInteractive = Self(code: -1004, domain: "com.apple.LocalAuthentication")
 }
 

@@ -37,8 +37,14 @@ package struct EngineKey: CurvePrivateKey {
     private func use(_ operation: KeyUse.Operation) throws(KeychainError) -> Data {
         var asking = asking
         asking.mayAsk = mayAsk
-        return try connection.ask(.use(KeyUse(reference, operation, authenticationUI: authenticationUI)), asking)
-            .copyData()
+        do throws(KeychainError) {
+            return try connection.ask(.use(KeyUse(reference, operation, authenticationUI: authenticationUI)), asking)
+                .copyData()
+        } catch {
+            var error = error
+            if error.code == .decode { error.signal = .worthlessKey }
+            throw error
+        }
     }
 
     /// Whether the person may be asked at the moment.

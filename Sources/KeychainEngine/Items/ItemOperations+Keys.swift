@@ -41,7 +41,8 @@ extension ItemOperations {
     ///
     /// - Returns: r ‖ s, or the X coordinate of the common point.
     /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``; `.itemNotFound` for what is no key of the engine to this
-    ///   caller; `.parameter` for a point that is not on the curve.
+    ///   caller; `.decode` for a key for other fingers or faces than are enrolled now; `.parameter` for a point that is
+    ///   not on the curve.
     func use(_ use: KeyUse, from caller: Caller) throws -> SecretBytes {
         let scope = try AccessPolicy(caller: caller).scopeForReading(nil)
         var query = ItemQuery(.key)
@@ -75,6 +76,12 @@ extension ItemOperations {
                 do throws(KeychainError) {
                     let verdict = try authentication.judge(item.accessControl, .use, ui, hasPasscode: hasPasscode)
                     if case .granted = verdict { return .everything }
+                    if try authentication.isInvalidated(item.accessControl) {
+                        refusal = KeychainError(
+                            .decode,
+                            message: "the key was made for the fingers or faces of that time, and others are enrolled "
+                                + "now: make a new key")
+                    }
                 } catch {
                     refusal = error
                 }

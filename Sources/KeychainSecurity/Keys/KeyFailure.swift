@@ -11,23 +11,24 @@ struct KeyFailure {
     init(_ error: KeychainError) { self.error = NSError(error) }
 
     /// The failure of an operation with a key in the engine: what a person declines, or may not be asked for, and what a context
-    /// that was invalidated no longer answers, is an error of `LAError.errorDomain`, as Apple's tokens report it.
+    /// that was invalidated no longer answers, is an error of `LAError.errorDomain`, as Apple's tokens report it. A key that
+    /// can never be used again is `TKError.Code.corruptedData`, which makes programs make a new one.
     init(_ error: KeychainError, of key: EngineKey) {
         let isLocked = error.code == .interactionNotAllowed && key.isLocked
         let (mayAsk, isInvalidated) = (key.mayAsk, key.isInvalidated)
-        let code: Int? =
+        let (authentication, token) = ("com.apple.LocalAuthentication", "CryptoTokenKit")
+        let failure: (domain: String, code: Int)? =
             switch error.code {
-            case .userCancelled: -2
-            case .interactionNotAllowed where isInvalidated && !isLocked: -10
-            case .authenticationFailed where isInvalidated: -10
-            case .interactionNotAllowed where !mayAsk && !isLocked: -1004
+            case .userCancelled: (authentication, -2)
+            case .interactionNotAllowed where isInvalidated && !isLocked: (authentication, -10)
+            case .authenticationFailed where isInvalidated: (authentication, -10)
+            case .interactionNotAllowed where !mayAsk && !isLocked: (authentication, -1004)
+            case .decode where error.signal == .worthlessKey: (token, -3)
             default: nil
             }
         self.error =
-            code.map {
-                NSError(
-                    domain: "com.apple.LocalAuthentication", code: $0,
-                    userInfo: [NSLocalizedDescriptionKey: error.message])
+            failure.map {
+                NSError(domain: $0.domain, code: $0.code, userInfo: [NSLocalizedDescriptionKey: error.message])
             } ?? NSError(error)
     }
 

@@ -127,10 +127,11 @@ public func SecKeyDecrypt(
 /// The status of a failure, also of one that the newer functions report in another domain.
 private func status(of failure: Unmanaged<CFError>?) -> OSStatus {
     guard let error = failure?.takeRetainedValue() else { return errSecInternal }
-    guard error.domain != NSOSStatusErrorDomain else { return OSStatus(error.code) }
-    switch error.code {
-    case -2: return errSecUserCanceled
-    case -1004: return errSecInteractionNotAllowed
+    switch (error.domain, error.code) {
+    case (NSOSStatusErrorDomain, let status): return OSStatus(status)
+    case ("CryptoTokenKit", _): return errSecDecode
+    case (_, -2): return errSecUserCanceled
+    case (_, -1004): return errSecInteractionNotAllowed
     default: return errSecAuthFailed
     }
 }
