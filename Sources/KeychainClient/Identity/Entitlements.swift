@@ -6,6 +6,8 @@ struct Entitlements {
     /// In Apple's order: listed groups, associated application, application, application groups, and the
     /// read-only token group at the very end. The first one is where new items go.
     let groups: [String]
+    /// The application identifier, as it is written.
+    let application: String?
 
     /// - Throws: `.notAvailable` for bytes that are no property list with a dictionary.
     init(propertyList: Data, from origin: String) throws(KeychainError) {
@@ -20,6 +22,7 @@ struct Entitlements {
     }
 
     private init(_ entries: Entries) {
+        application = entries.application.first
         let ordered = entries.groups + entries.associated + entries.application + entries.applicationGroups
         let listed = ordered.uniqueGroups.filter { !$0.isEmpty && !$0.isSameGroup(as: Caller.tokenGroup) }
         groups = listed + (ordered.containsGroup(Caller.tokenGroup) ? [Caller.tokenGroup] : [])
