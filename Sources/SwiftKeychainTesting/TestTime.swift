@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// try test.items.add(item)
-/// test.clock.advance(by: 3600)
+/// test.clock.advance(by: .seconds(3600))
 /// try test.items.update(Keychain.GenericPassword.self) { $0.service = "s" } _: { $0.comment = "an hour later" }
 /// ```
 ///
@@ -28,12 +28,12 @@ public final class TestTime: Sendable {
     ///
     /// The keychain looks at the clock when it is used, so nothing happens at this call itself.
     ///
-    /// - Parameter seconds: The time, more than 0. Another number ends the test's process.
-    public func advance(by seconds: TimeInterval) {
-        precondition(seconds > 0, "time passes in one direction")
+    /// - Parameter time: The time, more than 0. Another one ends the test's process.
+    public func advance(by time: Duration) {
+        precondition(time > .zero, "time passes in one direction")
         state.withLock { state in
-            state.now += seconds
-            state.sinceBoot += UInt64(seconds * 1e9)
+            state.now += time / .seconds(1)
+            state.sinceBoot += UInt64(time / .nanoseconds(1))
         }
     }
 

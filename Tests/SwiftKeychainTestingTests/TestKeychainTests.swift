@@ -104,7 +104,7 @@ import Testing
         item.service = "service"
         let first = try test.items.add(item)
         #expect(first.created == test.clock.date)
-        test.clock.advance(by: 3600)
+        test.clock.advance(by: .seconds(3600))
         try test.items.update(Keychain.GenericPassword.self) {
             $0.service = "service"
         } _: {

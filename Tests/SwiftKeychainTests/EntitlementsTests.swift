@@ -97,6 +97,23 @@ import Testing
         }
     }
 
+    @Test("A program is known by its application identifier, else by its bundle, else by its file")
+    func name() throws {
+        try withTemporaryDirectory { directory in
+            let embedded = record(1, try propertyList(["embedded"]))
+            #expect(try process(directory).name() == "mytool")
+            #expect(try process(directory, bundle: "com.example.app").name() == "com.example.app")
+            #expect(try process(directory, embedded: embedded, bundle: "com.example.app").name() == "com.example.app")
+            let file = directory.appendingPathComponent("mytool.entitlements")
+            let entries = ["application-identifier": "ABCDE.com.example.app"]
+            try PropertyListSerialization.data(fromPropertyList: entries, format: .xml, options: 0).write(to: file)
+            #expect(try process(directory, bundle: "com.example.app").name() == "ABCDE.com.example.app")
+            #expect(try process(directory, embedded: embedded).name() == "mytool")
+            try Data("garbage".utf8).write(to: file)
+            #expect(throws: KeychainError.self) { try process(directory).name() }
+        }
+    }
+
     @Test("A program's own record comes before those of the libraries in it, whatever their order")
     func records() throws {
         let program = record(1, try propertyList(["program"]))

@@ -9,7 +9,7 @@ import Testing
     private let keychain = Keychain(service: "service")
 
     private struct Properties {
-        @Keychained("property", in: Keychain(service: "service"), expires: .after(.minutes(1))) var property: String?
+        @Keychained("property", in: Keychain(service: "service"), expires: .after(minutes: 1)) var property: String?
     }
 
     /// In seconds from now; nil: never.
@@ -18,18 +18,16 @@ import Testing
         return items.first?.expires.map { $0.timeIntervalSinceReferenceDate - test.clock.now }
     }
 
-    @Test("Every call that stores a value anew says anew when it expires", arguments: KeychainHost.carriers)
-    func anew(_ host: KeychainHost) throws {
+    @Test("Every call that writes gives a value the moment that it names", arguments: KeychainHost.carriers)
+    func named(_ host: KeychainHost) throws {
         try withKeychain(host) { test in
-            try keychain.set("a", for: "k", expires: .after(.hours(1)))
+            try keychain.set("a", for: "k", expires: .after(hours: 1))
             #expect(try rest("k", test) == 3_600)
-            try keychain.set("b", for: "k")
-            #expect(try rest("k", test) == nil)
             try keychain.update("c", for: "k", expires: .after(.seconds(90)))
             #expect(try rest("k", test) == 90)
-            try keychain.transaction { try $0.set("d", for: "k", expires: .after(.days(1))) }
+            try keychain.transaction { try $0.set("d", for: "k", expires: .after(days: 1)) }
             #expect(try rest("k", test) == 86_400)
-            try keychain.transaction { try $0.set("e", for: "k") }
+            try keychain.set("e", for: "k", expires: .never)
             #expect(try rest("k", test) == nil)
             try keychain.add("f", for: "other", expires: .at(Date(timeIntervalSinceReferenceDate: test.clock.now + 5)))
             #expect(try rest("other", test) == 5)
@@ -38,11 +36,34 @@ import Testing
         }
     }
 
+    @Test("A call that writes and names no moment leaves the one that is there", arguments: KeychainHost.carriers)
+    func unnamed(_ host: KeychainHost) throws {
+        let keychain = keychain
+        let property = Keychained<String>("k", in: keychain)
+        let writes: [@Sendable () throws -> Void] = [
+            { try keychain.set("b", for: "k") }, { try keychain.update("b", for: "k") },
+            { try keychain.transaction { try $0.set("b", for: "k") } }, { property.wrappedValue = "b" },
+            { try keychain.modify(String.self, for: "k") { $0 = "b" } },
+            { _ = try keychain.compareAndSwap("k", from: "a", to: "b") },
+        ]
+        try withKeychain(host) { test in
+            for (number, write) in writes.enumerated() {
+                try keychain.set("a", for: "k", expires: .after(hours: 1))
+                try write()
+                #expect(try keychain.string(for: "k") == "b", "\(number)")
+                #expect(try rest("k", test) == 3_600, "\(number)")
+            }
+            test.clock.advance(by: 3_600)
+            try keychain.set("c", for: "k")
+            #expect(try rest("k", test) == nil, "what has expired leaves its moment to nothing")
+        }
+    }
+
     @Test("A value that is changed in its place keeps its date", arguments: KeychainHost.carriers)
     func kept(_ host: KeychainHost) throws {
         try withKeychain(host) { test in
-            try keychain.set(1, for: "k", expires: .after(.hours(1)))
-            try keychain.update(Int.self, for: "k") { $0 = 2 }
+            try keychain.set(1, for: "k", expires: .after(hours: 1))
+            try keychain.modify(Int.self, for: "k") { $0 = 2 }
             #expect(try keychain.compareAndSwap("k", from: 2, to: 3))
             #expect(try rest("k", test) == 3_600)
             let other = Keychain(service: "other")
@@ -56,6 +77,23 @@ import Testing
         }
     }
 
+    @Test("A length of time is rounded up to a millisecond, whatever its unit")
+    func lengths() throws {
+        try withKeychain { test in
+            let lengths: [(Keychain.Expiration, Double)] = [
+                (.after(.nanoseconds(1)), 0.001), (.after(.milliseconds(1)), 0.001),
+                (.after(.microseconds(1_001)), 0.002),
+                (.after(.seconds(90)), 90), (.after(.milliseconds(86_399_999)), 86_399.999),
+                (.after(minutes: 90), 5_400),
+                (.after(hours: 24), 86_400), (.after(days: 7), 604_800),
+            ]
+            for (expires, seconds) in lengths {
+                try keychain.set("x", for: "k", expires: expires)
+                #expect(abs((try rest("k", test) ?? 0) - seconds) < 0.000_5)
+            }
+        }
+    }
+
     @Test("Typed items get a date, keep it, and lose it", arguments: KeychainHost.carriers)
     func items(_ host: KeychainHost) throws {
         try withKeychain(host) { (test: TestKeychain) throws in
@@ -63,7 +101,7 @@ import Testing
             var key = Keychain.Key()
             key.label = "key"
             key.secret = Data([1])
-            #expect(try items.add(key, expires: .after(.hours(1))).expires != nil)
+            #expect(try items.add(key, expires: .after(hours: 1)).expires != nil)
             func update(_ expires: Keychain.Expiration?) throws -> Date? {
                 try items.update(Keychain.Key.self, where: { $0.label = "key" }, expires: expires) {
                     $0.alias = Data([2])
@@ -82,8 +120,9 @@ import Testing
             try keychain.set("a", for: "k")
             let now = Date(timeIntervalSinceReferenceDate: test.clock.now)
             let impossible: [Keychain.Expiration] = [
-                .at(now), .at(.distantPast), .at(Date(timeIntervalSinceReferenceDate: .infinity)), .after(.seconds(0)),
-                .after(.seconds(-1)), .after(.seconds(.nan)), .after(.seconds(.infinity)), .after(.days(1e9)),
+                .at(now), .at(.distantPast), .at(Date(timeIntervalSinceReferenceDate: .infinity)), .after(.zero),
+                .after(.seconds(-1)), .after(.seconds(Int64.max)), .after(days: 1_000_000_000), .after(days: .max),
+                .after(hours: .min), .after(minutes: -1),
             ]
             for expires in impossible {
                 #expect(KeychainValuesTests.code { try keychain.set("b", for: "k", expires: expires) } == .parameter)

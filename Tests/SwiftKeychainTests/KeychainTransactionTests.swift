@@ -119,7 +119,7 @@ import Testing
             #expect(try !keychain.compareAndSwap("k", from: nil, to: 5))
             #expect(try keychain.compareAndSwap("k", from: 1, to: 2))
             var seen: [Int?] = []
-            try keychain.update(Int.self, for: "k") { value in
+            try keychain.modify(Int.self, for: "k") { value in
                 seen.append(value)
                 if seen.count == 1 { try keychain.set(40, for: "k") }
                 value = value.map { $0 + 2 }
@@ -128,8 +128,8 @@ import Testing
             #expect(try keychain.value(for: "k") == 42)
             #expect(try keychain.compareAndSwap("k", from: 42, to: nil))
             #expect(try !keychain.contains("k"))
-            try keychain.update(Int.self, for: "k") { $0 = nil }
-            try keychain.update(Int.self, for: "k") { $0 = 1 }
+            try keychain.modify(Int.self, for: "k") { $0 = nil }
+            try keychain.modify(Int.self, for: "k") { $0 = 1 }
             #expect(try keychain.value(for: "k") == 1)
         }
     }
@@ -141,7 +141,7 @@ import Testing
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<8 {
                     group.addTask {
-                        for _ in 0..<5 { try await keychain.update(Int.self, for: "count") { $0 = ($0 ?? 0) + 1 } }
+                        for _ in 0..<5 { try await keychain.modify(Int.self, for: "count") { $0 = ($0 ?? 0) + 1 } }
                     }
                 }
                 try await group.waitForAll()

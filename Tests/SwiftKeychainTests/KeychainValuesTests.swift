@@ -86,17 +86,6 @@ import Testing
         }
     }
 
-    @Test("A value of nil is not stored, whatever way it comes")
-    func nilValue() throws {
-        func store<V: Encodable>(_ value: V, _ keychain: Keychain) throws { try keychain.set(value, for: "k") }
-        try withKeychain { _ in
-            #expect(Self.code { try store(String?.none, Self.keychain) } == .parameter)
-            #expect(try !Self.keychain.contains("k"))
-            try store(String?.some("x"), Self.keychain)
-            #expect(try Self.keychain.string(for: "k") == "x")
-        }
-    }
-
     @Test("The error of a value that cannot be encoded does not hold the value")
     func encodingError() throws {
         try withKeychain { _ in
@@ -283,7 +272,7 @@ import Testing
                 { _ = try keychain.string(for: "k") }, { _ = try keychain.data(for: "k") }, { _ = try keychain.keys() },
                 { _ = try keychain.contains("k") }, { _ = try keychain.count() }, { try keychain.set("y", for: "k") },
                 { _ = try keychain.compareAndSwap("k", from: "x", to: "z") },
-                { try keychain.update(String.self, for: "k") { $0 = "z" } },
+                { try keychain.modify(String.self, for: "k") { $0 = "z" } },
                 { _ = try keychain.withSecret(for: "k") { _ in } },
                 { try keychain.transaction { try $0.set("z", for: "k") } },
             ] as [() throws -> Void] {

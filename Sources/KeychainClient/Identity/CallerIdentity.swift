@@ -30,7 +30,7 @@ package struct CallerIdentity: Sendable, Hashable {
     }
 
     init(_ configuration: KeychainConfiguration, process: ProcessDescription) throws(KeychainError) {
-        let file = process.executable + ".entitlements"
+        let file = process.entitlementsFile
         if let groups = configuration.accessGroups {
             self.init(caller: Caller(groups: groups), source: .code, entitlementsFile: file)
         } else if let entitlements = try process.embeddedEntitlements() {
@@ -42,10 +42,12 @@ package struct CallerIdentity: Sendable, Hashable {
         } else if let bundle = process.bundleIdentifier {
             self.init(caller: Caller(groups: [bundle]), source: .bundleIdentifier, entitlementsFile: file)
         } else {
-            let name = URL(fileURLWithPath: process.executable).lastPathComponent
-            self.init(caller: Caller(groups: [name]), source: .executableName, entitlementsFile: file)
+            self.init(caller: Caller(groups: [process.executableName]), source: .executableName, entitlementsFile: file)
         }
     }
+
+    /// The name that this process is known by, found once.
+    package static let processName = Result { () throws(KeychainError) in try ProcessDescription.current.name() }
 
     /// The same error with what to do about it.
     func explaining(_ error: KeychainError) -> KeychainError {

@@ -7,6 +7,8 @@ struct Entitlements {
     /// In Apple's order: listed groups, associated application, application, application groups, and the
     /// read-only token group at the very end. The first one is where new items go.
     let groups: [String]
+    /// The application identifier, as it is written.
+    let application: String?
 
     /// - Throws: `.notAvailable` for bytes that are no property list with a dictionary, and for an entry that names no
     ///   groups (``AccessGroupKey/checked(_:)``).
@@ -25,8 +27,9 @@ struct Entitlements {
 
     private init(_ entries: Entries) {
         func names(_ key: AccessGroupKey) -> [String] { entries.names[key] ?? [] }
-        let application = names(.application).isEmpty ? names(.otherApplication) : names(.application)
-        let ordered = names(.groups) + names(.associated) + application + names(.applicationGroups)
+        let identifiers = names(.application).isEmpty ? names(.otherApplication) : names(.application)
+        application = identifiers.first
+        let ordered = names(.groups) + names(.associated) + identifiers + names(.applicationGroups)
         let listed = ordered.uniqueGroups.filter { !$0.isEmpty && !$0.isSameGroup(as: Caller.tokenGroup) }
         groups = listed + (ordered.containsGroup(Caller.tokenGroup) ? [Caller.tokenGroup] : [])
     }

@@ -15,6 +15,18 @@ struct ProcessDescription {
             executable: executablePath, bundleIdentifier: Bundle.main.bundleIdentifier, embeddedSection: embedded)
     }
 
+    /// The file that gives the executable entitlements, whether it is there or not.
+    var entitlementsFile: String { executable + ".entitlements" }
+
+    var executableName: String { URL(fileURLWithPath: executable).lastPathComponent }
+
+    /// The name that the program is known by: its application identifier, else its bundle's, else that of its file.
+    func name() throws(KeychainError) -> String {
+        let named =
+            if let embedded = try embeddedEntitlements() { embedded } else { try entitlements(at: entitlementsFile) }
+        return named?.application ?? bundleIdentifier ?? executableName
+    }
+
     /// `/proc/self/exe` rather than the name the program was called by, which its caller chose.
     private static var executablePath: String {
         do {

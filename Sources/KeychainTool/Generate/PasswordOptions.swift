@@ -3,8 +3,6 @@ internal import KeychainModel
 
 /// The form of a generated password.
 struct PasswordOptions: ParsableArguments {
-    private static let usualLength = 20
-    private static let lengths = 4...1024
     private static let wordCounts = 3...64
 
     @Option(help: ArgumentHelp("The number of characters (default: 20).", valueName: "number")) var length: Int?
@@ -41,8 +39,10 @@ struct PasswordOptions: ParsableArguments {
             return .words(count: words, separator: separator ?? "-")
         }
         if separator != nil { throw ValidationError("--separator is for --words.") }
-        let count = otherLength ?? length ?? Self.usualLength
-        guard Self.lengths.contains(count) else { throw ValidationError("The length is from 4 to 1024 characters.") }
+        let count = otherLength ?? length ?? RandomPassword.usualLength
+        guard RandomPassword.lengths.contains(count) else {
+            throw ValidationError("The length is from 4 to 1024 characters.")
+        }
         let classes = (characters ?? .all).classes.map { characterClass in
             characterClass.characters.filter { exclude?.utf8.contains($0) != true }
         }

@@ -9,22 +9,17 @@ enum PasswordRecipe: Equatable {
 
     /// - Parameter generator: Where the randomness comes from; the system's, but in tests.
     func make(using generator: inout some RandomNumberGenerator) -> SecretBytes {
-        let buffer = SecretBuffer()
         switch self {
         case .characters(let count, let classes):
-            let alphabet = classes.flatMap(\.self)
-            // Those that lack a class are thrown away whole, so that no place of the password favours any class.
-            repeat {
-                buffer.removeAll()
-                for _ in 0..<count { buffer.append(alphabet[Int.random(in: alphabet.indices, using: &generator)]) }
-            } while !classes.allSatisfy { buffer.containsAny(of: $0) }
+            return RandomPassword.make(count: count, of: classes, using: &generator)
         case .words(let count, let separator):
+            let buffer = SecretBuffer()
             for place in 0..<count {
                 if place > 0 { buffer.append(separator) }
                 buffer.append(WordList.words[Int.random(in: WordList.words.indices, using: &generator)])
             }
+            return buffer.secret()
         }
-        return buffer.secret()
     }
 
     /// The number of passwords that it can make, as a power of two: what guessing one costs.
@@ -52,21 +47,6 @@ enum PasswordRecipe: Equatable {
         switch self {
         case .characters(let count, _): return "\(counted(count, "character")), \(bits)"
         case .words(let count, _): return "\(counted(count, "word")), \(bits)"
-        }
-    }
-}
-
-/// The classes of characters that passwords are made of.
-enum CharacterClass: String, CaseIterable {
-    case lower, upper, digits, symbols
-
-    var characters: [UInt8] {
-        switch self {
-        case .lower: Array(UInt8(ascii: "a")...UInt8(ascii: "z"))
-        case .upper: Array(UInt8(ascii: "A")...UInt8(ascii: "Z"))
-        case .digits: Array(UInt8(ascii: "0")...UInt8(ascii: "9"))
-        // Without quotes, backslash, brackets and what else a shell or a form takes for something else.
-        case .symbols: Array("!#%+,-./:=?@^_~".utf8)
         }
     }
 }

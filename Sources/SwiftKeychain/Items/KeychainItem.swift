@@ -27,7 +27,7 @@ public enum KeychainItemClass: Sendable, Hashable, CaseIterable {
     case internetPassword
     /// A certificate (`kSecClassCertificate`). It is stored as bytes and is not checked.
     case certificate
-    /// The bytes of a key (`kSecClassKey`). The library does not sign or encrypt with it.
+    /// The bytes of a key (`kSecClassKey`). `SecKey` of the module `KeychainSecurity` signs and encrypts with it.
     case key
     /// A certificate and its private key (`kSecClassIdentity`), each of which is an item of its own.
     ///

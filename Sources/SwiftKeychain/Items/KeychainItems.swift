@@ -87,7 +87,8 @@ public struct KeychainItems: Sendable {
     /// - Parameters:
     ///   - type: The class of the items, such as `Keychain.Key.self`.
     ///   - wantsSecrets: Whether the secrets are read too. Without them the call is quicker.
-    ///   - conditions: Sets attributes of the query. Without conditions the call finds all items of the class.
+    ///   - conditions: Sets attributes of the query. Without conditions the call finds all items of the class that are
+    ///     not marked as synchronizable.
     /// - Returns: The items. The array is empty if there are none, which is no error.
     /// - Throws: ``KeychainError/Code/interactionNotAllowed`` if one of the items is locked: the call gives all items
     ///   or none. `.dataTooLarge` if a daemon's answer would be too large: set ``KeychainQuery/limit``.
@@ -124,7 +125,7 @@ public struct KeychainItems: Sendable {
     /// - Parameters:
     ///   - type: The class of the items.
     ///   - conditions: Sets the attributes that the items have now. Without conditions all items of the class are
-    ///     changed.
+    ///     changed that are not marked as synchronizable.
     ///   - expires: The moment from which the items are gone. `nil` leaves the present one, and `.never` takes it away.
     ///   - change: Sets the attributes that change. An attribute that stays `nil` is not changed, and none can be
     ///     removed.
@@ -186,7 +187,7 @@ public struct KeychainItems: Sendable {
     }
 
     /// Removes all items that a query means, or none of them. A new query means every item of the class in the
-    /// program's groups.
+    /// program's groups that is not marked as synchronizable: a wipe also sets ``KeychainQuery/isSynchronizable`` to `nil`.
     ///
     /// - Parameter query: The query. Its ``KeychainQuery/limit`` has no effect.
     /// - Returns: The number of items that were removed.
@@ -246,7 +247,8 @@ public struct KeychainItems: Sendable {
     /// - Parameters:
     ///   - type: The class of the items.
     ///   - wantsSecrets: Whether the secrets are read too.
-    ///   - conditions: Sets attributes of the query. Without conditions the call finds all items of the class.
+    ///   - conditions: Sets attributes of the query. Without conditions the call finds all items of the class that are
+    ///     not marked as synchronizable.
     /// - Returns: The items. The array is empty if there are none, which is no error.
     /// - Throws: The errors of the blocking call, and `.userCancelled`.
     public func find<Kind>(
@@ -325,7 +327,8 @@ public struct KeychainItems: Sendable {
     ///
     /// A removal that has begun is finished even if the task is cancelled.
     ///
-    /// - Parameter query: The query. A new one means every item of the class in the program's groups.
+    /// - Parameter query: The query. A new one means every item of the class in the program's groups that is not marked
+    ///   as synchronizable.
     /// - Returns: The number of items that were removed.
     /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was removed then.
     @discardableResult

@@ -2,7 +2,8 @@ public import Foundation
 internal import KeychainModel
 
 extension Keychain {
-    /// The way in which values become bytes that are neither `String` nor `Data`. Those two are always their own bytes.
+    /// The way in which values become bytes. Texts and bytes themselves are always stored as they are: `String`, `Data`
+    /// and `[UInt8]`.
     ///
     /// ```swift
     /// keychain.coding = .propertyList
@@ -10,9 +11,21 @@ extension Keychain {
     ///
     /// The form is not stored with an item: a program that changes it cannot read its former values. Bytes on the way
     /// are ordinary memory, which is not erased.
-    public struct Coding: Sendable {
-        private let encode: @Sendable (any Encodable) throws -> Data
-        private let decode: @Sendable (any Decodable.Type, Data) throws -> any Decodable
+    public struct Coding: Sendable, Equatable {
+        /// An object, so that copies are known as the same.
+        private final class Functions: Sendable {
+            let encode: @Sendable (any Encodable) throws -> Data
+            let decode: @Sendable (any Decodable.Type, Data) throws -> any Decodable
+
+            init(
+                encode: @escaping @Sendable (any Encodable) throws -> Data,
+                decode: @escaping @Sendable (any Decodable.Type, Data) throws -> any Decodable
+            ) {
+                self.encode = encode
+                self.decode = decode
+            }
+        }
+        private let functions: Functions
 
         /// Makes a coding of a program's own functions.
         ///
@@ -28,9 +41,11 @@ extension Keychain {
             encode: @escaping @Sendable (any Encodable) throws -> Data,
             decode: @escaping @Sendable (any Decodable.Type, Data) throws -> any Decodable
         ) {
-            self.encode = encode
-            self.decode = decode
+            functions = Functions(encode: encode, decode: decode)
         }
+
+        /// Whether one coding is a copy of the other.
+        public static func == (one: Coding, other: Coding) -> Bool { one.functions === other.functions }
 
         /// JSON, as Foundation writes it, with sorted keys.
         public static let json = Coding {
@@ -50,17 +65,22 @@ extension Keychain {
             try PropertyListDecoder().decode($0, from: $1)
         }
 
+        /// The bytes of a value that is `Encodable` or a ``KeychainSlice``.
+        ///
+        /// - Returns: nil if the value is nil, which may show only when the program runs.
         /// - Throws: `.parameter` if the value cannot be encoded.
-        func secret(of value: some Encodable, for key: String) throws(KeychainError) -> SecretBytes {
+        func secret(of value: Any?, for key: String) throws(KeychainError) -> SecretBytes? {
+            guard let value = valueInside(value) else { return nil }
             switch value {
             case let text as String: return SecretBytes(Data(text.utf8))
+            case let text as Substring: return SecretBytes(Data(text.utf8))
             case let data as Data: return SecretBytes(data)
-            case let optional as any OptionalValue where optional.isNil:
-                throw KeychainError(.parameter, message: "nil cannot be stored for \(key.quoted): remove it instead")
+            case let bytes as any Bytes: return SecretBytes(bytes)
             default: break
             }
             do {
-                return SecretBytes(try encode(value))
+                guard let value = value as? any Encodable else { throw CocoaError(.coderInvalidValue) }
+                return SecretBytes(try functions.encode(value))
             } catch {
                 // The encoder's own error is left out: it may hold the value.
                 throw KeychainError(
@@ -73,22 +93,60 @@ extension Keychain {
             _ type: Value.Type, of bytes: SecretBytes, for key: String
         ) throws(KeychainError) -> Value {
             // A value's type may be known only as a protocol, so the metatype of `Value` alone does not decide.
-            if type is String.Type || type is String?.Type { return try bytes.text(for: key) as! Value }
+            let wanted = typeInside(type)
+            if wanted is String.Type { return try bytes.text(for: key) as! Value }
             let data = bytes.copyData()
-            if type is Data.Type || type is Data?.Type { return data as! Value }
+            if wanted is Data.Type { return data as! Value }
+            if let bytes = wanted as? any Bytes.Type { return bytes.init(data) as! Value }
             // The decoder's message may show a part of the value.
-            guard let value = try? decode(type, data) as? Value else { throw .notReadable(key, as: type) }
+            guard let value = try? functions.decode(type, data) as? Value else { throw .notReadable(key, as: type) }
             return value
         }
     }
 }
 
+/// A part of a text or of bytes, which a keychain stores as it stores the whole: `Substring` and `ArraySlice<UInt8>`.
+///
+/// A program does not add others: storing them throws `.parameter`.
+public protocol KeychainSlice: Sendable {}
+
+extension Substring: KeychainSlice {}
+
+extension ArraySlice: KeychainSlice where Element == UInt8 {}
+
+/// Arrays of bytes. A cast would take any empty array for one of bytes, and a conformance does not.
+private protocol Bytes: ContiguousBytes {
+    init(_ bytes: Data)
+}
+
+extension Array: Bytes where Element == UInt8 {}
+extension ContiguousArray: Bytes where Element == UInt8 {}
+extension ArraySlice: Bytes where Element == UInt8 {}
+
+// MARK: Optional values
+
 private protocol OptionalValue {
-    var isNil: Bool { get }
+    static var wrapped: any Any.Type { get }
+    var wrapped: Any? { get }
 }
 
 extension Optional: OptionalValue {
-    fileprivate var isNil: Bool { self == nil }
+    fileprivate static var wrapped: any Any.Type { Wrapped.self }
+    fileprivate var wrapped: Any? { self }
+    /// Whether it is nil, or holds a value that is.
+    var isNothing: Bool { valueInside(self) == nil }
+}
+
+/// The value inside of any number of optional values, whether the compiler knows of them or not.
+private func valueInside(_ value: Any?) -> Any? {
+    guard let value else { return nil }
+    guard let optional = value as? any OptionalValue else { return value }
+    return valueInside(optional.wrapped)
+}
+
+private func typeInside(_ type: any Any.Type) -> any Any.Type {
+    guard let optional = type as? any OptionalValue.Type else { return type }
+    return typeInside(optional.wrapped)
 }
 
 extension KeychainError {

@@ -5,7 +5,7 @@ extension Keychain {
     /// The moment from which a value is gone.
     ///
     /// ```swift
-    /// try keychain.set("s3cret", for: "accessToken", expires: .after(.hours(24)))
+    /// try keychain.set("s3cret", for: "accessToken", expires: .after(hours: 24))
     /// ```
     ///
     /// From that moment no call of any program finds the item, and another one can be added in its place, also while
@@ -23,7 +23,8 @@ extension Keychain {
         private enum Moment: Sendable, Hashable {
             case never
             case date(Date)
-            case span(TimeSpan)
+            /// In milliseconds.
+            case span(UInt64)
         }
         private let moment: Moment
 
@@ -38,9 +39,29 @@ extension Keychain {
 
         /// Expires a time after the value was stored. The time passes while the computer sleeps or is off, too.
         ///
-        /// - Parameter time: The time, at least a millisecond. 0 makes the call that stores the value throw
+        /// - Parameter time: The time, rounded up to a millisecond. 0 and less make the call that stores the value throw
         ///   `.parameter`.
-        public static func after(_ time: TimeSpan) -> Expiration { Expiration(moment: .span(time)) }
+        public static func after(_ time: Duration) -> Expiration { Expiration(moment: .span(milliseconds(time))) }
+
+        /// Expires a number of minutes after the value was stored.
+        public static func after(minutes: Int) -> Expiration { after(minutes, ofSeconds: 60) }
+        /// Expires a number of hours after the value was stored.
+        public static func after(hours: Int) -> Expiration { after(hours, ofSeconds: 3_600) }
+        /// Expires a number of days of 24 hours each after the value was stored, even where clocks change.
+        public static func after(days: Int) -> Expiration { after(days, ofSeconds: 86_400) }
+
+        private static func after(_ count: Int, ofSeconds unit: Int) -> Expiration {
+            let (seconds, isTooLong) = count.multipliedReportingOverflow(by: unit)
+            return after(.seconds(isTooLong ? (count > 0 ? .max : .min) : seconds))
+        }
+
+        /// Rounded up, and no more than a number that every keychain refuses.
+        private static func milliseconds(_ time: Duration) -> UInt64 {
+            let (seconds, attoseconds) = time.components
+            guard time > .zero else { return 0 }
+            guard seconds < 1 << 53 else { return .max }
+            return UInt64(seconds) * 1_000 + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        }
 
         /// The expiry as the engine takes it.
         ///
@@ -48,33 +69,9 @@ extension Keychain {
         func model() throws(KeychainError) -> ItemExpiry {
             switch moment {
             case .never: .never
-            case .span(let span): .after(span.milliseconds)
+            case .span(let milliseconds): .after(milliseconds)
             case .date(let date): try .at(seconds: date.timeIntervalSinceReferenceDate)
             }
         }
-    }
-
-    /// A length of time in milliseconds. A day has 24 hours, even where clocks change.
-    public struct TimeSpan: Sendable, Hashable {
-        /// The number of milliseconds, rounded up.
-        let milliseconds: UInt64
-
-        private init(seconds: Double) {
-            milliseconds = UInt64(exactly: (seconds * 1_000).rounded(.up)) ?? (seconds > 0 ? .max : 0)
-        }
-
-        /// Makes the length of a `Duration`, rounded up to a millisecond. A negative one counts as 0.
-        ///
-        /// - Parameter duration: The length.
-        public init(_ duration: Duration) { self.init(seconds: duration / .seconds(1)) }
-
-        /// A number of seconds, with a fraction or without.
-        public static func seconds(_ count: Double) -> TimeSpan { TimeSpan(seconds: count) }
-        /// A number of minutes.
-        public static func minutes(_ count: Double) -> TimeSpan { TimeSpan(seconds: count * 60) }
-        /// A number of hours.
-        public static func hours(_ count: Double) -> TimeSpan { TimeSpan(seconds: count * 3_600) }
-        /// A number of days of 24 hours each.
-        public static func days(_ count: Double) -> TimeSpan { TimeSpan(seconds: count * 86_400) }
     }
 }

@@ -7,11 +7,11 @@ public import KeychainModel
 // A task that is cancelled while a person is asked, or before the call has begun, gets `.userCancelled`. Otherwise the
 // call ends as it would have, so that the program learns whether it was carried out.
 
-extension Keychain {
+extension KeychainTaskCalls {
     /// Runs a call on a thread that may block.
     func inTask<R: Sendable, E: Error>(_ body: @escaping @Sendable (Keychain) throws(E) -> R) async throws(E) -> R {
         let cancellation = Cancellation()
-        let keychain = with { $0.cancellation = cancellation }
+        let keychain = keychain.with { $0.cancellation = cancellation }
         let result = await withTaskCancellationHandler {
             await BlockingCalls.run { Result { () throws(E) in try body(keychain) } }
         } onCancel: {
@@ -115,20 +115,67 @@ extension Keychain {
         try await inTask { keychain throws(KeychainError) in try keychain.count() }
     }
 
+    /// Reads all keys with their values, as they are at one moment, without blocking the thread of the task.
+    ///
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    ///
+    /// - Parameter type: The type of all values.
+    /// - Returns: The keys with their values, in no particular order.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`.
+    public func items<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self
+    ) async throws(KeychainError) -> [(key: String, value: Value)] {
+        try await inTask { keychain throws(KeychainError) in try keychain.items(type) }
+    }
+
+    /// Reads what is stored beside the value of a key, without blocking the thread of the task. It never asks a person.
+    ///
+    /// - Parameter key: The item's key.
+    /// - Returns: `nil` if no item is stored for the key.
+    /// - Throws: The errors of the blocking call, and `.userCancelled` if the task is cancelled before the call begins.
+    public func attributes(for key: String) async throws(KeychainError) -> Keychain.Attributes? {
+        try await inTask { keychain throws(KeychainError) in try keychain.attributes(for: key) }
+    }
+
     /// Stores a value for a key without blocking the thread of the task.
     ///
     /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`. A
     /// write that has begun is finished, and the call then returns without an error.
     ///
     /// - Parameters:
-    ///   - value: The value.
+    ///   - value: The value. `nil` removes the item.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. By default there is none.
+    ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
+    ///   - label: A text for a person. `nil` leaves the present one.
+    ///   - comment: A remark that a person may read. `nil` leaves the present one.
     /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
     public func set<Value: Encodable & Sendable>(
-        _ value: Value, for key: String, expires: Expiration = .never
+        _ value: Value?, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
+        comment: String? = nil
     ) async throws(KeychainError) {
-        try await inTask { keychain throws(KeychainError) in try keychain.set(value, for: key, expires: expires) }
+        try await inTask { keychain throws(KeychainError) in
+            try keychain.set(value, for: key, expires: expires, label: label, comment: comment)
+        }
+    }
+
+    /// Stores a part of a text or of bytes for a key without blocking the thread of the task.
+    ///
+    /// A write that has begun is finished even if the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - slice: A `Substring` or an `ArraySlice<UInt8>`. `nil` removes the item.
+    ///   - key: The item's key.
+    ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
+    ///   - label: A text for a person. `nil` leaves the present one.
+    ///   - comment: A remark that a person may read. `nil` leaves the present one.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
+    public func set(
+        _ slice: (some KeychainSlice)?, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
+        comment: String? = nil
+    ) async throws(KeychainError) {
+        try await inTask { keychain throws(KeychainError) in
+            try keychain.set(slice, for: key, expires: expires, label: label, comment: comment)
+        }
     }
 
     /// Stores bytes for a key without blocking the thread of the task. They stay in memory that is erased.
@@ -138,22 +185,39 @@ extension Keychain {
     /// - Parameters:
     ///   - secret: The bytes.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. By default there is none.
+    ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
+    ///   - label: A text for a person. `nil` leaves the present one.
+    ///   - comment: A remark that a person may read. `nil` leaves the present one.
     /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
     public func set(
-        _ secret: borrowing Secret, for key: String, expires: Expiration = .never
+        _ secret: borrowing Secret, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
+        comment: String? = nil
     ) async throws(KeychainError) {
-        let bytes = secret.bytes
-        try await inTask { keychain throws(KeychainError) in try keychain.put(bytes, for: key, expires: expires) }
+        try await put(secret.bytes, for: key, Keychain.Remarks(expires, label, comment))
     }
 
-    /// Rejects a value that may be `nil`, which does not say what happens to the key: unwrap it, or call
-    /// ``remove(_:)``.
-    @available(*, unavailable, message: "unwrap the value, or call remove(_:)")
-    public func set<Value: Encodable & Sendable>(
-        _ value: Value?, for key: String, expires: Expiration = .never
+    /// Stores bytes for a key, or removes the item if there are none, without blocking the thread of the task.
+    ///
+    /// A write that has begun is finished even if the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - secret: The bytes. `nil` removes the item.
+    ///   - key: The item's key.
+    ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
+    ///   - label: A text for a person. `nil` leaves the present one.
+    ///   - comment: A remark that a person may read. `nil` leaves the present one.
+    /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
+    public func set(
+        _ secret: borrowing Secret?, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
+        comment: String? = nil
     ) async throws(KeychainError) {
-        fatalError("unavailable")
+        try await put(Secret.bytes(of: secret), for: key, Keychain.Remarks(expires, label, comment))
+    }
+
+    private func put(
+        _ bytes: SecretBytes?, for key: String, _ remarks: Keychain.Remarks
+    ) async throws(KeychainError) {
+        try await inTask { keychain throws(KeychainError) in try keychain.put(bytes, for: key, remarks) }
     }
 
     /// Stores a value for a key that has none, without blocking the thread of the task.
@@ -163,12 +227,17 @@ extension Keychain {
     /// - Parameters:
     ///   - value: The value.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. By default there is none.
+    ///   - expires: The moment from which the value is gone. `nil` and `.never` mean that there is none.
+    ///   - label: A text for a person.
+    ///   - comment: A remark that a person may read.
     /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was added then.
     public func add<Value: Encodable & Sendable>(
-        _ value: Value, for key: String, expires: Expiration = .never
+        _ value: Value, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
+        comment: String? = nil
     ) async throws(KeychainError) {
-        try await inTask { keychain throws(KeychainError) in try keychain.add(value, for: key, expires: expires) }
+        try await inTask { keychain throws(KeychainError) in
+            try keychain.add(value, for: key, expires: expires, label: label, comment: comment)
+        }
     }
 
     /// Stores a value for a key that has one, without blocking the thread of the task.
@@ -176,14 +245,19 @@ extension Keychain {
     /// A write that has begun is finished even if the task is cancelled.
     ///
     /// - Parameters:
-    ///   - value: The value.
+    ///   - value: The value. `nil` removes the item.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. By default there is none.
+    ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
+    ///   - label: A text for a person. `nil` leaves the present one.
+    ///   - comment: A remark that a person may read. `nil` leaves the present one.
     /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
     public func update<Value: Encodable & Sendable>(
-        _ value: Value, for key: String, expires: Expiration = .never
+        _ value: Value?, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
+        comment: String? = nil
     ) async throws(KeychainError) {
-        try await inTask { keychain throws(KeychainError) in try keychain.update(value, for: key, expires: expires) }
+        try await inTask { keychain throws(KeychainError) in
+            try keychain.update(value, for: key, expires: expires, label: label, comment: comment)
+        }
     }
 
     /// Removes the item of a key without blocking the thread of the task.
@@ -219,10 +293,10 @@ extension Keychain {
     ///   - key: The item's key.
     ///   - change: Changes the value, which is `nil` if no item is stored. The item is removed if the result is `nil`.
     /// - Throws: A ``KeychainError``, or an error of `change`. The former value is still there then.
-    public func update<Value: Codable & Sendable>(
+    public func modify<Value: Codable & Sendable>(
         _ type: Value.Type = Value.self, for key: String, _ change: @escaping @Sendable (inout Value?) throws -> Void
     ) async throws {
-        try await inTask { keychain in try keychain.update(type, for: key, change) }
+        try await inTask { keychain in try keychain.modify(type, for: key, change) }
     }
 
     /// Stores another value for a key if the present one is the expected one, without blocking the thread of the task.
@@ -250,7 +324,7 @@ extension Keychain {
     /// - Returns: The result of `body`.
     /// - Throws: A ``KeychainError``, or an error of `body`. No item was changed then.
     public func transaction<R: Sendable>(
-        _ body: @escaping @Sendable (inout Transaction) throws -> R
+        _ body: @escaping @Sendable (inout Keychain.Transaction) throws -> R
     ) async throws -> R {
         try await inTask { keychain in try keychain.transaction(body) }
     }

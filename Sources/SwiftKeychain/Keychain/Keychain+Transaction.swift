@@ -16,10 +16,18 @@ extension Keychain {
     /// before the closure returns. The value is valid inside that closure.
     public struct Transaction {
         private let keychain: Keychain
-        /// The changes by their keys. `nil` stands for a removal.
-        private var changes: [ExactKey: (secret: SecretBytes?, expires: Expiration)] = [:]
+        private var changes: [ExactKey: Change] = [:]
         private var seen: [ExactKey: Item?] = [:]
         private var seenAll: (items: SeenItems, keys: Set<ExactKey>)?
+
+        /// What the end of the transaction does to the item of one key.
+        private struct Change {
+            /// `nil` stands for a removal.
+            var secret: SecretBytes?
+            var remarks = Remarks()
+            /// Whether the item was removed before it was set, so that nothing of it stays.
+            var isAnew = false
+        }
 
         fileprivate init(_ keychain: Keychain) { self.keychain = keychain }
 
@@ -97,14 +105,63 @@ extension Keychain {
         /// Stores a value when the transaction ends, as `Keychain.set(_:for:)`.
         ///
         /// - Parameters:
-        ///   - value: The value.
+        ///   - value: The value. `nil` removes the item.
         ///   - key: The item's key.
-        ///   - expires: The moment from which the value is gone. By default there is none.
+        ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
+        ///   - label: A text for a person. `nil` leaves the present one.
+        ///   - comment: A remark that a person may read. `nil` leaves the present one.
         /// - Throws: ``KeychainError/Code/parameter`` if the value cannot be encoded. Other errors come at the end.
         public mutating func set<Value: Encodable>(
-            _ value: Value, for key: String, expires: Expiration = .never
+            _ value: Value?, for key: String, expires: Expiration? = nil, label: String? = nil,
+            comment: String? = nil
         ) throws(KeychainError) {
-            change(key, to: try keychain.coding.secret(of: value, for: key), expires)
+            change(key, to: try keychain.coding.secret(of: value, for: key), Remarks(expires, label, comment))
+        }
+
+        /// Stores a part of a text or of bytes when the transaction ends.
+        ///
+        /// - Parameters:
+        ///   - slice: A `Substring` or an `ArraySlice<UInt8>`. `nil` removes the item.
+        ///   - key: The item's key.
+        ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
+        ///   - label: A text for a person. `nil` leaves the present one.
+        ///   - comment: A remark that a person may read. `nil` leaves the present one.
+        /// - Throws: The errors of `set(_:for:)` with a value.
+        public mutating func set(
+            _ slice: (some KeychainSlice)?, for key: String, expires: Expiration? = nil, label: String? = nil,
+            comment: String? = nil
+        ) throws(KeychainError) {
+            change(key, to: try keychain.coding.secret(of: slice, for: key), Remarks(expires, label, comment))
+        }
+
+        /// Stores bytes when the transaction ends.
+        ///
+        /// - Parameters:
+        ///   - secret: The bytes. They stay in memory that is erased.
+        ///   - key: The item's key.
+        ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
+        ///   - label: A text for a person. `nil` leaves the present one.
+        ///   - comment: A remark that a person may read. `nil` leaves the present one.
+        public mutating func set(
+            _ secret: borrowing Secret, for key: String, expires: Expiration? = nil, label: String? = nil,
+            comment: String? = nil
+        ) {
+            change(key, to: secret.bytes, Remarks(expires, label, comment))
+        }
+
+        /// Stores bytes when the transaction ends, or removes the item if there are none.
+        ///
+        /// - Parameters:
+        ///   - secret: The bytes. `nil` removes the item.
+        ///   - key: The item's key.
+        ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
+        ///   - label: A text for a person. `nil` leaves the present one.
+        ///   - comment: A remark that a person may read. `nil` leaves the present one.
+        public mutating func set(
+            _ secret: borrowing Secret?, for key: String, expires: Expiration? = nil, label: String? = nil,
+            comment: String? = nil
+        ) {
+            change(key, to: Secret.bytes(of: secret), Remarks(expires, label, comment))
         }
 
         /// Removes an item when the transaction ends, as `Keychain.remove(_:)`. It is no error if there is none.
@@ -112,8 +169,15 @@ extension Keychain {
         /// - Parameter key: The item's key.
         public mutating func remove(_ key: String) { change(key, to: nil) }
 
-        private mutating func change(_ key: String, to secret: SecretBytes?, _ expires: Expiration = .never) {
-            changes[ExactKey(key)] = (secret, expires)
+        private mutating func change(_ key: String, to secret: SecretBytes?, _ remarks: Remarks = Remarks()) {
+            let key = ExactKey(key)
+            guard let secret, let former = changes[key] else {
+                changes[key] = Change(secret: secret, remarks: remarks)
+                return
+            }
+            changes[key] = Change(
+                secret: secret, remarks: former.secret == nil ? remarks : remarks.over(former.remarks),
+                isAnew: former.isAnew || former.secret == nil)
         }
 
         // MARK: The end
@@ -130,17 +194,19 @@ extension Keychain {
                         try keychain.query(for: key.text), versions: item.map { [ItemVersion($0)] } ?? []))
             }
             for (key, change) in changes {
-                if let secret = change.secret {
-                    let expiry = try change.expires.model()
-                    request.steps.append(.put(try keychain.addRequest(secret, for: key.text, expires: expiry)))
-                } else {
+                if change.secret == nil || change.isAnew {
                     request.steps.append(.delete(try keychain.query(for: key.text)))
+                }
+                if let secret = change.secret {
+                    request.steps.append(.put(try keychain.addRequest(secret, for: key.text, change.remarks)))
                 }
             }
             return try keychain.commit(request)
         }
     }
+}
 
+extension KeychainBlockingCalls {
     /// Makes several changes at once: all of them, or none, even if the program is killed meanwhile.
     ///
     /// ```swift
@@ -157,9 +223,9 @@ extension Keychain {
     /// - Parameter body: Reads and changes the keychain through the transaction.
     /// - Returns: The result of `body`.
     /// - Throws: A ``KeychainError``, or an error of `body`. No item was changed then.
-    public func transaction<R>(_ body: (inout Transaction) throws -> R) throws -> R {
+    public func transaction<R>(_ body: (inout Keychain.Transaction) throws -> R) throws -> R {
         for _ in 0..<Connection.mostAttempts {
-            var transaction = Transaction(self)
+            var transaction = Keychain.Transaction(keychain)
             let result = try body(&transaction)
             if try transaction.commit() { return result }
         }
@@ -173,9 +239,9 @@ extension Keychain {
     /// let count = try shared.migrate(from: Keychain(service: "com.example"))
     /// ```
     ///
-    /// The items keep their dates of creation and expiry, and their access control; ``accessControl`` gives them another one if it is not
-    /// `nil`. A second call finds no item to move and succeeds, so a program may call it at each start. Items that are
-    /// here already are not moved.
+    /// The items keep their dates of creation and expiry, and their access control; ``Keychain/accessControl`` gives
+    /// them another one if it is not `nil`. A second call finds no item to move and succeeds, so a program may call it at
+    /// each start. Items that are here already are not moved.
     ///
     /// - Parameters:
     ///   - other: The value whose items are moved: both a service, or both a server.
@@ -186,6 +252,12 @@ extension Keychain {
     ///   item was moved then.
     @discardableResult
     public func migrate(from other: Keychain, replacing: Bool = false) throws(KeychainError) -> Int {
+        try keychain.takeItems(of: other, replacing: replacing)
+    }
+}
+
+extension Keychain {
+    fileprivate func takeItems(of other: Keychain, replacing: Bool) throws(KeychainError) -> Int {
         guard itemClass == other.itemClass else {
             throw KeychainError(
                 .parameter, message: "a service cannot take the items of a server, nor a server those of a service")

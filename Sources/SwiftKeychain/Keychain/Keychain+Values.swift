@@ -3,9 +3,9 @@ internal import KeychainClient
 public import KeychainModel
 
 // The calls for values. Each of them blocks its thread until it is done. Keychain+Tasks.swift has their forms for
-// tasks.
+// tasks, and Keychain+Views.swift says why they are members of a protocol.
 
-extension Keychain {
+extension KeychainBlockingCalls {
     // MARK: Reading
 
     /// Reads the text that is stored for a key.
@@ -25,7 +25,7 @@ extension Keychain {
     ///   the bytes are not UTF-8; ``KeychainError/Code/missingEntitlement`` for a group that the program does not hold;
     ///   ``KeychainError/Code/notAvailable`` if the keychain cannot be opened.
     public func string(for key: String) throws(KeychainError) -> String? {
-        try item(for: key)?.value.text(for: key)
+        try keychain.item(for: key)?.value.text(for: key)
     }
 
     /// Reads the bytes that are stored for a key, whichever type they were stored as.
@@ -34,7 +34,7 @@ extension Keychain {
     /// - Returns: `nil` if no item is stored for the key. The bytes are ordinary memory and are not erased.
     /// - Throws: The errors of `string(for:)`. Bytes that are not UTF-8 are no error here.
     public func data(for key: String) throws(KeychainError) -> Data? {
-        try item(for: key)?.value.copyData()
+        try keychain.item(for: key)?.value.copyData()
     }
 
     /// Reads the value that is stored for a key.
@@ -43,8 +43,8 @@ extension Keychain {
     /// let login = try keychain.value(Login.self, for: "mail")
     /// ```
     ///
-    /// A `String` and a `Data` are the bytes themselves, even where the type is known only at run time. Any other type
-    /// is decoded by ``coding``.
+    /// A `String`, a `Data` and a `[UInt8]` are the bytes themselves, even where the type is known only at run time. Any
+    /// other type is decoded by ``Keychain/coding``.
     ///
     /// - Parameters:
     ///   - type: The type of the value.
@@ -55,7 +55,10 @@ extension Keychain {
     public func value<Value: Decodable>(_ type: Value.Type = Value.self, for key: String) throws(KeychainError)
         -> Value?
     {
-        try item(for: key).map { item throws(KeychainError) in try coding.value(type, of: item.value, for: key) }
+        let coding = keychain.coding
+        return try keychain.item(for: key).map { item throws(KeychainError) in
+            try coding.value(type, of: item.value, for: key)
+        }
     }
 
     /// Reads the bytes that are stored for a key, into memory that is erased when the value goes.
@@ -64,7 +67,7 @@ extension Keychain {
     /// - Returns: `nil` if no item is stored for the key.
     /// - Throws: The errors of `string(for:)`. Bytes that are not UTF-8 are no error here.
     public func secret(for key: String) throws(KeychainError) -> Secret? {
-        guard let item = try item(for: key) else { return nil }
+        guard let item = try keychain.item(for: key) else { return nil }
         return Secret(item.value)
     }
 
@@ -80,7 +83,7 @@ extension Keychain {
     /// - Returns: The result of `body`. `nil` means that no item is stored for the key, and that `body` was not called.
     /// - Throws: A ``KeychainError``, or an error of `body`.
     public func withSecret<R>(for key: String, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
-        try item(for: key).map { try $0.value.withUnsafeBytes(body) }
+        try keychain.item(for: key).map { try $0.value.withUnsafeBytes(body) }
     }
 
     /// Tells whether an item is stored for a key, without asking a person.
@@ -91,8 +94,8 @@ extension Keychain {
     /// - Throws: ``KeychainError/Code/interactionNotAllowed`` while the item is locked. Before the first unlock it may
     ///   be thrown for a missing item too, since locked items cannot be searched then.
     public func contains(_ key: String) throws(KeychainError) -> Bool {
-        let nothing = SeenItems(try query(for: key), versions: [], hasSecrets: false)
-        return try !commit(TransactionRequest(seen: [nothing], steps: []))
+        let nothing = SeenItems(try keychain.query(for: key), versions: [], hasSecrets: false)
+        return try !keychain.commit(TransactionRequest(seen: [nothing], steps: []))
     }
 
     /// Finds all keys, in no particular order.
@@ -101,12 +104,45 @@ extension Keychain {
     /// too.
     ///
     /// - Throws: ``KeychainError/Code/interactionNotAllowed`` if one of the items is locked: it gives all keys or none.
-    public func keys() throws(KeychainError) -> [String] { try allItems().map(\.key) }
+    public func keys() throws(KeychainError) -> [String] { try keychain.allItems().map(\.key) }
 
     /// Counts the keys, at the cost of `keys()`. If one of the items asks a person, this call does too.
     ///
     /// - Throws: ``KeychainError/Code/interactionNotAllowed`` if one of the items is locked.
-    public func count() throws(KeychainError) -> Int { try allItems().count }
+    public func count() throws(KeychainError) -> Int { try keychain.allItems().count }
+
+    /// Reads all keys with their values, as they are at one moment and in no particular order.
+    ///
+    /// ```swift
+    /// for (name, token) in try keychain.items(String.self) { print(name, token.count) }
+    /// ```
+    ///
+    /// If one of the items asks a person, this call does too.
+    ///
+    /// - Parameter type: The type of all values, as for `value(_:for:)`.
+    /// - Returns: The keys with their values. Two keys may be equal to Swift and differ in their bytes.
+    /// - Throws: ``KeychainError/Code/interactionNotAllowed`` if one of the items is locked;
+    ///   ``KeychainError/Code/decode`` if one of them is no such value; `.dataTooLarge` if a daemon's answer would be too
+    ///   large.
+    public func items<Value: Decodable>(
+        _ type: Value.Type = Value.self
+    ) throws(KeychainError) -> [(key: String, value: Value)] {
+        let keychain = keychain
+        return try keychain.allItems(wantsSecrets: true).map { (key, item) throws(KeychainError) in
+            (key, try keychain.coding.value(type, of: item.value, for: key))
+        }
+    }
+
+    /// Reads what is stored beside the value of a key, such as its dates and its label. It never asks a person.
+    ///
+    /// - Parameter key: The item's key.
+    /// - Returns: `nil` if no item is stored for the key.
+    /// - Throws: ``KeychainError/Code/interactionNotAllowed`` while the item is locked, and for an item that asks a
+    ///   person, unless the ``Keychain/context`` has the answer.
+    public func attributes(for key: String) throws(KeychainError) -> Keychain.Attributes? {
+        let silent = keychain.withoutAsking()
+        return try silent.item(for: key, wantsSecrets: false).map { Keychain.Attributes($0) }
+    }
 
     // MARK: Writing
 
@@ -114,27 +150,50 @@ extension Keychain {
     ///
     /// ```swift
     /// try keychain.set(Login(name: "ada", password: "4711"), for: "mail")
-    /// try keychain.set("s3cret", for: "accessToken", expires: .after(.hours(24)))
+    /// try keychain.set("s3cret", for: "accessToken", expires: .after(hours: 24))
     /// ```
     ///
-    /// An item that is there keeps its creation date and the comments that other code gave it. It keeps its access
-    /// control too, unless ``accessControl`` names one. Changing an item that asks a person asks here as well.
+    /// An item that is there keeps everything that the call does not name: its date of creation, the moment at which
+    /// it expires, its label and comment, and its access control unless ``Keychain/accessControl`` names one. Changing
+    /// an item that asks a person asks here as well.
     ///
     /// - Parameters:
-    ///   - value: The value. A `String` and a `Data` are stored as their bytes, any other value as ``coding`` encodes
-    ///     it.
+    ///   - value: The value. A `String`, a `Data` and a `[UInt8]` are stored as their bytes, any other value as
+    ///     ``Keychain/coding`` encodes it. `nil` removes the item, also if the type alone says at run
+    ///     time that the value may be `nil`.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. By default it never is, even if the former value had such a
-    ///     moment.
+    ///   - expires: The moment from which the value is gone. `nil` leaves the present one, and a new item has none;
+    ///     `.never` takes it away.
+    ///   - label: A text for a person, such as the name of the item in a list. `nil` leaves the present one.
+    ///   - comment: A remark that a person may read. `nil` leaves the present one.
     /// - Throws: ``KeychainError/Code/parameter`` if the value cannot be encoded;
     ///   ``KeychainError/Code/interactionNotAllowed`` while the item, or the key for a new one, is locked;
     ///   ``KeychainError/Code/missingEntitlement`` for a group that the program does not hold;
     ///   ``KeychainError/Code/authenticationFailed`` if the access control needs a passcode or a finger and there is
     ///   none; `.dataTooLarge` beyond 64 MiB; `.diskFull`. The former value is still there after any of them.
     public func set<Value: Encodable>(
-        _ value: Value, for key: String, expires: Expiration = .never
+        _ value: Value?, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
+        comment: String? = nil
     ) throws(KeychainError) {
-        try put(try coding.secret(of: value, for: key), for: key, expires: expires)
+        let secret = try keychain.coding.secret(of: value, for: key)
+        try keychain.put(secret, for: key, Keychain.Remarks(expires, label, comment))
+    }
+
+    /// Stores a part of a text or of bytes for a key, in the place of a former value.
+    ///
+    /// - Parameters:
+    ///   - slice: A `Substring` or an `ArraySlice<UInt8>`. `nil` removes the item.
+    ///   - key: The item's key.
+    ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
+    ///   - label: A text for a person. `nil` leaves the present one.
+    ///   - comment: A remark that a person may read. `nil` leaves the present one.
+    /// - Throws: The errors of `set(_:for:)` with a value.
+    public func set(
+        _ slice: (some KeychainSlice)?, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
+        comment: String? = nil
+    ) throws(KeychainError) {
+        let secret = try keychain.coding.secret(of: slice, for: key)
+        try keychain.put(secret, for: key, Keychain.Remarks(expires, label, comment))
     }
 
     /// Stores bytes for a key, in the place of a former value.
@@ -142,27 +201,31 @@ extension Keychain {
     /// - Parameters:
     ///   - secret: The bytes. They stay in memory that is erased.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. By default there is none.
+    ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
+    ///   - label: A text for a person. `nil` leaves the present one.
+    ///   - comment: A remark that a person may read. `nil` leaves the present one.
     /// - Throws: The errors of `set(_:for:)` with a value.
     public func set(
-        _ secret: borrowing Secret, for key: String, expires: Expiration = .never
+        _ secret: borrowing Secret, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
+        comment: String? = nil
     ) throws(KeychainError) {
-        try put(secret.bytes, for: key, expires: expires)
+        try keychain.put(secret.bytes, for: key, Keychain.Remarks(expires, label, comment))
     }
 
-    /// Rejects a value that may be `nil`, which does not say what happens to the key: unwrap it, or call
-    /// ``remove(_:)``.
-    @available(*, unavailable, message: "unwrap the value, or call remove(_:)")
-    public func set<Value: Encodable>(
-        _ value: Value?, for key: String, expires: Expiration = .never
+    /// Stores bytes for a key, or removes the item if there are none.
+    ///
+    /// - Parameters:
+    ///   - secret: The bytes. They stay in memory that is erased. `nil` removes the item.
+    ///   - key: The item's key.
+    ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
+    ///   - label: A text for a person. `nil` leaves the present one.
+    ///   - comment: A remark that a person may read. `nil` leaves the present one.
+    /// - Throws: The errors of `set(_:for:)` with a value.
+    public func set(
+        _ secret: borrowing Secret?, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
+        comment: String? = nil
     ) throws(KeychainError) {
-        fatalError("unavailable")
-    }
-
-    func put(_ secret: SecretBytes, for key: String, expires: Expiration) throws(KeychainError) {
-        // A value does not inherit the date of the one before.
-        let expiry = try expires.model()
-        _ = try commit(TransactionRequest(steps: [.put(try addRequest(secret, for: key, expires: expiry))]))
+        try keychain.put(Secret.bytes(of: secret), for: key, Keychain.Remarks(expires, label, comment))
     }
 
     /// Stores a value for a key that has none.
@@ -170,32 +233,48 @@ extension Keychain {
     /// If several programs add a value for one key at once, one of them succeeds.
     ///
     /// - Parameters:
-    ///   - value: The value, stored as by `set(_:for:)`.
+    ///   - value: The value, stored as by `set(_:for:)`. A `nil` that shows at run time throws `.parameter`.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. By default there is none.
+    ///   - expires: The moment from which the value is gone. `nil` and `.never` mean that there is none.
+    ///   - label: A text for a person.
+    ///   - comment: A remark that a person may read.
     /// - Throws: ``KeychainError/Code/duplicateItem`` if the key has a value; otherwise the errors of `set(_:for:)`.
     public func add<Value: Encodable>(
-        _ value: Value, for key: String, expires: Expiration = .never
+        _ value: Value, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
+        comment: String? = nil
     ) throws(KeychainError) {
-        let secret = try coding.secret(of: value, for: key)
-        _ = try ask(.add(try addRequest(secret, for: key, expires: try expires.model())))
+        guard let secret = try keychain.coding.secret(of: value, for: key) else {
+            throw KeychainError(.parameter, message: "nil cannot be added for \(key.quoted): it is no value")
+        }
+        let remarks = Keychain.Remarks(expires, label, comment)
+        _ = try keychain.ask(.add(try keychain.addRequest(secret, for: key, remarks)))
     }
 
-    /// Stores a value for a key that has one.
+    /// Stores a value for a key that has one. The item keeps everything that the call does not name.
     ///
     /// - Parameters:
-    ///   - value: The value, stored as by `set(_:for:)`.
+    ///   - value: The value, stored as by `set(_:for:)`. `nil` removes the item.
     ///   - key: The item's key.
-    ///   - expires: The moment from which the value is gone. By default there is none.
+    ///   - expires: The moment from which the value is gone. `nil` leaves the present one; `.never` takes it away.
+    ///   - label: A text for a person. `nil` leaves the present one.
+    ///   - comment: A remark that a person may read. `nil` leaves the present one.
     /// - Throws: ``KeychainError/Code/itemNotFound`` if the key has no value; otherwise the errors of `set(_:for:)`.
     public func update<Value: Encodable>(
-        _ value: Value, for key: String, expires: Expiration = .never
+        _ value: Value?, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
+        comment: String? = nil
     ) throws(KeychainError) {
+        let query = try keychain.query(for: key)
+        guard let secret = try keychain.coding.secret(of: value, for: key) else {
+            _ = try keychain.ask(.delete(query))
+            return
+        }
+        let remarks = Keychain.Remarks(expires, label, comment)
         var changes = ItemChanges()
-        changes.expires = try expires.model()
-        changes.secret = try coding.secret(of: value, for: key)
-        changes.accessControl = accessControl?.model
-        try ask(.update(UpdateRequest(try query(for: key), changes: changes)))
+        remarks.add(to: &changes.attributes)
+        changes.expires = try remarks.expiry()
+        changes.secret = secret
+        changes.accessControl = keychain.accessControl?.model
+        try keychain.ask(.update(UpdateRequest(query, changes: changes)))
     }
 
     /// Removes the item of a key, without asking a person unless the access control constrains deletion.
@@ -207,11 +286,13 @@ extension Keychain {
     /// - Throws: ``KeychainError/Code/interactionNotAllowed`` before the first unlock, while the keychain has locked
     ///   passwords, and for a locked item whose access control constrains deletion.
     @discardableResult
-    public func remove(_ key: String) throws(KeychainError) -> Bool { try delete(try query(for: key)) > 0 }
+    public func remove(_ key: String) throws(KeychainError) -> Bool {
+        try keychain.delete(try keychain.query(for: key)) > 0
+    }
 
     /// Removes all items that this value stands for: those of its service or server, in its group, with its prefix.
     ///
-    /// All of them are removed, or none. With a ``keyPrefix`` the call has to read the items' attributes, so it throws
+    /// All of them are removed, or none. With a ``Keychain/keyPrefix`` the call has to read the items' attributes, so it throws
     /// while one of them is locked, and asks if one of them asks a person. Without a prefix it does neither, unless an
     /// access control constrains deletion.
     ///
@@ -220,13 +301,14 @@ extension Keychain {
     ///   change the items all the time.
     @discardableResult
     public func removeAll() throws(KeychainError) -> Int {
-        if keyPrefix.isEmpty { return try delete(try query(for: nil)) }
-        return try connection.untilUndisturbed { () throws(KeychainError) in
-            let (items, seen) = try look()
+        let keychain = keychain
+        if keychain.keyPrefix.isEmpty { return try keychain.delete(try keychain.query(for: nil)) }
+        return try keychain.connection.untilUndisturbed { () throws(KeychainError) in
+            let (items, seen) = try keychain.look()
             let steps = try items.map { item throws(KeychainError) in
-                TransactionRequest.Step.delete(try query(for: item.key))
+                TransactionRequest.Step.delete(try keychain.query(for: item.key))
             }
-            return try commit(TransactionRequest(seen: [seen], steps: steps)) ? items.count : nil
+            return try keychain.commit(TransactionRequest(seen: [seen], steps: steps)) ? items.count : nil
         }
     }
 
@@ -235,31 +317,32 @@ extension Keychain {
     /// Changes the value of a key in one step that no other program can come between.
     ///
     /// ```swift
-    /// try keychain.update(Int.self, for: "count") { $0 = ($0 ?? 0) + 1 }
+    /// try keychain.modify(Int.self, for: "count") { $0 = ($0 ?? 0) + 1 }
     /// ```
     ///
     /// If another program changes the value meanwhile, `change` is called again with the new value. After 100 attempts
-    /// the call gives up. An item that is there keeps the moment at which it expires.
+    /// the call gives up. An item that is there keeps everything but its value, as with `set(_:for:)`.
     ///
     /// - Parameters:
-    ///   - type: The type of the value. A `String` and a `Data` are the bytes themselves.
+    ///   - type: The type of the value, as for `value(_:for:)`.
     ///   - key: The item's key.
     ///   - change: Changes the value, which is `nil` if no item is stored. The item is removed if the result is `nil`.
     ///     The function may be called several times, so it should do no other work.
     /// - Throws: A ``KeychainError``, or an error of `change`. The former value is still there then.
-    public func update<Value: Codable>(
+    public func modify<Value: Codable>(
         _ type: Value.Type = Value.self, for key: String, _ change: (inout Value?) throws -> Void
     ) throws {
         for _ in 0..<Connection.mostAttempts {
-            let former = try item(for: key)
-            var value = try former.map { try coding.value(type, of: $0.value, for: key) }
+            let former = try keychain.item(for: key)
+            var value = try former.map { try keychain.coding.value(type, of: $0.value, for: key) }
             try change(&value)
-            if try replace(former, by: value, for: key) { return }
+            if try keychain.replace(former, by: value, for: key) { return }
         }
         throw KeychainError.changedAllTheTime
     }
 
-    /// Stores another value for a key if the present one is the expected one.
+    /// Stores another value for a key if the present one is the expected one. An item that is there keeps everything
+    /// but its value.
     ///
     /// ```swift
     /// if try !keychain.compareAndSwap("token", from: old, to: new) { print("another program was faster") }
@@ -269,30 +352,69 @@ extension Keychain {
     ///   - key: The item's key.
     ///   - old: The expected value. `nil` means that no item is stored.
     ///   - new: The new value. `nil` removes the item.
-    /// An item that is there keeps the moment at which it expires.
-    ///
     /// - Returns: Whether the new value is stored. false means that the present value is another one, and nothing was
     ///   changed.
     /// - Throws: The errors of `value(_:for:)` and `set(_:for:)`.
     public func compareAndSwap<Value: Codable & Equatable>(
         _ key: String, from old: Value?, to new: Value?
     ) throws(KeychainError) -> Bool {
-        let former = try item(for: key)
+        let keychain = keychain
+        let former = try keychain.item(for: key)
         let value = try former.map { item throws(KeychainError) in
-            try coding.value(Value.self, of: item.value, for: key)
+            try keychain.coding.value(Value.self, of: item.value, for: key)
         }
-        guard value == old else { return false }
-        return try replace(former, by: new, for: key)
+        guard former == nil ? old.isNothing : value == old else { return false }
+        return try keychain.replace(former, by: new, for: key)
+    }
+}
+
+extension Keychain {
+    /// What a call that writes says about an item beside its value. Nothing is said by nil.
+    struct Remarks {
+        private let expires: Expiration?
+        private let label: String?
+        private let comment: String?
+
+        init(_ expires: Expiration? = nil, _ label: String? = nil, _ comment: String? = nil) {
+            (self.expires, self.label, self.comment) = (expires, label, comment)
+        }
+
+        func expiry() throws(KeychainError) -> ItemExpiry? {
+            try expires.map { expires throws(KeychainError) in try expires.model() }
+        }
+
+        /// What is said here, and what the former ones say of the rest.
+        func over(_ former: Remarks) -> Remarks {
+            Remarks(expires ?? former.expires, label ?? former.label, comment ?? former.comment)
+        }
+
+        func add(to attributes: inout AttributeSet) {
+            if let label { attributes.append(.label, .text(label)) }
+            if let comment { attributes.append(.comment, .text(comment)) }
+        }
+    }
+
+    /// - Parameter secret: nil: the item is removed.
+    func put(_ secret: SecretBytes?, for key: String, _ remarks: Remarks) throws(KeychainError) {
+        if let secret {
+            _ = try commit(TransactionRequest(steps: [.put(try addRequest(secret, for: key, remarks))]))
+        } else {
+            _ = try delete(try query(for: key))
+        }
     }
 
     /// - Returns: false if it is not `former` any more.
-    private func replace<Value: Encodable>(
+    fileprivate func replace<Value: Encodable>(
         _ former: Item?, by new: Value?, for key: String
     ) throws(KeychainError) -> Bool {
         let query = try query(for: key)
         let seen = SeenItems(query, versions: former.map { [ItemVersion($0)] } ?? [])
         let step: TransactionRequest.Step =
-            if let new { .put(try addRequest(try coding.secret(of: new, for: key), for: key)) } else { .delete(query) }
+            if let secret = try coding.secret(of: new, for: key) {
+                .put(try addRequest(secret, for: key, Remarks()))
+            } else {
+                .delete(query)
+            }
         return try commit(TransactionRequest(seen: [seen], steps: [step]))
     }
 }

@@ -12,7 +12,7 @@ internal import KeychainModel
 ///
 /// A `Keychain` is a value: it says which items are meant and how new ones are protected. Making one opens nothing, and
 /// copies may be used by any thread and any task. Every call has a blocking form and a form for tasks, which has this
-/// name too and is `await`ed.
+/// name too and is `await`ed. The views ``blocking`` and ``tasks`` say which is meant.
 ///
 /// A key is the account of a generic password, or of an internet password if the value is for a server. So code that
 /// uses `SecItem…` finds these items too.
@@ -29,6 +29,8 @@ public struct Keychain: Sendable {
     enum Scope: Sendable, Hashable {
         case service(String)
         case server(Server)
+        /// The service would have the program's name, which cannot be found out for a reason.
+        case nameless(String)
     }
 
     var scope: Scope
@@ -55,7 +57,7 @@ public struct Keychain: Sendable {
     /// anything.
     public var isSynchronizable = false
 
-    /// The form in which values are stored that are neither `String` nor `Data`. It is JSON by default.
+    /// The form in which values are stored that are neither text nor bytes. It is JSON by default.
     public var coding = Coding.json
 
     /// The object that keeps a person's answers, so that one question serves several calls.
@@ -79,6 +81,29 @@ public struct Keychain: Sendable {
     var ownConnection: Connection?
     /// Ends the questions of one call.
     var cancellation: Cancellation?
+
+    /// Makes a value for the generic passwords of this program: the service has the program's name.
+    ///
+    /// ```swift
+    /// try Keychain().set("s3cret", for: "token")
+    /// ```
+    ///
+    /// The name is the application identifier of the program's entitlements, else the identifier of its bundle, which
+    /// most programs on Linux lack, else the name of its executable. A program that is renamed does not find its items, so
+    /// name the service of what is to last. If the entitlements cannot be read, each call throws `.notAvailable`.
+    ///
+    /// - Parameters:
+    ///   - accessGroup: The access group. `nil` means the program's first one.
+    ///   - accessibility: The time at which new items can be used. `nil` means "when unlocked", and lets items that are
+    ///     there keep theirs.
+    public init(accessGroup: String? = nil, accessibility: Accessibility? = nil) {
+        let scope: Scope =
+            switch CallerIdentity.processName {
+            case .success(let name): .service(name)
+            case .failure(let error): .nameless(error.message)
+            }
+        self.init(scope, accessGroup, accessibility)
+    }
 
     /// Makes a value for the generic passwords of a service.
     ///
@@ -138,10 +163,46 @@ public struct Keychain: Sendable {
     /// - Parameter accessControl: The protection. `nil` has the meaning that it has for ``accessControl``.
     public func protected(by accessControl: AccessControl?) -> Keychain { with { $0.accessControl = accessControl } }
 
+    /// A copy of this value whose keys have a text in front: see ``keyPrefix``.
+    public func prefixed(by keyPrefix: String) -> Keychain { with { $0.keyPrefix = keyPrefix } }
+
+    /// A copy of this value for items with or without the mark: see ``isSynchronizable``.
+    public func synchronizable(_ isSynchronizable: Bool = true) -> Keychain {
+        with { $0.isSynchronizable = isSynchronizable }
+    }
+
+    /// A copy of this value that stores values in another form: see ``coding``.
+    public func coded(by coding: Coding) -> Keychain { with { $0.coding = coding } }
+
+    /// A copy of this value that uses a person's answers to other calls: see ``context``.
+    public func using(_ context: (any KeychainContext)?) -> Keychain { with { $0.context = context } }
+
+    /// A copy of this value that gives a reason when it asks: see ``reason``.
+    ///
+    /// ```swift
+    /// let pin = try bank.asking("to pay the bill").string(for: "pin")
+    /// ```
+    public func asking(_ reason: String?) -> Keychain { with { $0.reason = reason } }
+
+    /// A copy of this value that asks nobody: see ``mayAsk``.
+    public func withoutAsking() -> Keychain { with { $0.mayAsk = false } }
+
     func with(_ change: (inout Keychain) -> Void) -> Keychain {
         var other = self
         change(&other)
         return other
+    }
+}
+
+extension Keychain: Equatable {
+    /// Whether two values stand for the same items and treat them alike.
+    ///
+    /// Contexts, configurations and codings of the program's own are the same if one value is a copy of the other.
+    public static func == (one: Keychain, other: Keychain) -> Bool {
+        one.scope == other.scope && one.accessGroup == other.accessGroup && one.keyPrefix == other.keyPrefix
+            && one.accessControl == other.accessControl && one.isSynchronizable == other.isSynchronizable
+            && one.coding == other.coding && one.context === other.context && one.reason == other.reason
+            && one.mayAsk == other.mayAsk && one.ownConnection === other.ownConnection
     }
 }
 
@@ -150,7 +211,7 @@ public struct Keychain: Sendable {
 extension Keychain {
     var itemClass: ItemClass {
         switch scope {
-        case .service: .genericPassword
+        case .service, .nameless: .genericPassword
         case .server: .internetPassword
         }
     }
@@ -162,12 +223,16 @@ extension Keychain {
         switch scope {
         case .service(let service): attributes.append(.service, .text(service))
         case .server(let server): server.add(to: &attributes)
+        case .nameless: break  // No request is made: group() throws.
         }
         return attributes
     }
 
     /// The group that nil stands for is found out with each call: the process's configuration may have changed.
+    ///
+    /// - Throws: `.notAvailable` if the entitlements cannot be read.
     func group() throws(KeychainError) -> String? {
+        if case .nameless(let reason) = scope { throw KeychainError(.notAvailable, message: reason) }
         if let accessGroup { return accessGroup }
         return try connection.identity().caller.groups.first
     }
@@ -182,16 +247,14 @@ extension Keychain {
         return query
     }
 
-    /// - Parameter expires: nil: never; in a put, an item that is there keeps its date.
-    func addRequest(
-        _ secret: SecretBytes, for key: String, expires: ItemExpiry? = nil
-    ) throws(KeychainError) -> AddRequest {
+    func addRequest(_ secret: SecretBytes, for key: String, _ remarks: Remarks) throws(KeychainError) -> AddRequest {
         var request = AddRequest(itemClass)
         request.attributes = attributes(account: keyPrefix + key)
+        remarks.add(to: &request.attributes)
         request.accessGroup = try group()
         request.synchronizable = isSynchronizable
         request.accessControl = accessControl?.model
-        request.expires = expires
+        request.expires = try remarks.expiry()
         request.secret = secret
         return request
     }

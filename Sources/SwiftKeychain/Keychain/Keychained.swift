@@ -34,8 +34,8 @@ public struct Keychained<Value: Codable & Sendable>: Sendable {
     ///   - key: The item's key.
     ///   - keychain: The keychain of the item.
     ///   - expires: The moment from which an assigned value is gone. A length of time counts from each assignment. After
-    ///     a date, assignments fail.
-    public init(_ key: String, in keychain: Keychain, expires: Keychain.Expiration = .never) {
+    ///     a date, assignments fail. `nil` leaves the moment that the stored value has.
+    public init(_ key: String, in keychain: Keychain, expires: Keychain.Expiration? = nil) {
         projectedValue = Entry(key, keychain, expires)
     }
 
@@ -67,11 +67,11 @@ public struct Keychained<Value: Codable & Sendable>: Sendable {
         public let key: String
         /// The keychain of the item.
         public let keychain: Keychain
-        private let expires: Keychain.Expiration
+        private let expires: Keychain.Expiration?
         private let failure = Mutex<KeychainError?>(nil)
         private let registrar = ObservationRegistrar()
 
-        fileprivate init(_ key: String, _ keychain: Keychain, _ expires: Keychain.Expiration) {
+        fileprivate init(_ key: String, _ keychain: Keychain, _ expires: Keychain.Expiration?) {
             self.key = key
             self.keychain = keychain
             self.expires = expires

@@ -16,6 +16,13 @@ public struct Secret: ~Copyable, Sendable {
 
     init(_ bytes: SecretBytes) { self.bytes = bytes }
 
+    static func bytes(of secret: borrowing Secret?) -> SecretBytes? {
+        switch secret {
+        case .some(let secret): secret.bytes
+        case .none: nil
+        }
+    }
+
     /// Copies bytes. The original stays as it is, and the caller erases it.
     ///
     /// - Parameter bytes: The bytes.

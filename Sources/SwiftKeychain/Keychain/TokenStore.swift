@@ -156,7 +156,7 @@ public final class TokenStore: Sendable {
     /// Gives an access token that is valid for some time, and refreshes it if it is not.
     ///
     /// ```swift
-    /// let token = try await tokens.accessToken(validFor: 60) { old in try await server.refresh(old.refreshToken) }
+    /// let token = try await tokens.accessToken(validFor: .seconds(60)) { old in try await server.refresh(old.refreshToken) }
     /// ```
     ///
     /// One of several callers, in all programs, refreshes, and the others wait for its result: many servers accept a refresh
@@ -168,17 +168,17 @@ public final class TokenStore: Sendable {
     /// server gave to another program for the same refresh token are not lost.
     ///
     /// - Parameters:
-    ///   - time: The time in seconds for which the token must be valid. A token without a date counts as valid.
+    ///   - time: The time for which the token must be valid. A token without a date counts as valid.
     ///   - refresh: Asks the server for new tokens. It gets the present ones and runs in a task of its own.
     /// - Returns: `nil` if there are no tokens, so that the user has to sign in. It is `nil` too if they were removed while
     ///   the server was asked.
     /// - Throws: A ``KeychainError``, or an error of `refresh`. The former tokens are still there then. `.userCancelled` if
     ///   the caller is cancelled.
     public func accessToken(
-        validFor time: TimeInterval = 30, refresh: @escaping @Sendable (Tokens) async throws -> Tokens
+        validFor time: Duration = .seconds(30), refresh: @escaping @Sendable (Tokens) async throws -> Tokens
     ) async throws -> String? {
         guard let present = try await tokens() else { return nil }
-        guard let expires = present.expires, expires <= now() + time else { return present.accessToken }
+        guard let expires = present.expires, expires <= now() + time / .seconds(1) else { return present.accessToken }
         guard let fresh = try await refreshed(present, refresh) else { return nil }
         // Tokens of another caller's refresh, or of another program, may have expired themselves.
         if isValid(fresh) { return fresh.accessToken }

@@ -12,9 +12,10 @@ func expiration() throws {
     let keychain = Keychain(service: "com.example.expiration")
     let moment = Date(timeIntervalSinceNow: 3_600)
     try keychain.set("a", for: "at", expires: .at(moment))
-    for span in [Keychain.TimeSpan(.seconds(60)), .seconds(60), .minutes(1.5), .hours(24), .days(7)] {
-        try keychain.set("b", for: "after", expires: .after(span))
-    }
+    let spans: [Keychain.Expiration] = [
+        .after(.seconds(60)), .after(.seconds(1.5)), .after(minutes: 5), .after(hours: 24), .after(days: 7),
+    ]
+    for expires in spans { try keychain.set("b", for: "after", expires: expires) }
     let never: Keychain.Expiration = .never
     try keychain.set("c", for: "never", expires: never)
     try tell("Each is there", try keychain.keys().sorted() == ["after", "at", "never"])
@@ -124,7 +125,7 @@ func valuesInTasks() async throws {
     try await tell("Whether it is there", keychain.contains("k"), true)
     try await tell("All keys", keychain.keys(), ["k"])
     try await tell("Their number", keychain.count(), 1)
-    try await keychain.update(String.self, for: "k") { $0 = $0.map { "\($0)!" } }
+    try await keychain.modify(String.self, for: "k") { $0 = $0.map { "\($0)!" } }
     try await tell("A task changes what is there", keychain.compareAndSwap("k", from: "d!", to: "e"), true)
     try await keychain.transaction { try $0.set("f", for: "l") }
     let target = Keychain(service: "com.example.tasks.new")
@@ -148,7 +149,7 @@ func several() throws {
         changes.remove("b")
         try tell("And what it has removed", try changes.keys() == ["a"])
     }
-    try keychain.update(Login.self, for: "a") { $0?.pin += 1 }
+    try keychain.modify(Login.self, for: "a") { $0?.pin += 1 }
     try tell("A value is changed in its place", try keychain.value(Login.self, for: "a")?.pin == 2)
     try tell("Or swapped", try keychain.compareAndSwap("a", from: Login(name: "ada", pin: 2), to: Login?.none))
     try keychain.set("x", for: "moved")

@@ -7,6 +7,10 @@ import SwiftKeychain
 let passcode = Data("correct horse battery staple".utf8)
 let newPasscode = Data("staple battery horse correct".utf8)
 
+// Here Swift takes the blocking form of a plain call, and warns that nothing is awaited.
+try await Keychain(service: "com.example.top").tasks.set("s3cret", for: "token")
+try await Keychain(service: "com.example.top").tasks.removeAll()
+
 await report {
     configuration()
     try withoutPasscode(KeychainLock())
@@ -16,6 +20,9 @@ await report {
     try await valuesInTasks()
     try several()
     try await changesAreTold()
+    try await views()
+    try options()
+    try await attributesInTasks()
     try managers()
     try await managersInTasks()
     names()

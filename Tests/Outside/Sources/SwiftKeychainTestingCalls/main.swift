@@ -39,7 +39,7 @@ await report {
     try test.lock.unlock(passcode: Data("1234".utf8))
     let clock: TestTime = test.clock
     let before = clock.date
-    clock.advance(by: 60)
+    clock.advance(by: .seconds(60))
     tell("Time passes", clock.date == before + 60)
     let other = test.asProgram(accessGroups: ["other"], Keychain(service: "bank"))
     let isThere = try await other.contains("none")

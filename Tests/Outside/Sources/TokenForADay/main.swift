@@ -15,7 +15,7 @@ func query(_ account: String) -> [CFString: Any] {
 }
 
 func store() throws {
-    try keychain.set("the token of the Swift API", for: "api", expires: .after(.hours(24)))
+    try keychain.set("the token of the Swift API", for: "api", expires: .after(hours: 24))
     var item = query("secitem")
     item[kSecValueData] = Data("the token of SecItem".utf8)
     item[kSecAttrExpirationDate] = Date(timeIntervalSinceNow: 86_400)
