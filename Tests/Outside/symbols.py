@@ -77,12 +77,12 @@ def layouts(graphs, made):
 
 
 def is_called_directly(symbol, indirect):
-    """Whether a call of it is linked by its own name. Members of the paths in `indirect` are reached through tables, and
-    those that are synthesized are another module's."""
+    """Whether a call of it is linked by its own name. Members of the paths in `indirect` are reached through tables, but
+    for those of an extension, and those that are synthesized are another module's."""
     return (
-        symbol["kind"]["identifier"] in ("swift.func", "swift.init", "swift.method", "swift.type.method")
+        symbol["kind"]["identifier"] in ("swift.func", "swift.func.op", "swift.init", "swift.method", "swift.type.method")
         and "::SYNTHESIZED::" not in symbol["identifier"]["precise"]
-        and path(symbol).rpartition(".")[0] not in indirect
+        and ("swiftExtension" in symbol or path(symbol).rpartition(".")[0] not in indirect)
     )
 
 

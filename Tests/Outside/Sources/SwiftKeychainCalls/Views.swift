@@ -5,16 +5,22 @@ import SwiftKeychain
 /// The lines of this file compile only with a view: Swift allows no `await` in what is evaluated later.
 func views() async throws {
     let keychain = Keychain(service: "com.example.views")
-    let blocking = keychain.blocking
-    try await keychain.tasks.set("s3cret", for: "b")
+    let blocking: Keychain.BlockingView = keychain.blocking
+    let tasks: Keychain.TaskView = keychain.tasks
+    try await tasks.set("s3cret", for: "b")
     let first = try blocking.string(for: "a") ?? blocking.string(for: "b")
     tell("A value in the place of another one", first == "s3cret")
     let isThere = try await keychain.contains("b")
     try tell("Both are there", isThere && blocking.contains("b"))
-    tell("A view has its keychain", blocking.keychain == keychain && keychain.tasks.keychain == keychain.keychain)
+    tell("A view has its keychain", blocking.keychain == keychain && tasks.keychain == keychain.keychain)
+    try await tell("Both have the calls of theirs", number(blocking) + number(tasks), 2)
     try blocking.removeAll()
     try await optionalValues(keychain)
 }
+
+func number(_ calls: some KeychainBlockingCalls) throws -> Int { try calls.count() }
+
+func number(_ calls: some KeychainTaskCalls) async throws -> Int { try await calls.count() }
 
 /// Every form of `set` takes what may be nil.
 func optionalValues(_ keychain: Keychain) async throws {
@@ -30,7 +36,7 @@ func optionalValues(_ keychain: Keychain) async throws {
     try await keychain.set(secret, for: "l")
     try await tell("A secret that may be nil is stored", keychain.string(for: "l"), "quiet")
 
-    let pair = "ada:4711".split(separator: ":")
+    let pair: [some KeychainSlice] = "ada:4711".split(separator: ":")
     try await keychain.set(pair.last, for: "pin")
     try keychain.blocking.transaction { changes in
         try changes.set(pair[0], for: "name")
@@ -38,7 +44,9 @@ func optionalValues(_ keychain: Keychain) async throws {
         let none: Secret? = nil
         changes.set(none, for: "secret")
     }
-    try await tell("Parts of a text are texts", keychain.items(String.self).count, 4)
+    let count = try keychain.blocking.items(String.self).count
+    try await tell("Parts of a text are texts", keychain.items(String.self).count, count)
+    tell("All are there", count == 4)
     try keychain.blocking.set([UInt8](0...9)[3...4], for: "part")
     try await tell("And of bytes are bytes", keychain.value([UInt8].self, for: "part"), [3, 4])
     try await keychain.removeAll()
@@ -54,7 +62,7 @@ func options() throws {
     tell("Codings are compared", other.coding == .propertyList && other.coding != .json)
     let password = try Keychain.generatePassword(length: 30)
     try keychain.set(password, for: "k", expires: .after(days: 1), label: "L", comment: "C")
-    let found = try keychain.attributes(for: "k")
+    let found: Keychain.Attributes? = try keychain.attributes(for: "k")
     tell("A label and a comment are stored", found?.label == "L" && found?.comment == "C")
     tell("Dates too", found?.created == found?.modified && found?.expires != nil)
     tell("And how it is protected", found?.accessControl == .init(.whenUnlocked) && found?.accessGroup.isEmpty == false)
