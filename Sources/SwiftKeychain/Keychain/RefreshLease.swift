@@ -61,7 +61,7 @@ struct RefreshLease: Sendable {
         return try result.get()
     }
 
-    private var expiry: Keychain.Expiration { .after(.init(length)) }
+    private var expiry: Keychain.Expiration { .after(length) }
 
     private func add() async throws(KeychainError) -> Bool {
         do throws(KeychainError) {

@@ -285,7 +285,7 @@ public final class TokenStore: Sendable {
     @TaskLocal private static var attempt: Attempt?
 
     /// How late a program may come with new tokens for those that another one saw rejected.
-    private static let rejectionLifetime = ItemExpiry.after(3_600_000)
+    private static let rejectionLifetime = Keychain.Remarks(.after(hours: 1))
 
     private func remove(from keychain: Keychain) throws(KeychainError) -> Bool {
         let rejections = markers("rejected")
@@ -299,7 +299,7 @@ public final class TokenStore: Sendable {
             TransactionRequest(
                 seen: [SeenItems(query, versions: [attempt.version])],
                 steps: [
-                    .delete(query), .put(try rejections.addRequest(mark, for: key, expires: Self.rejectionLifetime)),
+                    .delete(query), .put(try rejections.addRequest(mark, for: key, Self.rejectionLifetime)),
                 ]))
     }
 
@@ -309,11 +309,11 @@ public final class TokenStore: Sendable {
             guard let mark = try rejections.item(for: key) else { return false }
             guard attempt.isRejectedElsewhere(by: try mark.value.text(for: key)) else { return false }
             let (query, rejected) = (try keychain.query(for: key), try rejections.query(for: key))
-            let secret = try keychain.coding.secret(of: new, for: key)
+            guard let secret = try keychain.coding.secret(of: new, for: key) else { return false }
             return try keychain.commit(
                 TransactionRequest(
                     seen: [SeenItems(query, versions: []), SeenItems(rejected, versions: [ItemVersion(mark)])],
-                    steps: [.put(try keychain.addRequest(secret, for: key)), .delete(rejected)]))
+                    steps: [.put(try keychain.addRequest(secret, for: key, .init())), .delete(rejected)]))
         }
     }
 
@@ -327,6 +327,7 @@ public final class TokenStore: Sendable {
             case .server(var server):
                 server.path = "\(server.path ?? "").\(name)"
                 $0.scope = .server(server)
+            case .nameless: break
             }
             $0.accessControl = Keychain.AccessControl(.alwaysThisDeviceOnly)
             $0.isSynchronizable = false
