@@ -6,7 +6,7 @@ internal import Glibc
 /// ```swift
 /// do {
 ///     return try files.read(from: url)
-/// } catch where error.code == .locked {
+/// } catch DataProtectionError.locked {
 ///     return nil  // the file is there, and opens after the unlock
 /// } catch where error.errno == ENOENT {
 ///     return Data()  // there is no such file

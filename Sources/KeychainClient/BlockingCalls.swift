@@ -1,38 +1,119 @@
 internal import Foundation
+internal import Synchronization
 
 /// Threads for calls that block, so that those which run tasks are never blocked by them.
 ///
 /// Not Dispatch's: when its threads are blocked it adds one more each second.
 package final class BlockingCalls: TaskExecutor {
-    static let shared = BlockingCalls()
+    package static let shared = BlockingCalls()
 
-    /// The number of calls that are served at once over a socket (``SocketCarrier``). A further call waits for a
-    /// thread, which needs no task to go on.
-    private static let mostThreads = 16
+    /// The number of calls that are at work at once. One that waits for a person is not at work.
+    private let mostAtWork: Int
     /// After this time without work a thread ends.
     private static let patience: TimeInterval = 5
 
+    /// The calls by their right to begin. A call that waits for a place needs no thread.
+    private struct Places {
+        var atWork = 0
+        var waiting: [(call: ObjectIdentifier, begin: CheckedContinuation<Bool, Never>)] = []
+    }
+
     private struct State {
         var jobs: [UnownedJob] = []
-        var threads = 0
         var idle = 0
     }
 
+    private let places = Mutex(Places())
     private let condition = NSCondition()
     private nonisolated(unsafe) var state = State()  // behind the condition
 
+    /// As many as a process has connections to a daemon (``SocketCarrier``).
+    package init(mostAtWork: Int = 16) { self.mostAtWork = mostAtWork }
+
+    /// Runs what blocks on a thread of its own kind. It is done even if the task is cancelled.
+    package func run<R: Sendable, E: Error>(_ body: @escaping @Sendable () throws(E) -> R) async throws(E) -> R {
+        try await result(ifCancelled: nil, body).get()
+    }
+
     /// Runs what blocks on a thread of its own kind.
-    package static func run<R: Sendable, E: Error>(
-        _ body: @escaping @Sendable () throws(E) -> R
-    ) async throws(E) -> R {
-        let result = await withTaskExecutorPreference(shared) { await attempt(body) }
-        return try result.get()
+    ///
+    /// - Parameter cancelled: The error of a call whose task is cancelled before it begins. `nil` means that it is done
+    ///   all the same.
+    package func result<R: Sendable, E: Error>(
+        ifCancelled cancelled: E?, _ body: @escaping @Sendable () throws(E) -> R
+    ) async -> Result<R, E> {
+        let mayBegin = await place(mayBeCancelled: cancelled != nil)
+        if !mayBegin, let cancelled { return .failure(cancelled) }
+        return await withTaskExecutorPreference(self) { await attempt(body) }
     }
 
     /// Non-isolated, so that it runs where the preference says.
-    private static func attempt<R: Sendable, E: Error>(_ body: @Sendable () throws(E) -> R) async -> Result<R, E> {
+    private func attempt<R: Sendable, E: Error>(_ body: @Sendable () throws(E) -> R) async -> Result<R, E> {
+        defer { leave() }
         do throws(E) { return .success(try body()) } catch { return .failure(error) }
     }
+
+    // MARK: Places
+
+    /// Waits for a place.
+    ///
+    /// - Returns: false if the task was cancelled before there was one.
+    private func place(mayBeCancelled: Bool) async -> Bool {
+        guard mayBeCancelled else { return await nextPlace(Call(), mayBeCancelled: false) }
+        let call = Call()
+        return await withTaskCancellationHandler {
+            await nextPlace(call, mayBeCancelled: true)
+        } onCancel: {
+            let begin = places.withLock { places -> CheckedContinuation<Bool, Never>? in
+                let index = places.waiting.firstIndex { $0.call == ObjectIdentifier(call) }
+                return index.map { places.waiting.remove(at: $0).begin }
+            }
+            begin?.resume(returning: false)
+        }
+    }
+
+    private func nextPlace(_ call: Call, mayBeCancelled: Bool) async -> Bool {
+        await withCheckedContinuation { begin in
+            let answer = places.withLock { places -> Bool? in
+                // The handler takes the lock after the task counts as cancelled, so it is seen here or there.
+                if mayBeCancelled && Task.isCancelled { return false }
+                if places.atWork >= mostAtWork {
+                    places.waiting.append((ObjectIdentifier(call), begin))
+                    return nil
+                }
+                places.atWork += 1
+                return true
+            }
+            if let answer { begin.resume(returning: answer) }
+        }
+    }
+
+    private final class Call: Sendable {}
+
+    /// The number of calls that wait for a place, for tests.
+    package var waitingCount: Int { places.withLock { $0.waiting.count } }
+
+    /// Gives the place of a call to the next one.
+    private func leave() {
+        let next = places.withLock { places -> CheckedContinuation<Bool, Never>? in
+            // Those that came back from a person may be too many.
+            if places.atWork <= mostAtWork && !places.waiting.isEmpty { return places.waiting.removeFirst().begin }
+            places.atWork -= 1
+            return nil
+        }
+        next?.resume(returning: true)
+    }
+
+    /// Runs what waits for a person. If the thread is one of these, another call has its place meanwhile.
+    static func whileWaitingForPerson<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+        guard let calls = Thread.current.threadDictionary[ofThread] as? BlockingCalls else { return try body() }
+        calls.leave()
+        // It goes on at once, so that nobody is asked in vain.
+        defer { calls.places.withLock { $0.atWork += 1 } }
+        return try body()
+    }
+
+    // MARK: Threads
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -40,14 +121,15 @@ package final class BlockingCalls: TaskExecutor {
         defer { condition.unlock() }
         state.jobs.append(job)
         if state.idle >= state.jobs.count { return condition.signal() }
-        guard state.threads < Self.mostThreads else { return }
-        state.threads += 1
         let thread = Thread { [self] in work() }
         thread.name = "keychain call"
         thread.start()
     }
 
+    private static let ofThread = "keychain calls"
+
     private func work() {
+        Thread.current.threadDictionary[Self.ofThread] = self
         let executor = asUnownedTaskExecutor()
         while let job = next() { job.runSynchronously(on: executor) }
     }
@@ -60,10 +142,7 @@ package final class BlockingCalls: TaskExecutor {
         state.idle += 1
         defer { state.idle -= 1 }
         while state.jobs.isEmpty {
-            if !condition.wait(until: end) && state.jobs.isEmpty {
-                state.threads -= 1
-                return nil
-            }
+            if !condition.wait(until: end) && state.jobs.isEmpty { return nil }
         }
         return state.jobs.removeFirst()
     }

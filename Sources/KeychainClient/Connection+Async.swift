@@ -6,6 +6,6 @@ extension Connection {
     /// A task that is cancelled meanwhile gets the answer all the same: whether the request was carried out must be
     /// known.
     package func performInTask(_ request: Request) async throws(KeychainError) -> Reply {
-        try await BlockingCalls.run { [self] () throws(KeychainError) in try perform(request) }
+        try await BlockingCalls.shared.run { [self] () throws(KeychainError) in try perform(request) }
     }
 }

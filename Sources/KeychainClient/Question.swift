@@ -22,15 +22,18 @@ package struct Asking: Sendable {
     package var mayAsk: Bool
     /// Ends the questions of this call, and keeps the call from being begun.
     package var cancellation: Cancellation?
+    /// Whether the closure that decides about the items asks through what it was given (``Connection/deciding(about:prefix:_:)``).
+    package var isOfClosure: Bool
 
     package init(
         in session: AuthenticationSession? = nil, reason: String? = nil, mayAsk: Bool = true,
-        cancellation: Cancellation? = nil
+        cancellation: Cancellation? = nil, isOfClosure: Bool = false
     ) {
         self.session = session
         self.reason = reason
         self.mayAsk = mayAsk
         self.cancellation = cancellation
+        self.isOfClosure = isOfClosure
     }
 }
 
@@ -38,9 +41,10 @@ extension Connection {
     /// Asks the keychain, and opens its reply.
     ///
     /// - Parameter asking: How the person is asked; nil: the call shows nothing, and an item that wants more is an error.
-    /// - Throws: the errors of ``perform(_:)`` and ``performAsking(_:_:)``; `.internalFailure` for a reply to another
-    ///   question.
+    /// - Throws: the errors of ``perform(_:)``, ``performAsking(_:_:)`` and ``requireUndecided(_:)``; `.internalFailure`
+    ///   for a reply to another question.
     package func ask<Answer>(_ question: Question<Answer>, _ asking: Asking? = nil) throws(KeychainError) -> Answer {
+        if asking?.isOfClosure != true { try requireUndecided(question.request.queries) }
         let reply = if let asking { try performAsking(question.request, asking) } else { try perform(question.request) }
         guard let answer = question.answer(reply) else { throw .unexpectedReply }
         return answer

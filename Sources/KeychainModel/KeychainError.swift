@@ -3,7 +3,7 @@
 /// ```swift
 /// do {
 ///     try keychain.set("s3cret", for: "token")
-/// } catch where error.code == .interactionNotAllowed {
+/// } catch KeychainError.interactionNotAllowed {
 ///     // The keychain is locked. Try again after the unlock.
 /// } catch {
 ///     print(error.message)
@@ -16,6 +16,9 @@
 /// the meaning of the status in the user's language (Japanese, Korean, or else English) together with the message, and
 /// `recoverySuggestion` has the remedy.
 ///
+/// Two errors are equal if their codes are. As an `NSError` it has the domain `NSOSStatusErrorDomain` and the status as
+/// its code.
+///
 /// No text ever holds a secret, and a message names only groups that were asked for or are held. A call that fails
 /// changes nothing, unless its documentation says otherwise.
 public struct KeychainError: Error, Sendable {
@@ -27,18 +30,22 @@ public struct KeychainError: Error, Sendable {
     public package(set) var cause: (any Error)?
     /// The hint for code on the error's way through the library. `nil` means that the error is only passed on.
     package var signal: Signal?
-    /// The place in the source where the error was created.
-    package var location: SourceLocation
 
-    package init(
-        _ code: Code, message: String, cause: (any Error)? = nil, signal: Signal? = nil,
-        file: String = #fileID, line: Int = #line
-    ) {
+    /// Makes an error, for code that stands in for a keychain in tests.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of failure.
+    ///   - message: The particular failure, in English. `nil` takes the name of the code.
+    ///   - cause: The error that led to this one.
+    public init(_ code: Code, message: String? = nil, cause: (any Error)? = nil) {
+        self.init(code, message: message ?? code.description, cause: cause, signal: nil)
+    }
+
+    package init(_ code: Code, message: String, cause: (any Error)? = nil, signal: Signal?) {
         self.code = code
         self.message = message
         self.cause = cause
         self.signal = signal
-        self.location = SourceLocation(file: file, line: line)
     }
 
     /// The hints for code on an error's way. The first two reach callers; the others stay between the parts of an
@@ -76,11 +83,6 @@ public struct KeychainError: Error, Sendable {
         package var isOfWaiting: Bool { self == .silent || self == .unfinished }
     }
 
-    package struct SourceLocation: Sendable, Hashable {
-        package var file: String
-        package var line: Int
-    }
-
     /// The kinds of failure, with Apple's numbers. New ones may be added, so a `switch` needs a `default`.
     ///
     /// ```swift
@@ -116,6 +118,8 @@ public struct KeychainError: Error, Sendable {
 
         /// Apple's `OSStatus`, for instance −25300.
         public let status: Int32
+        /// Tells a task that was cancelled from a person who cancels: Apple has one number for both.
+        private var isOfTask = false
 
         private init(_ known: Known) { status = known.rawValue }
 
@@ -127,7 +131,8 @@ public struct KeychainError: Error, Sendable {
 
         /// The name of the code and its number, for a log.
         public var description: String {
-            Known(rawValue: status).map { "\($0) (\(status))" } ?? "unknown status (\(status))"
+            if isOfTask { return "taskCancelled (\(status))" }
+            return Known(rawValue: status).map { "\($0) (\(status))" } ?? "unknown status (\(status))"
         }
 
         /// The operation does not exist in this version (−4, `errSecUnimplemented`). A file or store may also come from
@@ -141,8 +146,14 @@ public struct KeychainError: Error, Sendable {
         public static let parameter = Code(.parameter)
         /// There is not enough memory (−108, `errSecAllocate`).
         public static let allocation = Code(.allocation)
-        /// The person declined, or the task was cancelled (−128, `errSecUserCanceled`).
+        /// The person declined (−128, `errSecUserCanceled`).
         public static let userCancelled = Code(.userCancelled)
+        /// The program cancelled the task that the call was made in (−128, `errSecUserCanceled`). The call did nothing.
+        public static let taskCancelled: Code = {
+            var code = Code(.userCancelled)
+            code.isOfTask = true
+            return code
+        }()
         /// The operation needs a passcode, and none is set (−25260, `errSecPassphraseRequired`).
         public static let noPasscode = Code(.noPasscode)
         /// The keychain cannot be opened, or its daemon does not answer (−25291, `errSecNotAvailable`).

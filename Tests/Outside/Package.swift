@@ -45,6 +45,10 @@ let package = Package(
         .executableTarget(
             name: "DataProtectionCalls", dependencies: [dataProtection, keychain, "Report"], swiftSettings: settings),
 
+        .target(
+            name: "LanguageMode5", dependencies: [dataProtection, keychain],
+            swiftSettings: settings + [.swiftLanguageMode(.v5)]),
+
         // Code for keys as programs for Apple's platforms have it.
         .executableTarget(name: "KeyListings", dependencies: [security, "Report"], swiftSettings: settings),
 

@@ -374,7 +374,7 @@ import Testing
             while test.prompter.questions.isEmpty { await Task.yield() }
             reading.cancel()
             let error = await #expect(throws: KeychainError.self) { _ = try await reading.value }
-            #expect(error?.code == .userCancelled)
+            #expect(error?.code == .taskCancelled)
             test.prompter.answer(.text("1234"))
             #expect(try await bank.string(for: "pin") == "4711")
         }
@@ -389,7 +389,7 @@ import Testing
                 try await keychain.set("x", for: "k")
             }
             let error = await #expect(throws: KeychainError.self) { try await writing.value }
-            #expect(error?.code == .userCancelled)
+            #expect(error?.code == .taskCancelled)
             let isThere = try await keychain.contains("k")
             #expect(!isThere)
         }

@@ -57,7 +57,8 @@ import Testing
             #expect(KeychainValuesTests.code { try session.$token.set("u") } == .interactionNotAllowed)
             try test.unlock("1234")
             #expect(session.token == "t")
-            #expect(session.$token.error == nil)
+            session.token = "v"
+            #expect(session.token == "v" && session.$token.error == nil)
         }
     }
 

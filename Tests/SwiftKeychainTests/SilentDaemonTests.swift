@@ -111,6 +111,29 @@ import Testing
         }
     }
 
+    @Test("A lock that comes through ends the silence for the other calls too")
+    func lockEndsSilence() throws {
+        var patience = short
+        patience.remembered = .seconds(3_600)
+        let told = patience
+        let count = Atomic(0)
+        let serve: @Sendable (FakeDaemon.Peer) throws -> Void = { peer in
+            let isFirst = count.add(1, ordering: .relaxed).oldValue == 0
+            guard try peer.welcome(givesSigns: true), !isFirst else { return }
+            while case .request(let id, let request) = try peer.receive() {
+                let reply: Reply = if case .lock = request { .done } else { .found([SilentDaemonTests.item]) }
+                peer.send(DaemonMessage.reply(id: id, reply, isLast: true))
+            }
+        }
+        try withDaemon(told, serve) { carrier, connections in
+            #expect(failure(of: find, carrier)?.signal == .silent)
+            #expect(failure(of: find, carrier)?.signal == .silent)
+            #expect(connections() == 1)
+            #expect(failure(of: .lock(.now), carrier) == nil)
+            #expect(failure(of: find, carrier) == nil)
+        }
+    }
+
     @Test("A change to a daemon that falls silent ends, and its outcome is called unknown")
     func change() throws {
         try withDaemon(short, { _ = try $0.welcome(givesSigns: true) }) { carrier, connections in

@@ -8,7 +8,7 @@ func tell(_ sentence: String, failsWith code: KeychainError.Code, _ body: () thr
     do {
         try body()
         stop("not as told: \(sentence) It succeeded.")
-    } catch let error as KeychainError where error.code == code {
+    } catch code {
         print(sentence)
     } catch {
         stop("not as told: \(sentence) \(error)")

@@ -17,7 +17,8 @@ extension ProtectedFileHandle {
     /// - Throws: `.locked`, `.tampered`, `.truncated`, `.wrongKey` or `.keysUnavailable`; `.system` with `EBADF` after
     ///   `close()`.
     public func read(at offset: UInt64, count: Int) async throws(DataProtectionError) -> Data {
-        try await BlockingCalls.run { [self] () throws(DataProtectionError) in try read(at: offset, count: count) }
+        try await BlockingCalls.shared.run { [self] () throws(DataProtectionError) in try read(at: offset, count: count)
+        }
     }
 
     /// Writes bytes at a place without blocking the thread of the task.
@@ -30,7 +31,7 @@ extension ProtectedFileHandle {
     /// - Throws: `.locked`; `.system` with `ENOSPC` if the disk is full, and with `EBADF` if the file is open for
     ///   reading or closed.
     public func write(_ data: Data, at offset: UInt64) async throws(DataProtectionError) {
-        try await BlockingCalls.run { [self] () throws(DataProtectionError) in try write(data, at: offset) }
+        try await BlockingCalls.shared.run { [self] () throws(DataProtectionError) in try write(data, at: offset) }
     }
 
     /// Adds bytes to the end without blocking the thread of the task.
@@ -44,7 +45,7 @@ extension ProtectedFileHandle {
     ///   reading or closed.
     @discardableResult
     public func append(_ data: Data) async throws(DataProtectionError) -> UInt64 {
-        try await BlockingCalls.run { [self] () throws(DataProtectionError) in try append(data) }
+        try await BlockingCalls.shared.run { [self] () throws(DataProtectionError) in try append(data) }
     }
 
     /// Makes the content shorter or longer without blocking the thread of the task.
@@ -54,7 +55,7 @@ extension ProtectedFileHandle {
     /// - Parameter length: The new length in bytes. Bytes that are added are zeros.
     /// - Throws: `.locked`; `.system` with `EBADF` if the file is open for reading or closed.
     public func truncate(to length: UInt64) async throws(DataProtectionError) {
-        try await BlockingCalls.run { [self] () throws(DataProtectionError) in try truncate(to: length) }
+        try await BlockingCalls.shared.run { [self] () throws(DataProtectionError) in try truncate(to: length) }
     }
 
     /// Waits until the disk has everything that was written, without blocking the thread of the task.
@@ -63,7 +64,7 @@ extension ProtectedFileHandle {
     ///
     /// - Throws: `.system` if the disk refuses. The handle never reports success again then.
     public func sync() async throws(DataProtectionError) {
-        try await BlockingCalls.run { [self] () throws(DataProtectionError) in try sync() }
+        try await BlockingCalls.shared.run { [self] () throws(DataProtectionError) in try sync() }
     }
 
     /// Makes durable what was written and closes the file, without blocking the thread of the task.
@@ -72,7 +73,7 @@ extension ProtectedFileHandle {
     ///
     /// - Throws: The errors of `sync()`. The file is closed in any case.
     public func close() async throws(DataProtectionError) {
-        try await BlockingCalls.run { [self] () throws(DataProtectionError) in try close() }
+        try await BlockingCalls.shared.run { [self] () throws(DataProtectionError) in try close() }
     }
 
     /// A sequence of the bytes from a place to the end.

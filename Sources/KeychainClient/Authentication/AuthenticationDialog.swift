@@ -89,9 +89,11 @@ struct AuthenticationDialog {
         _ body: (Cancellation) throws(AuthenticationFailure) -> R
     ) throws(AuthenticationFailure) -> R {
         try session.whileAsking { asking throws(AuthenticationFailure) in
-            guard let cancellation else { return try body(asking) }
-            return try cancellation.withHandler({ asking.cancel() }) { () throws(AuthenticationFailure) in
-                try body(asking)
+            try BlockingCalls.whileWaitingForPerson { () throws(AuthenticationFailure) in
+                guard let cancellation else { return try body(asking) }
+                return try cancellation.withHandler({ asking.cancel() }) { () throws(AuthenticationFailure) in
+                    try body(asking)
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ extension Connection {
     ///
     /// Blocks its thread for as long as the person takes.
     ///
-    /// - Throws: The errors of ``perform(_:)``; `.userCancelled` if the person declines; `.interactionNotAllowed` if no
+    /// - Throws: The errors of ``perform(_:)``; `.userCancelled` if the person declines; `.taskCancelled`; `.interactionNotAllowed` if no
     ///   person can be asked; `.authenticationFailed` for every other reason for which the proof is missing.
     func performAsking(_ request: Request, _ asking: Asking) throws(KeychainError) -> Reply {
         let (mayAsk, cancellation) = (asking.mayAsk, asking.cancellation)
@@ -162,7 +162,7 @@ extension AuthenticationStatus.Biometry {
 
 extension KeychainError {
     package static var cancelledCall: KeychainError {
-        KeychainError(.userCancelled, message: "the program cancelled the task that the call was made in")
+        KeychainError(.taskCancelled, message: "the program cancelled the task that the call was made in")
     }
 }
 

@@ -51,7 +51,10 @@ package final class SocketCarrier: RequestHandler {
 
     package func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
         do throws(KeychainError) {
-            return try answer(to: request, from: caller)
+            let reply = try answer(to: request, from: caller)
+            // It is not silent any more.
+            if case .lock = request { Self.silentUntil.withLock { $0[address.path] = nil } }
+            return reply
         } catch {
             guard case .lock = request, case .noPlace? = error.signal else { throw error }
             return try lockBySignal(request, caller)

@@ -231,7 +231,7 @@ public struct KeychainItems: Sendable {
     ///   - item: The item.
     ///   - expires: The moment from which the item is gone. By default there is none.
     /// - Returns: The item as it is stored, with its dates, its group and its persistent reference.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was added then.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`. No item was added then.
     @discardableResult
     public func add<Kind>(
         _ item: KeychainItem<Kind>, expires: Keychain.Expiration = .never
@@ -241,7 +241,7 @@ public struct KeychainItems: Sendable {
 
     /// Finds the items that the conditions mean, without blocking the thread of the task.
     ///
-    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.taskCancelled`.
     /// `conditions` runs on the task's own thread.
     ///
     /// - Parameters:
@@ -250,7 +250,7 @@ public struct KeychainItems: Sendable {
     ///   - conditions: Sets attributes of the query. Without conditions the call finds all items of the class that are
     ///     not marked as synchronizable.
     /// - Returns: The items. The array is empty if there are none, which is no error.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`.
     public func find<Kind>(
         _ type: KeychainItem<Kind>.Type = KeychainItem<Kind>.self, wantsSecrets: Bool = false,
         where conditions: (inout KeychainQuery<Kind>) -> Void = { _ in }
@@ -260,13 +260,13 @@ public struct KeychainItems: Sendable {
 
     /// Finds the items that a query means, without blocking the thread of the task.
     ///
-    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.taskCancelled`.
     ///
     /// - Parameters:
     ///   - query: The query.
     ///   - wantsSecrets: Whether the secrets are read too.
     /// - Returns: The items. The array is empty if there are none, which is no error.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`.
     public func find<Kind>(
         _ query: KeychainQuery<Kind>, wantsSecrets: Bool = false
     ) async throws(KeychainError) -> [KeychainItem<Kind>] {
@@ -282,7 +282,7 @@ public struct KeychainItems: Sendable {
     ///   - conditions: Sets the attributes that the items have now.
     ///   - expires: The moment from which the items are gone. `nil` leaves the present one, and `.never` takes it away.
     ///   - change: Sets the attributes that change. An attribute that stays `nil` is not changed.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was changed then.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`. No item was changed then.
     public func update<Kind>(
         _ type: KeychainItem<Kind>.Type = KeychainItem<Kind>.self,
         where conditions: (inout KeychainQuery<Kind>) -> Void, expires: Keychain.Expiration? = nil,
@@ -299,7 +299,7 @@ public struct KeychainItems: Sendable {
     ///   - query: The query.
     ///   - expires: The moment from which the items are gone. `nil` leaves the present one, and `.never` takes it away.
     ///   - change: Sets the attributes that change. An attribute that stays `nil` is not changed.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was changed then.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`. No item was changed then.
     public func update<Kind>(
         _ query: KeychainQuery<Kind>, expires: Keychain.Expiration? = nil,
         _ change: @escaping @Sendable (inout KeychainItem<Kind>) -> Void
@@ -315,7 +315,7 @@ public struct KeychainItems: Sendable {
     ///   - type: The class of the items.
     ///   - conditions: Sets the attributes that the items have. They must set one at least.
     /// - Returns: The number of items that were removed.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was removed then.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`. No item was removed then.
     @discardableResult
     public func remove<Kind>(
         _ type: KeychainItem<Kind>.Type = KeychainItem<Kind>.self, where conditions: (inout KeychainQuery<Kind>) -> Void
@@ -330,7 +330,7 @@ public struct KeychainItems: Sendable {
     /// - Parameter query: The query. A new one means every item of the class in the program's groups that is not marked
     ///   as synchronizable.
     /// - Returns: The number of items that were removed.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was removed then.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`. No item was removed then.
     @discardableResult
     public func remove<Kind>(_ query: KeychainQuery<Kind>) async throws(KeychainError) -> Int {
         try await inTask { items throws(KeychainError) in try items.remove(query) }

@@ -99,7 +99,8 @@ extension Keychain {
             if wanted is Data.Type { return data as! Value }
             if let bytes = wanted as? any Bytes.Type { return bytes.init(data) as! Value }
             // The decoder's message may show a part of the value.
-            guard let value = try? functions.decode(type, data) as? Value else { throw .notReadable(key, as: type) }
+            guard let wanted = wanted as? any Decodable.Type, let value = try? functions.decode(wanted, data) as? Value
+            else { throw .notReadable(key, as: type) }
             return value
         }
     }

@@ -37,7 +37,7 @@ public struct CredentialStore<Credentials: Codable & Sendable>: Sendable {
     /// - Parameters:
     ///   - credentials: The value, stored as one item.
     ///   - name: The name.
-    /// - Throws: The errors of `Keychain.set(_:for:)`, and `.userCancelled`.
+    /// - Throws: The errors of `Keychain.set(_:for:)`, and `.taskCancelled`.
     public func save(_ credentials: Credentials, for name: String) async throws(KeychainError) {
         try await keychain.set(credentials, for: name)
     }
@@ -52,11 +52,11 @@ public struct CredentialStore<Credentials: Codable & Sendable>: Sendable {
 
     /// Reads the credentials of a name without blocking the thread of the task.
     ///
-    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.taskCancelled`.
     ///
     /// - Parameter name: The name.
     /// - Returns: `nil` if there are none.
-    /// - Throws: The errors of `Keychain.value(_:for:)`, and `.userCancelled`.
+    /// - Throws: The errors of `Keychain.value(_:for:)`, and `.taskCancelled`.
     public func credentials(for name: String) async throws(KeychainError) -> Credentials? {
         try await keychain.value(for: name)
     }
@@ -68,7 +68,7 @@ public struct CredentialStore<Credentials: Codable & Sendable>: Sendable {
 
     /// Finds all names, sorted, without blocking the thread of the task.
     ///
-    /// - Throws: The errors of `Keychain.keys()`, and `.userCancelled` if the task is cancelled.
+    /// - Throws: The errors of `Keychain.keys()`, and `.taskCancelled` if the task is cancelled.
     public func names() async throws(KeychainError) -> [String] { try await keychain.keys().sorted() }
 
     /// Removes the credentials of a name, also while they are locked.
@@ -83,7 +83,7 @@ public struct CredentialStore<Credentials: Codable & Sendable>: Sendable {
     ///
     /// - Parameter name: The name.
     /// - Returns: Whether there were any.
-    /// - Throws: The errors of `Keychain.remove(_:)`, and `.userCancelled` if the task is cancelled before the call
+    /// - Throws: The errors of `Keychain.remove(_:)`, and `.taskCancelled` if the task is cancelled before the call
     ///   begins.
     @discardableResult
     public func remove(_ name: String) async throws(KeychainError) -> Bool { try await keychain.remove(name) }
@@ -98,7 +98,7 @@ public struct CredentialStore<Credentials: Codable & Sendable>: Sendable {
     /// Removes the credentials of all names, without blocking the thread of the task.
     ///
     /// - Returns: The number of names that had credentials.
-    /// - Throws: The errors of `Keychain.removeAll()`, and `.userCancelled` if the task is cancelled before the call
+    /// - Throws: The errors of `Keychain.removeAll()`, and `.taskCancelled` if the task is cancelled before the call
     ///   begins.
     @discardableResult
     public func removeAll() async throws(KeychainError) -> Int { try await keychain.removeAll() }

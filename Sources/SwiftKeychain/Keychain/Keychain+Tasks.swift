@@ -4,16 +4,20 @@ public import KeychainModel
 
 // The calls of Keychain+Values.swift for tasks. They wait on threads that may block, never on one that runs tasks.
 //
-// A task that is cancelled while a person is asked, or before the call has begun, gets `.userCancelled`. Otherwise the
+// A task that is cancelled while a person is asked, or before the call has begun, gets `.taskCancelled`. Otherwise the
 // call ends as it would have, so that the program learns whether it was carried out.
 
 extension KeychainTaskCalls {
     /// Runs a call on a thread that may block.
-    func inTask<R: Sendable, E: Error>(_ body: @escaping @Sendable (Keychain) throws(E) -> R) async throws(E) -> R {
+    func inTask<R: Sendable>(
+        _ body: @escaping @Sendable (Keychain) throws(KeychainError) -> R
+    ) async throws(KeychainError) -> R {
         let cancellation = Cancellation()
         let keychain = keychain.with { $0.cancellation = cancellation }
         let result = await withTaskCancellationHandler {
-            await BlockingCalls.run { Result { () throws(E) in try body(keychain) } }
+            await BlockingCalls.shared.result(ifCancelled: .cancelledCall) { () throws(KeychainError) in
+                try body(keychain)
+            }
         } onCancel: {
             cancellation.cancel()
         }
@@ -22,36 +26,36 @@ extension KeychainTaskCalls {
 
     /// Reads the text for a key without blocking the thread of the task.
     ///
-    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`. A
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.taskCancelled`. A
     /// call that has not begun throws it too. Otherwise the call ends as the blocking one does.
     ///
     /// - Parameter key: The item's key.
     /// - Returns: `nil` if no item is stored for the key.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`.
     public func string(for key: String) async throws(KeychainError) -> String? {
         try await inTask { keychain throws(KeychainError) in try keychain.string(for: key) }
     }
 
     /// Reads the bytes for a key without blocking the thread of the task.
     ///
-    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.taskCancelled`.
     ///
     /// - Parameter key: The item's key.
     /// - Returns: `nil` if no item is stored for the key.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`.
     public func data(for key: String) async throws(KeychainError) -> Data? {
         try await inTask { keychain throws(KeychainError) in try keychain.data(for: key) }
     }
 
     /// Reads the value for a key without blocking the thread of the task.
     ///
-    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.taskCancelled`.
     ///
     /// - Parameters:
     ///   - type: The type of the value.
     ///   - key: The item's key.
     /// - Returns: `nil` if no item is stored for the key.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`.
     public func value<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, for key: String
     ) async throws(KeychainError) -> Value? {
@@ -60,11 +64,11 @@ extension KeychainTaskCalls {
 
     /// Reads the bytes for a key into memory that is erased, without blocking the thread of the task.
     ///
-    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.taskCancelled`.
     ///
     /// - Parameter key: The item's key.
     /// - Returns: `nil` if no item is stored for the key.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`.
     public func secret(for key: String) async throws(KeychainError) -> Secret? {
         let bytes = try await inTask { keychain throws(KeychainError) in
             try keychain.item(for: key)?.value
@@ -76,52 +80,60 @@ extension KeychainTaskCalls {
     /// Lends the bytes for a key to `body`, without blocking the thread of the task.
     ///
     /// `body` runs on a thread that may block, and the bytes are erased after it. Cancelling the task takes back a
-    /// question that a person is being asked, and the call throws `.userCancelled`.
+    /// question that a person is being asked, and the call throws `.taskCancelled`.
     ///
     /// - Parameters:
     ///   - key: The item's key.
     ///   - body: Uses the bytes. The pointer must not escape.
     /// - Returns: The result of `body`. `nil` means that no item is stored for the key.
-    /// - Throws: A ``KeychainError``, or an error of `body`.
+    /// - Throws: The errors of the blocking call, an error of `body`, and `.taskCancelled`.
+    public func withSecret<R: Sendable>(
+        for key: String, _ body: @escaping @Sendable (UnsafeRawBufferPointer) throws(KeychainError) -> R
+    ) async throws(KeychainError) -> R? {
+        try await inTask { keychain throws(KeychainError) in try keychain.withSecret(for: key, body) }
+    }
+
+    /// The same for a closure that throws any error.
+    @_disfavoredOverload
     public func withSecret<R: Sendable>(
         for key: String, _ body: @escaping @Sendable (UnsafeRawBufferPointer) throws -> R
     ) async throws -> R? {
-        try await inTask { keychain in try keychain.withSecret(for: key, body) }
+        try await withSecret(for: key) { bytes in Result { try body(bytes) } }?.get()
     }
 
     /// Tells whether an item is stored for a key, without blocking the thread of the task. It never asks a person.
     ///
     /// - Parameter key: The item's key.
-    /// - Throws: The errors of the blocking call, and `.userCancelled` if the task is cancelled before the call begins.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled` if the task is cancelled before the call begins.
     public func contains(_ key: String) async throws(KeychainError) -> Bool {
         try await inTask { keychain throws(KeychainError) in try keychain.contains(key) }
     }
 
     /// Finds all keys without blocking the thread of the task, in no particular order.
     ///
-    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.taskCancelled`.
     ///
-    /// - Throws: The errors of the blocking call, and `.userCancelled`.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`.
     public func keys() async throws(KeychainError) -> [String] {
         try await inTask { keychain throws(KeychainError) in try keychain.keys() }
     }
 
     /// Counts the keys without blocking the thread of the task.
     ///
-    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.taskCancelled`.
     ///
-    /// - Throws: The errors of the blocking call, and `.userCancelled`.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`.
     public func count() async throws(KeychainError) -> Int {
         try await inTask { keychain throws(KeychainError) in try keychain.count() }
     }
 
     /// Reads all keys with their values, as they are at one moment, without blocking the thread of the task.
     ///
-    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.taskCancelled`.
     ///
     /// - Parameter type: The type of all values.
     /// - Returns: The keys with their values, in no particular order.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`.
     public func items<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self
     ) async throws(KeychainError) -> [(key: String, value: Value)] {
@@ -132,14 +144,14 @@ extension KeychainTaskCalls {
     ///
     /// - Parameter key: The item's key.
     /// - Returns: `nil` if no item is stored for the key.
-    /// - Throws: The errors of the blocking call, and `.userCancelled` if the task is cancelled before the call begins.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled` if the task is cancelled before the call begins.
     public func attributes(for key: String) async throws(KeychainError) -> Keychain.Attributes? {
         try await inTask { keychain throws(KeychainError) in try keychain.attributes(for: key) }
     }
 
     /// Stores a value for a key without blocking the thread of the task.
     ///
-    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`. A
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.taskCancelled`. A
     /// write that has begun is finished, and the call then returns without an error.
     ///
     /// - Parameters:
@@ -148,7 +160,7 @@ extension KeychainTaskCalls {
     ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
     ///   - label: A text for a person. `nil` leaves the present one.
     ///   - comment: A remark that a person may read. `nil` leaves the present one.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`. The former value is still there then.
     public func set<Value: Encodable & Sendable>(
         _ value: Value?, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
         comment: String? = nil
@@ -168,7 +180,7 @@ extension KeychainTaskCalls {
     ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
     ///   - label: A text for a person. `nil` leaves the present one.
     ///   - comment: A remark that a person may read. `nil` leaves the present one.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`. The former value is still there then.
     public func set(
         _ slice: (some KeychainSlice)?, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
         comment: String? = nil
@@ -188,7 +200,7 @@ extension KeychainTaskCalls {
     ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
     ///   - label: A text for a person. `nil` leaves the present one.
     ///   - comment: A remark that a person may read. `nil` leaves the present one.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`. The former value is still there then.
     public func set(
         _ secret: borrowing Secret, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
         comment: String? = nil
@@ -206,7 +218,7 @@ extension KeychainTaskCalls {
     ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
     ///   - label: A text for a person. `nil` leaves the present one.
     ///   - comment: A remark that a person may read. `nil` leaves the present one.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`. The former value is still there then.
     public func set(
         _ secret: borrowing Secret?, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
         comment: String? = nil
@@ -230,7 +242,7 @@ extension KeychainTaskCalls {
     ///   - expires: The moment from which the value is gone. `nil` and `.never` mean that there is none.
     ///   - label: A text for a person.
     ///   - comment: A remark that a person may read.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was added then.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`. No item was added then.
     public func add<Value: Encodable & Sendable>(
         _ value: Value, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
         comment: String? = nil
@@ -250,7 +262,7 @@ extension KeychainTaskCalls {
     ///   - expires: The moment from which the value is gone. `nil` leaves the present one.
     ///   - label: A text for a person. `nil` leaves the present one.
     ///   - comment: A remark that a person may read. `nil` leaves the present one.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`. The former value is still there then.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`. The former value is still there then.
     public func update<Value: Encodable & Sendable>(
         _ value: Value?, for key: String, expires: Keychain.Expiration? = nil, label: String? = nil,
         comment: String? = nil
@@ -266,7 +278,7 @@ extension KeychainTaskCalls {
     ///
     /// - Parameter key: The item's key.
     /// - Returns: Whether there was an item.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`.
     @discardableResult
     public func remove(_ key: String) async throws(KeychainError) -> Bool {
         try await inTask { keychain throws(KeychainError) in try keychain.remove(key) }
@@ -277,7 +289,7 @@ extension KeychainTaskCalls {
     /// A removal that has begun is finished even if the task is cancelled.
     ///
     /// - Returns: The number of items that were removed.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was removed then.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`. No item was removed then.
     @discardableResult
     public func removeAll() async throws(KeychainError) -> Int {
         try await inTask { keychain throws(KeychainError) in try keychain.removeAll() }
@@ -292,11 +304,23 @@ extension KeychainTaskCalls {
     ///   - type: The type of the value.
     ///   - key: The item's key.
     ///   - change: Changes the value, which is `nil` if no item is stored. The item is removed if the result is `nil`.
-    /// - Throws: A ``KeychainError``, or an error of `change`. The former value is still there then.
+    /// - Throws: The errors of the blocking call, an error of `change`, and `.taskCancelled`. The former value is still
+    ///   there then.
+    public func modify<Value: Codable & Sendable>(
+        _ type: Value.Type = Value.self, for key: String,
+        _ change: @escaping @Sendable (inout Value?) throws(KeychainError) -> Void
+    ) async throws(KeychainError) {
+        try await inTask { keychain throws(KeychainError) in try keychain.modify(type, for: key, change) }
+    }
+
+    /// The same for a closure that throws any error.
+    @_disfavoredOverload
     public func modify<Value: Codable & Sendable>(
         _ type: Value.Type = Value.self, for key: String, _ change: @escaping @Sendable (inout Value?) throws -> Void
     ) async throws {
-        try await inTask { keychain in try keychain.modify(type, for: key, change) }
+        try await inTask { keychain throws(KeychainError) in
+            try keychain.attempts(type, for: key) { value in Result { try change(&value) } }
+        }.get()
     }
 
     /// Stores another value for a key if the present one is the expected one, without blocking the thread of the task.
@@ -308,7 +332,7 @@ extension KeychainTaskCalls {
     ///   - old: The expected value. `nil` means that no item is stored.
     ///   - new: The new value. `nil` removes the item.
     /// - Returns: Whether the new value is stored.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`.
     public func compareAndSwap<Value: Codable & Equatable & Sendable>(
         _ key: String, from old: Value?, to new: Value?
     ) async throws(KeychainError) -> Bool {
@@ -322,11 +346,21 @@ extension KeychainTaskCalls {
     ///
     /// - Parameter body: Reads and changes the keychain through the transaction.
     /// - Returns: The result of `body`.
-    /// - Throws: A ``KeychainError``, or an error of `body`. No item was changed then.
+    /// - Throws: The errors of the blocking call, an error of `body`, and `.taskCancelled`. No item was changed then.
+    public func transaction<R: Sendable>(
+        _ body: @escaping @Sendable (inout Keychain.Transaction) throws(KeychainError) -> R
+    ) async throws(KeychainError) -> R {
+        try await inTask { keychain throws(KeychainError) in try keychain.transaction(body) }
+    }
+
+    /// The same for a closure that throws any error.
+    @_disfavoredOverload
     public func transaction<R: Sendable>(
         _ body: @escaping @Sendable (inout Keychain.Transaction) throws -> R
     ) async throws -> R {
-        try await inTask { keychain in try keychain.transaction(body) }
+        try await inTask { keychain throws(KeychainError) in
+            try keychain.attempts { changes in Result { try body(&changes) } }
+        }.get()
     }
 
     /// Moves all items of another value to this one, without blocking the thread of the task.
@@ -337,7 +371,7 @@ extension KeychainTaskCalls {
     ///   - other: The value whose items are moved: both a service, or both a server.
     ///   - replacing: Whether an item here gives way to one with its key.
     /// - Returns: The number of items that were moved.
-    /// - Throws: The errors of the blocking call, and `.userCancelled`. No item was moved then.
+    /// - Throws: The errors of the blocking call, and `.taskCancelled`. No item was moved then.
     @discardableResult
     public func migrate(from other: Keychain, replacing: Bool = false) async throws(KeychainError) -> Int {
         try await inTask { keychain throws(KeychainError) in try keychain.migrate(from: other, replacing: replacing) }

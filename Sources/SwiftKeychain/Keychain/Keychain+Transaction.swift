@@ -13,9 +13,11 @@ extension Keychain {
     /// ```
     ///
     /// A read gives the stored state with the changes that were made in the transaction so far. Nothing is stored
-    /// before the closure returns. The value is valid inside that closure.
-    public struct Transaction {
+    /// before the closure returns. The value cannot be copied, so that none is used after its closure.
+    public struct Transaction: ~Copyable {
         private let keychain: Keychain
+        /// The same, for reads while the closure runs.
+        private let reader: Keychain
         private var changes: [ExactKey: Change] = [:]
         private var seen: [ExactKey: Item?] = [:]
         private var seenAll: (items: SeenItems, keys: Set<ExactKey>)?
@@ -29,7 +31,10 @@ extension Keychain {
             var isAnew = false
         }
 
-        fileprivate init(_ keychain: Keychain) { self.keychain = keychain }
+        fileprivate init(_ keychain: Keychain) {
+            self.keychain = keychain
+            reader = keychain.with { $0.isOfClosure = true }
+        }
 
         // MARK: Reading
 
@@ -80,7 +85,7 @@ extension Keychain {
         /// - Throws: The errors of `Keychain.keys()`.
         public mutating func keys() throws(KeychainError) -> [String] {
             if seenAll == nil {
-                let (items, seen) = try keychain.look()
+                let (items, seen) = try reader.look()
                 seenAll = (seen, Set(items.map { ExactKey($0.key) }))
             }
             var keys = seenAll?.keys ?? []
@@ -95,7 +100,7 @@ extension Keychain {
             let exact = ExactKey(key)
             if let change = changes[exact] { return change.secret }
             if let known = seen[exact] { return known?.value }
-            let item = try keychain.item(for: key)
+            let item = try reader.item(for: key)
             seen.updateValue(item, forKey: exact)
             return item?.value
         }
@@ -218,18 +223,47 @@ extension KeychainBlockingCalls {
     /// ```
     ///
     /// Other programs are not kept waiting while `body` runs. If one of them changes an item that `body` has read,
-    /// `body` is called again, up to 100 times. So it should do no other work, and be quick.
+    /// `body` is called again, up to 100 times. So it should do no other work, and be quick. A call in it that is about
+    /// the same items and does not go through the transaction throws `.parameter`.
+    ///
+    /// A closure of several errors throws any of them. One that throws nothing but a ``KeychainError`` says so, where the
+    /// function around it does:
+    ///
+    /// ```swift
+    /// func signOut() throws(KeychainError) {
+    ///     try keychain.transaction { changes throws(KeychainError) in
+    ///         for key in try changes.keys() { changes.remove(key) }
+    ///     }
+    /// }
+    /// ```
     ///
     /// - Parameter body: Reads and changes the keychain through the transaction.
     /// - Returns: The result of `body`.
-    /// - Throws: A ``KeychainError``, or an error of `body`. No item was changed then.
+    /// - Throws: The errors of `string(for:)` and `set(_:for:)`, or an error of `body`. No item was changed then.
+    public func transaction<R>(
+        _ body: (inout Keychain.Transaction) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
+        try attempts { changes in Result { () throws(KeychainError) in try body(&changes) } }.get()
+    }
+
+    /// The same for a closure that throws any error.
+    @_disfavoredOverload
     public func transaction<R>(_ body: (inout Keychain.Transaction) throws -> R) throws -> R {
+        try attempts { changes in Result { try body(&changes) } }.get()
+    }
+
+    /// - Returns: The failure of `body`, and nothing was changed then.
+    func attempts<R, Failure: Error>(
+        _ body: (inout Keychain.Transaction) -> Result<R, Failure>
+    ) throws(KeychainError) -> Result<R, Failure> {
+        let (keychain, query) = (keychain, try keychain.query(for: nil))
         for _ in 0..<Connection.mostAttempts {
             var transaction = Keychain.Transaction(keychain)
-            let result = try body(&transaction)
+            let result = keychain.connection.deciding(about: query, prefix: keychain.keyPrefix) { body(&transaction) }
+            guard case .success = result else { return result }
             if try transaction.commit() { return result }
         }
-        throw KeychainError.changedAllTheTime
+        throw .changedAllTheTime
     }
 
     /// Moves all items of another service, server, group or prefix to this one, in one transaction.

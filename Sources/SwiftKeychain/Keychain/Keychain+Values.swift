@@ -81,9 +81,17 @@ extension KeychainBlockingCalls {
     ///   - key: The item's key.
     ///   - body: Uses the bytes. The pointer must not escape.
     /// - Returns: The result of `body`. `nil` means that no item is stored for the key, and that `body` was not called.
-    /// - Throws: A ``KeychainError``, or an error of `body`.
+    /// - Throws: The errors of `string(for:)`, or an error of `body`.
+    public func withSecret<R>(
+        for key: String, _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R? {
+        try keychain.item(for: key).map { item throws(KeychainError) in try item.value.withUnsafeBytes(body) }
+    }
+
+    /// The same for a closure that throws any error.
+    @_disfavoredOverload
     public func withSecret<R>(for key: String, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
-        try keychain.item(for: key).map { try $0.value.withUnsafeBytes(body) }
+        try withSecret(for: key) { bytes in Result { try body(bytes) } }?.get()
     }
 
     /// Tells whether an item is stored for a key, without asking a person.
@@ -327,18 +335,39 @@ extension KeychainBlockingCalls {
     ///   - type: The type of the value, as for `value(_:for:)`.
     ///   - key: The item's key.
     ///   - change: Changes the value, which is `nil` if no item is stored. The item is removed if the result is `nil`.
-    ///     The function may be called several times, so it should do no other work.
-    /// - Throws: A ``KeychainError``, or an error of `change`. The former value is still there then.
+    ///     The function may be called several times, so it should do no other work. A call of the keychain for this
+    ///     key throws `.parameter` in it.
+    /// - Throws: The errors of `value(_:for:)` and `set(_:for:)`, or an error of `change`. The former value is still
+    ///   there then.
+    public func modify<Value: Codable>(
+        _ type: Value.Type = Value.self, for key: String, _ change: (inout Value?) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
+        try attempts(type, for: key) { value in Result { () throws(KeychainError) in try change(&value) } }.get()
+    }
+
+    /// The same for a closure that throws any error.
+    @_disfavoredOverload
     public func modify<Value: Codable>(
         _ type: Value.Type = Value.self, for key: String, _ change: (inout Value?) throws -> Void
     ) throws {
+        try attempts(type, for: key) { value in Result { try change(&value) } }.get()
+    }
+
+    /// - Returns: The failure of `change`, and nothing was changed then.
+    func attempts<Value: Codable, Failure: Error>(
+        _ type: Value.Type, for key: String, _ change: (inout Value?) -> Result<Void, Failure>
+    ) throws(KeychainError) -> Result<Void, Failure> {
+        let (keychain, query) = (keychain, try keychain.query(for: key))
         for _ in 0..<Connection.mostAttempts {
             let former = try keychain.item(for: key)
-            var value = try former.map { try keychain.coding.value(type, of: $0.value, for: key) }
-            try change(&value)
-            if try keychain.replace(former, by: value, for: key) { return }
+            var value = try former.map { item throws(KeychainError) in
+                try keychain.coding.value(type, of: item.value, for: key)
+            }
+            let result = keychain.connection.deciding(about: query) { change(&value) }
+            guard case .success = result else { return result }
+            if try keychain.replace(former, by: value, for: key) { return result }
         }
-        throw KeychainError.changedAllTheTime
+        throw .changedAllTheTime
     }
 
     /// Stores another value for a key if the present one is the expected one. An item that is there keeps everything

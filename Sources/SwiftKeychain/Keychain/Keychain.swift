@@ -81,6 +81,8 @@ public struct Keychain: Sendable {
     var ownConnection: Connection?
     /// Ends the questions of one call.
     var cancellation: Cancellation?
+    /// Whether the calls are those of the closure that decides about the items (``Transaction``).
+    var isOfClosure = false
 
     /// Makes a value for the generic passwords of this program: the service has the program's name.
     ///
@@ -267,7 +269,8 @@ extension Keychain {
 
     private func asking() throws(KeychainError) -> Asking {
         Asking(
-            in: try AuthenticationSession.of(context), reason: reason, mayAsk: mayAsk, cancellation: cancellation)
+            in: try AuthenticationSession.of(context), reason: reason, mayAsk: mayAsk, cancellation: cancellation,
+            isOfClosure: isOfClosure)
     }
 
     /// The items that a query finds; none is no failure.

@@ -7,18 +7,36 @@ internal import Synchronization
 /// ```swift
 /// struct Session {
 ///     @Keychained("refreshToken", in: Keychain(service: "com.example.app")) var refreshToken: String?
+///     @Keychained("isPremium", in: Keychain(service: "com.example.app")) var isPremium = false
 /// }
 /// ```
 ///
-/// Each read of the property reads the keychain. Each assignment is stored when it returns, and `nil` removes the item.
+/// Each read of the property reads the keychain. Each assignment is stored when it returns, and `nil` removes the item. A
+/// property with a default value has that value while no item is stored.
 ///
-/// **Errors.** A property cannot throw. A read that fails gives `nil`, and an assignment that fails changes nothing.
-/// ``Entry/error`` of `$refreshToken` tells the reason until the next access succeeds. A program that must tell "there
-/// is none" from "the keychain is locked" calls `try $refreshToken.get()`.
+/// **Errors.** A property cannot throw: a read that fails gives `nil` or the default value, an assignment that fails
+/// leaves the item as it was, and ``Entry/error`` of `$refreshToken` has the reason, for a read until the next access
+/// succeeds and for an assignment until one is carried out. A program that must tell "there is none" from "the keychain
+/// is locked" calls `try $refreshToken.get()`.
+///
+/// Assigning `nil` while the keychain is locked removes the item too. Before the first unlock since the system started it
+/// fails.
+///
+/// **A change in place**, such as `login?.pin = 2` or `count += 1`, is carried out only if the value could be read, since
+/// the new value would be made of nothing otherwise. This holds for the property itself, and not for a key path to it.
+///
+/// **A keychain that is handed in.** The expression after `in:` is evaluated before the object is made, so it can name a
+/// global or static property and no property of the object. The initialiser of the object names another keychain:
+///
+/// ```swift
+/// final class Account {
+///     @Keychained var token: String?
+///     init(_ keychain: Keychain) { _token = Keychained("token", in: keychain) }
+/// }
+/// ```
 ///
 /// **Threads.** The property may be one of a struct, a class or an actor, and blocks its thread. In a task,
-/// `try await $refreshToken.get()` does not. The expression after `in:` is evaluated before the object is made, so it
-/// can name a global or static property and no property of the object.
+/// `try await $refreshToken.get()` does not.
 ///
 /// **Observation.** Code that observes the property is told of assignments to it, and not of changes by other programs,
 /// which ``Keychain/changes`` has. In a class with `@Observable`, mark the property `@ObservationIgnored`: the macro
@@ -28,28 +46,58 @@ public struct Keychained<Value: Codable & Sendable>: Sendable {
     /// The item behind the property, as `$name`, with calls that throw and calls for tasks.
     public let projectedValue: Entry
 
-    /// Makes a property for one item. It opens nothing.
+    /// Makes a property that is `nil` while no item is stored. It opens nothing.
     ///
     /// - Parameters:
     ///   - key: The item's key.
     ///   - keychain: The keychain of the item.
     ///   - expires: The moment from which an assigned value is gone. A length of time counts from each assignment. After
     ///     a date, assignments fail. `nil` leaves the moment that the stored value has.
-    public init(_ key: String, in keychain: Keychain, expires: Keychain.Expiration? = nil) {
-        projectedValue = Entry(key, keychain, expires)
+    public init<Stored: Codable & Sendable>(
+        _ key: String, in keychain: Keychain, expires: Keychain.Expiration? = nil
+    ) where Value == Stored? {
+        self.init(wrappedValue: Stored?.none, key, in: keychain, expires: expires)
     }
 
-    /// The stored value. `nil` means that there is none, or that it cannot be read: see ``Entry/error``.
+    /// Makes a property with a default value. It opens nothing.
     ///
-    /// Assigning `nil` removes the item, unless the last access has failed: Swift also assigns the `nil` of a failed read when a
-    /// part of the value is changed in its place. `try $name.set(nil)` removes the item in any case.
-    public var wrappedValue: Value? {
+    /// - Parameters:
+    ///   - wrappedValue: The value while no item is stored, and of a read that fails. It is not stored itself.
+    ///   - key: The item's key.
+    ///   - keychain: The keychain of the item.
+    ///   - expires: The moment from which an assigned value is gone. A length of time counts from each assignment. After
+    ///     a date, assignments fail. `nil` leaves the moment that the stored value has.
+    public init(
+        wrappedValue: Value, _ key: String, in keychain: Keychain, expires: Keychain.Expiration? = nil
+    ) {
+        projectedValue = Entry(key, keychain, fallback: wrappedValue, expires)
+    }
+
+    /// The stored value. It is `nil` or the default value if there is none, or if it cannot be read: see
+    /// ``Entry/error``.
+    public var wrappedValue: Value {
         get {
-            do throws(KeychainError) { return try projectedValue.get() } catch { return nil }
+            do throws(KeychainError) { return try projectedValue.get() } catch { return projectedValue.fallback }
         }
         nonmutating set {
-            if newValue == nil && projectedValue.hasFailed { return }
             do throws(KeychainError) { try projectedValue.set(newValue) } catch { return }  // Entry.error has it
+        }
+        nonmutating _modify {
+            let result = Result { () throws(KeychainError) in try projectedValue.get() }
+            switch result {
+            case .success(var value):
+                let wasNothing = Optional(value).isNothing
+                // Deferred, since what was changed before an error is thrown counts.
+                defer {
+                    // Another program may have stored one meanwhile, which is no business of a change of nothing.
+                    if !wasNothing || !Optional(value).isNothing { wrappedValue = value }
+                }
+                yield &value
+            case .failure(let error):
+                var value = projectedValue.fallback
+                defer { projectedValue.noteNotCarriedOut(error) }
+                yield &value
+            }
         }
     }
 
@@ -58,7 +106,7 @@ public struct Keychained<Value: Codable & Sendable>: Sendable {
     /// ```swift
     /// do {
     ///     let token = try session.$refreshToken.get()
-    /// } catch where error.code == .interactionNotAllowed {
+    /// } catch KeychainError.interactionNotAllowed {
     ///     // The keychain is locked.
     /// }
     /// ```
@@ -67,47 +115,55 @@ public struct Keychained<Value: Codable & Sendable>: Sendable {
         public let key: String
         /// The keychain of the item.
         public let keychain: Keychain
+        /// The value while no item is stored, and of a read that fails.
+        fileprivate let fallback: Value
         private let expires: Keychain.Expiration?
-        private let failure = Mutex<KeychainError?>(nil)
+        private let failures = Mutex(Failures())
         private let registrar = ObservationRegistrar()
 
-        fileprivate init(_ key: String, _ keychain: Keychain, _ expires: Keychain.Expiration?) {
+        private struct Failures {
+            var ofRead: KeychainError?
+            var ofAssignment: KeychainError?
+
+            var last: KeychainError? { ofAssignment ?? ofRead }
+        }
+
+        fileprivate init(_ key: String, _ keychain: Keychain, fallback: Value, _ expires: Keychain.Expiration?) {
             self.key = key
             self.keychain = keychain
+            self.fallback = fallback
             self.expires = expires
         }
 
-        /// The error of the last read or assignment. `nil` means that it succeeded.
+        /// The reason why the last assignment was not carried out, or else why the last read failed.
         ///
-        /// Code that observes it is told when its status changes. With several threads, it is the error of the access
-        /// that ended last.
+        /// An assignment's error stays until an assignment is carried out, and a read's error until the next access
+        /// succeeds. Code that observes it is told of every assignment that fails, and when its status changes. With
+        /// several threads, it is the error of the access that ended last.
         public var error: KeychainError? {
             registrar.access(self, keyPath: \.error)
-            return failure.withLock { $0 }
+            return failures.withLock { $0.last }
         }
-
-        /// ``error`` for what is no observer.
-        fileprivate var hasFailed: Bool { failure.withLock { $0 != nil } }
 
         /// Reads the stored value.
         ///
-        /// - Returns: `nil` if no item is stored.
+        /// - Returns: `nil` or the default value if no item is stored.
         /// - Throws: The errors of `Keychain.value(_:for:)`.
-        public func get() throws(KeychainError) -> Value? {
+        public func get() throws(KeychainError) -> Value {
             registrar.access(self, keyPath: \.observed)
-            return try note(Result { () throws(KeychainError) in try keychain.value(for: key) })
+            return try noteRead(Result { () throws(KeychainError) in try read(keychain) })
         }
 
         /// Reads the stored value without blocking the thread of the task.
         ///
         /// Cancelling the task takes back a question that a person is being asked, and the call throws
-        /// `.userCancelled`.
+        /// `.taskCancelled`.
         ///
-        /// - Returns: `nil` if no item is stored.
-        /// - Throws: The errors of `Keychain.value(_:for:)`, and `.userCancelled`.
-        public func get() async throws(KeychainError) -> Value? {
+        /// - Returns: `nil` or the default value if no item is stored.
+        /// - Throws: The errors of `Keychain.value(_:for:)`, and `.taskCancelled`.
+        public func get() async throws(KeychainError) -> Value {
             registrar.access(self, keyPath: \.observed)
-            return try note(await result { () async throws(KeychainError) in try await keychain.value(for: key) })
+            return try noteRead(await result { keychain throws(KeychainError) in try self.read(keychain) })
         }
 
         /// Stores a value. `nil` removes the item.
@@ -115,12 +171,8 @@ public struct Keychained<Value: Codable & Sendable>: Sendable {
         /// - Parameter value: The value.
         /// - Throws: The errors of `Keychain.set(_:for:)` or `Keychain.remove(_:)`. The former value is still there
         ///   then.
-        public func set(_ value: Value?) throws(KeychainError) {
-            let result = Result { () throws(KeychainError) in
-                if let value { try keychain.set(value, for: key, expires: expires) } else { try keychain.remove(key) }
-            }
-            registrar.withMutation(of: self, keyPath: \.observed) {}
-            try note(result)
+        public func set(_ value: Value) throws(KeychainError) {
+            try noteAssignment(Result { () throws(KeychainError) in try write(keychain, value) })
         }
 
         /// Stores a value without blocking the thread of the task. `nil` removes the item.
@@ -128,35 +180,64 @@ public struct Keychained<Value: Codable & Sendable>: Sendable {
         /// A write that has begun is finished even if the task is cancelled.
         ///
         /// - Parameter value: The value.
-        /// - Throws: The errors of `Keychain.set(_:for:)` or `Keychain.remove(_:)`, and `.userCancelled`.
-        public func set(_ value: Value?) async throws(KeychainError) {
-            let result = await result { () async throws(KeychainError) in
-                if let value {
-                    try await keychain.set(value, for: key, expires: expires)
-                } else {
-                    try await keychain.remove(key)
-                }
-            }
-            registrar.withMutation(of: self, keyPath: \.observed) {}
-            try note(result)
+        /// - Throws: The errors of `Keychain.set(_:for:)` or `Keychain.remove(_:)`, and `.taskCancelled`.
+        public func set(_ value: Value) async throws(KeychainError) {
+            try noteAssignment(await result { keychain throws(KeychainError) in try self.write(keychain, value) })
+        }
+
+        private func read(_ keychain: Keychain) throws(KeychainError) -> Value {
+            try keychain.value(Value.self, for: key) ?? fallback
+        }
+
+        private func write(_ keychain: Keychain, _ value: Value) throws(KeychainError) {
+            try keychain.set(value, for: key, expires: expires)
         }
 
         /// The property by which observers of the value are told.
         private var observed: Void { () }
 
-        private func note<R>(_ result: Result<R, KeychainError>) throws(KeychainError) -> R {
-            let error: KeychainError? = if case .failure(let error) = result { error } else { nil }
-            let isNews = failure.withLock { former in
-                defer { former = error }
-                return former?.status != error?.status
+        private func noteRead(_ result: Result<Value, KeychainError>) throws(KeychainError) -> Value {
+            let isNews = failures.withLock { failures in
+                let former = failures.last
+                failures.ofRead = result.error
+                return former?.status != failures.last?.status
             }
             // Observers are told after the change, since they look at once.
             if isNews { registrar.withMutation(of: self, keyPath: \.error) {} }
             return try result.get()
         }
 
-        private func result<R>(_ body: () async throws(KeychainError) -> R) async -> Result<R, KeychainError> {
-            do throws(KeychainError) { return .success(try await body()) } catch { return .failure(error) }
+        private func noteAssignment(_ result: Result<Void, KeychainError>) throws(KeychainError) {
+            if let error = result.error {
+                noteNotCarriedOut(error)
+            } else {
+                let wereFailures = failures.withLock { failures in
+                    defer { failures = Failures() }
+                    return failures.last != nil
+                }
+                if wereFailures { registrar.withMutation(of: self, keyPath: \.error) {} }
+            }
+            registrar.withMutation(of: self, keyPath: \.observed) {}
+            try result.get()
+        }
+
+        fileprivate func noteNotCarriedOut(_ error: KeychainError) {
+            failures.withLock { $0.ofAssignment = error }
+            registrar.withMutation(of: self, keyPath: \.error) {}
+        }
+
+        private func result<R: Sendable>(
+            _ body: @escaping @Sendable (Keychain) throws(KeychainError) -> R
+        ) async -> Result<R, KeychainError> {
+            do throws(KeychainError) {
+                return .success(try await keychain.inTask(body))
+            } catch {
+                return .failure(error)
+            }
         }
     }
+}
+
+extension Result {
+    fileprivate var error: Failure? { if case .failure(let error) = self { error } else { nil } }
 }

@@ -95,10 +95,10 @@ public final class TokenStore: Sendable {
 
     /// Reads the tokens without blocking the thread of the task.
     ///
-    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.userCancelled`.
+    /// Cancelling the task takes back a question that a person is being asked, and the call throws `.taskCancelled`.
     ///
     /// - Returns: `nil` if there are none.
-    /// - Throws: The errors of `Keychain.value(_:for:)`, and `.userCancelled`.
+    /// - Throws: The errors of `Keychain.value(_:for:)`, and `.taskCancelled`.
     public func tokens() async throws(KeychainError) -> Tokens? { try await keychain.value(for: key) }
 
     /// Tells whether there is an access token that has not expired by this machine's clock.
@@ -108,7 +108,7 @@ public final class TokenStore: Sendable {
 
     /// Tells whether there is a valid access token, without blocking the thread of the task.
     ///
-    /// - Throws: The errors of `Keychain.value(_:for:)`, and `.userCancelled` if the task is cancelled.
+    /// - Throws: The errors of `Keychain.value(_:for:)`, and `.taskCancelled` if the task is cancelled.
     public func hasAccessToken() async throws(KeychainError) -> Bool { isValid(try await tokens()) }
 
     /// Stores the tokens of a sign-in, in the place of former ones.
@@ -122,7 +122,7 @@ public final class TokenStore: Sendable {
     /// A write that has begun is finished even if the task is cancelled.
     ///
     /// - Parameter tokens: The tokens.
-    /// - Throws: The errors of `Keychain.set(_:for:)`, and `.userCancelled`. The former tokens are still there then.
+    /// - Throws: The errors of `Keychain.set(_:for:)`, and `.taskCancelled`. The former tokens are still there then.
     public func save(_ tokens: Tokens) async throws(KeychainError) { try await keychain.set(tokens, for: key) }
 
     /// Removes both tokens, also while they are locked. A refresh that is going on, in whichever program, does not store its
@@ -139,7 +139,7 @@ public final class TokenStore: Sendable {
     /// Removes both tokens without blocking the thread of the task.
     ///
     /// - Returns: Whether there were any.
-    /// - Throws: The errors of `Keychain.remove(_:)`, and `.userCancelled` if the task is cancelled before the call
+    /// - Throws: The errors of `Keychain.remove(_:)`, and `.taskCancelled` if the task is cancelled before the call
     ///   begins.
     @discardableResult
     public func remove() async throws(KeychainError) -> Bool {
@@ -172,7 +172,7 @@ public final class TokenStore: Sendable {
     ///   - refresh: Asks the server for new tokens. It gets the present ones and runs in a task of its own.
     /// - Returns: `nil` if there are no tokens, so that the user has to sign in. It is `nil` too if they were removed while
     ///   the server was asked.
-    /// - Throws: A ``KeychainError``, or an error of `refresh`. The former tokens are still there then. `.userCancelled` if
+    /// - Throws: A ``KeychainError``, or an error of `refresh`. The former tokens are still there then. `.taskCancelled` if
     ///   the caller is cancelled.
     public func accessToken(
         validFor time: Duration = .seconds(30), refresh: @escaping @Sendable (Tokens) async throws -> Tokens

@@ -192,6 +192,23 @@ func errors(_ files: ProtectedFiles) throws {
     ]
     tell("Errors are of thirteen codes", DataProtectionError.Code.allCases == codes)
     tell("A code has a name", DataProtectionError.Code(rawValue: "locked") == .locked)
+    let names: [DataProtectionError.Code] = [
+        DataProtectionError.locked, DataProtectionError.wrongKey, DataProtectionError.wrongPassphrase,
+        DataProtectionError.tampered, DataProtectionError.truncated, DataProtectionError.keysUnavailable,
+        DataProtectionError.notProtected, DataProtectionError.newerFormat, DataProtectionError.invalidOption,
+        DataProtectionError.unsupportedFile, DataProtectionError.changedMeanwhile, DataProtectionError.keychain,
+        DataProtectionError.system,
+    ]
+    tell("Every code is a pattern", names == codes)
+    do {
+        try Data().write(to: url("beside"))
+        _ = try files.read(from: url("nothing"))
+        stop("a file is read that is not there")
+    } catch DataProtectionError.locked {
+        stop("a code matches another one")
+    } catch DataProtectionError.system {
+        tell("A code is caught beside other errors", true)
+    }
     do {
         _ = try files.read(from: url("nothing"))
         stop("a file is read that is not there")

@@ -4,6 +4,14 @@ import SwiftKeychain
 
 struct Session {
     @Keychained("token", in: Keychain(service: "com.example.session")) var token: String?
+    @Keychained("flag", in: Keychain(service: "com.example.session")) var flag = false
+    @Keychained("name", in: Keychain(service: "com.example.session")) var name: String? = "nobody"
+}
+
+final class Account {
+    @Keychained var token: String?
+
+    init(_ keychain: Keychain) { _token = Keychained("token", in: keychain) }
 }
 
 func managers() throws {
@@ -15,6 +23,13 @@ func managers() throws {
     tell("It says where it is", session.$token.key == "token" && session.$token.keychain.accessGroup == nil)
     session.token = nil
     tell("nil removes it", session.token == nil)
+    session.flag.toggle()
+    tell("A default value is changed in place", session.flag && session.name == "nobody")
+    try tell("And stored", try session.$flag.keychain.keys() == ["flag"])
+    try session.$flag.keychain.removeAll()
+    let account = Account(Keychain(service: "com.example.account"))
+    account.token = "t"
+    try tell("A keychain is handed in", try Keychain(service: "com.example.account").remove("token"))
 
     let tokens = TokenStore(Keychain(service: "com.example.session"))
     var new = TokenStore.Tokens(accessToken: "a", refreshToken: "r", expires: nil)

@@ -35,6 +35,6 @@ func service<Kind: KeychainPasswordKind>(of item: KeychainItem<Kind>) -> String?
 func subject<Kind: KeychainCertificateKind>(of item: KeychainItem<Kind>) -> Data? { item.subject }
 func tag<Kind: KeychainKeyKind>(of item: KeychainItem<Kind>) -> Data? { item.applicationTag }
 func label<Kind: KeychainItemKind>(of item: KeychainItem<Kind>) -> String? { item.label }
-func entry(of session: Session) -> Keychained<String>.Entry { session.$token }
+func entry(of session: Session) -> Keychained<String?>.Entry { session.$token }
 func change(_ transaction: inout Keychain.Transaction) throws { try transaction.set("x", for: "k") }
 func asks(_ context: any KeychainContext, _ keychain: inout Keychain) { keychain.context = context }

@@ -26,6 +26,8 @@ await report {
     try managers()
     try await managersInTasks()
     names()
+    patterns()
+    try await closures()
     try items()
     try await itemsInTasks()
 }

@@ -1,0 +1,100 @@
+import Dispatch
+import Foundation
+import KeychainClient
+import KeychainModel
+import KeychainTestSupport
+import SwiftKeychain
+import Synchronization
+import Testing
+
+@Suite("Threads of calls for tasks", .timeLimit(.minutes(2))) struct BlockingCallsTests {
+    private static let keychain = Keychain(service: "service")
+
+    @Test("People who think keep no thread from other calls")
+    func people() async throws {
+        try await withKeychain { test in
+            try test.setPasscode("1234")
+            let bank = Self.keychain.protected(by: .init(.whenUnlocked, consent: .passcode))
+            try await bank.set("4711", for: "pin")
+            let readings = (0..<17).map { _ in
+                test.prompter.answer(.late("1234"))
+                return Task { try await bank.string(for: "pin") }
+            }
+            while test.prompter.questions.count < 17 { await Task.yield() }
+            try await Self.keychain.set("x", for: "k")
+            for reading in readings { reading.cancel() }
+            for reading in readings { await #expect(throws: KeychainError.self) { try await reading.value } }
+        }
+    }
+
+    @Test("A call that waits for a place ends at once when its task is cancelled, and does nothing")
+    func cancelledInTheQueue() async throws {
+        let calls = BlockingCalls(mostAtWork: 1)
+        let (gate, begun, done) = (DispatchSemaphore(value: 0), Count(), Count())
+        let busy = Task {
+            await calls.run {
+                begun.add()
+                gate.wait()
+            }
+        }
+        while begun.value < 1 { await Task.yield() }
+        let queued = Task {
+            await calls.result(ifCancelled: KeychainError(.taskCancelled)) { () throws(KeychainError) in done.add() }
+        }
+        while calls.waitingCount < 1 { await Task.yield() }
+        queued.cancel()
+        let result = await queued.value
+        #expect(throws: KeychainError(.taskCancelled)) { try result.get() }
+        #expect(calls.waitingCount == 0)
+        gate.signal()
+        await busy.value
+        await calls.run { done.add() }
+        #expect(done.value == 1)
+    }
+
+    @Test("A call that must not be left undone keeps its place in the queue")
+    func notCancelled() async {
+        let calls = BlockingCalls(mostAtWork: 1)
+        let (gate, begun, done) = (DispatchSemaphore(value: 0), Count(), Count())
+        let busy = Task {
+            await calls.run {
+                begun.add()
+                gate.wait()
+            }
+        }
+        while begun.value < 1 { await Task.yield() }
+        let queued = Task { await calls.run { done.add() } }
+        while calls.waitingCount < 1 { await Task.yield() }
+        queued.cancel()
+        gate.signal()
+        await queued.value
+        await busy.value
+        #expect(done.value == 1)
+    }
+
+    @Test("No more calls are at work than there are places, and each gets its turn")
+    func places() async {
+        let calls = BlockingCalls(mostAtWork: 3)
+        let (atWork, most, done) = (Count(), Count(), Count())
+        await withTaskGroup { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    await calls.run {
+                        most.raise(to: atWork.next())
+                        done.add()
+                        atWork.add(-1)
+                    }
+                }
+            }
+        }
+        #expect(done.value == 200 && most.value <= 3)
+    }
+}
+
+private final class Count: Sendable {
+    private let number = Atomic(0)
+    var value: Int { number.load(ordering: .relaxed) }
+    func add(_ count: Int = 1) { number.add(count, ordering: .relaxed) }
+    func next() -> Int { number.add(1, ordering: .relaxed).newValue }
+    func raise(to value: Int) { number.max(value, ordering: .relaxed) }
+}
