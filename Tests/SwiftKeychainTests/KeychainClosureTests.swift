@@ -1,6 +1,3 @@
-import Dispatch
-import Foundation
-import KeychainClient
 import KeychainModel
 import KeychainTestSupport
 import SwiftKeychain
@@ -79,18 +76,8 @@ import Testing
     func otherThread() throws {
         try withKeychain { _ throws in
             let keychain = Self.keychain
-            let override = Connection.override
             try keychain.transaction { changes in
-                let isDone = DispatchSemaphore(value: 0)
-                let thread = Thread {
-                    let result = Result { () throws(KeychainError) in
-                        try keychain.connected(override!).set("y", for: "l")
-                    }
-                    #expect(throws: Never.self) { try result.get() }
-                    isDone.signal()
-                }
-                thread.start()
-                isDone.wait()
+                try keychain.elsewhere { try $0.set("y", for: "l") }
                 try changes.set("x", for: "k")
             }
             #expect(try keychain.keys().sorted() == ["k", "l"])

@@ -39,7 +39,7 @@ import Testing
     @Test("A call that writes and names no moment leaves the one that is there", arguments: KeychainHost.carriers)
     func unnamed(_ host: KeychainHost) throws {
         let keychain = keychain
-        let property = Keychained<String>("k", in: keychain)
+        let property = Keychained<String?>("k", in: keychain)
         let writes: [@Sendable () throws -> Void] = [
             { try keychain.set("b", for: "k") }, { try keychain.update("b", for: "k") },
             { try keychain.transaction { try $0.set("b", for: "k") } }, { property.wrappedValue = "b" },

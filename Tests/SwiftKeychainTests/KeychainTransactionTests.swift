@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import KeychainClient
 import KeychainEngine
@@ -77,11 +78,13 @@ import Testing
                 let a = try changes.value(Int.self, for: "a")
                 let b = try changes.value(Int.self, for: "b")
                 if runs == 1 {
-                    switch interference {
-                    case .changed: try keychain.set(10, for: "a")
-                    case .removed: try keychain.remove("a")
-                    case .added: try keychain.set(100, for: "b")
-                    case .anotherKey: try keychain.set(1000, for: "c")
+                    try keychain.elsewhere { keychain in
+                        switch interference {
+                        case .changed: try keychain.set(10, for: "a")
+                        case .removed: try keychain.remove("a")
+                        case .added: try keychain.set(100, for: "b")
+                        case .anotherKey: try keychain.set(1000, for: "c")
+                        }
                     }
                 }
                 try changes.set((a ?? 0) + (b ?? 0), for: "sum")
@@ -100,7 +103,7 @@ import Testing
             try keychain.transaction { changes in
                 runs += 1
                 let count = try changes.keys().count
-                if runs == 1 { try keychain.set("x", for: "new") }
+                if runs == 1 { try keychain.elsewhere { try $0.set("x", for: "new") } }
                 try changes.set(count, for: "count")
             }
             #expect(runs == 2)
@@ -121,7 +124,7 @@ import Testing
             var seen: [Int?] = []
             try keychain.modify(Int.self, for: "k") { value in
                 seen.append(value)
-                if seen.count == 1 { try keychain.set(40, for: "k") }
+                if seen.count == 1 { try keychain.elsewhere { try $0.set(40, for: "k") } }
                 value = value.map { $0 + 2 }
             }
             #expect(seen == [2, 40])
@@ -467,4 +470,22 @@ private final class AwayHandler: RequestHandler {
     }
 
     func prepareForExit() {}
+}
+
+extension Keychain {
+    /// Runs `body` as another program would, while a closure of this thread decides: on a thread of its own.
+    func elsewhere(_ body: @escaping @Sendable (Keychain) throws -> Void) throws {
+        let keychain = connected(.current)
+        let isDone = DispatchSemaphore(value: 0)
+        let failure = Failure()
+        let thread = Thread {
+            do { try body(keychain) } catch { failure.error.withLock { $0 = error } }
+            isDone.signal()
+        }
+        thread.start()
+        isDone.wait()
+        if let error = failure.error.withLock({ $0 }) { throw error }
+    }
+
+    private final class Failure: Sendable { let error = Mutex<(any Error)?>(nil) }
 }

@@ -64,7 +64,7 @@ import Testing
                 store = program()
             } else {
                 let delays = (random.below(4), random.below(4))
-                let token = try await store.accessToken(validFor: 0, refresh: server.usual(store, delays))
+                let token = try await store.accessToken(validFor: .zero, refresh: server.usual(store, delays))
                 #expect(token != nil, "seed \(seed)")
             }
         }
@@ -340,7 +340,7 @@ private final class Killed: Sendable {
     init(_ store: TokenStore, _ time: TimeAfterKills? = nil) async {
         call = Task { [gate] in
             defer { gate.reach() }
-            return try await store.accessToken(validFor: 0) { _ in
+            return try await store.accessToken(validFor: .zero) { _ in
                 time?.kill()
                 await gate.stop()
                 throw End()

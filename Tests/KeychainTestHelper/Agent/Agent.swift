@@ -261,7 +261,7 @@ enum Agent {
         Task {
             for _ in 0..<count {
                 do {
-                    let token = try await store.accessToken(validFor: 0) { old in
+                    let token = try await store.accessToken(validFor: .zero) { old in
                         say(old.refreshToken ?? "")
                         if let answer = readLine(), !answer.isEmpty {
                             return .init(accessToken: answer, refreshToken: answer, expires: .distantPast)

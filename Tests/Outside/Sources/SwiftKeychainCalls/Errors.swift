@@ -1,3 +1,4 @@
+import Foundation
 import Report
 import SwiftKeychain
 
@@ -85,7 +86,7 @@ func typedClosuresInTask(_ keychain: Keychain) async throws(KeychainError) -> In
 
 func closures() async throws {
     let keychain = Keychain(service: "com.example.closures")
-    tell("A closure without other errors", try { try typedClosures(keychain) }() == 1)
+    try { () throws in try tell("A closure without other errors", typedClosures(keychain) == 1) }()
     try await tell("In a task too", typedClosuresInTask(keychain), 2)
     do {
         try await keychain.transaction { changes in
