@@ -22,17 +22,15 @@ struct RefreshLease: Sendable {
     ///
     /// The lease is looked at again and again: one that runs out is no change that a program could be told of.
     ///
-    /// - Returns: false: it is not needed any more, and was not taken.
+    /// - Returns: false: it is not needed any more, and was not taken. With the lease in hand the caller looks once more whether
+    ///   it is.
     func take(while isNeeded: () async throws -> Bool) async throws -> Bool {
         var (former, looks) = (String?.none, 0)
         while try await isNeeded() {
             let isAdded = try await add()
             let present = try await leases.string(for: key)
-            if isAdded {
-                guard try await isNeeded() else { break }
-                // Otherwise the call took so long that the lease has run out.
-                if present == holder { return true }
-            }
+            // Otherwise the call took so long that the lease has run out.
+            if isAdded && present == holder { return true }
             looks = present == former ? looks + 1 : 0
             former = present
             // A clock that was set back makes a lease run out late. No holder has kept it for so long.
