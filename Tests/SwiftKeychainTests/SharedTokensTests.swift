@@ -152,7 +152,7 @@ import Testing
             let other = Task { try await store.accessToken(refresh: server.usual(store)) }
             caller.cancel()
             let error = await #expect(throws: KeychainError.self) { try await caller.value }
-            #expect(error?.code == .userCancelled)
+            #expect(error?.code == .taskCancelled)
             gate.open()
             #expect(try await other.value == server.present.accessToken)
             #expect(server.refreshes == 1 && server.rejections == 0)

@@ -160,9 +160,9 @@ public final class TokenStore: Sendable {
     /// ```
     ///
     /// One of several callers, in all programs, refreshes, and the others wait for its result: many servers accept a refresh
-    /// token only once. If other tokens have been stored meanwhile, these are taken, even if the refresh failed. A
-    /// caller that is cancelled ends at once, and the refresh goes on for the others. Other programs do not wait for a refresh that takes longer
-    /// than twelve times the `lease`.
+    /// token only once. If other tokens have been stored meanwhile, these are taken, even if the refresh failed. A caller
+    /// that is cancelled ends at once, and the refresh goes on for the others. Other programs do not wait for a refresh
+    /// that takes longer than twelve times the `lease`.
     ///
     /// If the server rejects the refresh token, call `remove()` in the closure before it throws. Then tokens that the
     /// server gave to another program for the same refresh token are not lost.
