@@ -9,13 +9,17 @@ package final class BlockingCalls: TaskExecutor {
 
     /// The number of calls that are at work at once. One that waits for a person is not at work.
     private let mostAtWork: Int
+    /// The number of calls that give up their places for a person. Further ones keep theirs, since each needs a thread.
+    private static let mostWithPerson = 256
     /// After this time without work a thread ends.
     private static let patience: TimeInterval = 5
 
     /// The calls by their right to begin. A call that waits for a place needs no thread.
     private struct Places {
         var atWork = 0
-        var waiting: [(call: ObjectIdentifier, begin: CheckedContinuation<Bool, Never>)] = []
+        /// The calls that wait for a person, each with a thread and without a place.
+        var withPerson = 0
+        var waiting: [(call: Call, begin: CheckedContinuation<Bool, Never>)] = []
     }
 
     private struct State {
@@ -65,7 +69,7 @@ package final class BlockingCalls: TaskExecutor {
             await nextPlace(call, mayBeCancelled: true)
         } onCancel: {
             let begin = places.withLock { places -> CheckedContinuation<Bool, Never>? in
-                let index = places.waiting.firstIndex { $0.call == ObjectIdentifier(call) }
+                let index = places.waiting.firstIndex { $0.call === call }
                 return index.map { places.waiting.remove(at: $0).begin }
             }
             begin?.resume(returning: false)
@@ -78,7 +82,7 @@ package final class BlockingCalls: TaskExecutor {
                 // The handler takes the lock after the task counts as cancelled, so it is seen here or there.
                 if mayBeCancelled && Task.isCancelled { return false }
                 if places.atWork >= mostAtWork {
-                    places.waiting.append((ObjectIdentifier(call), begin))
+                    places.waiting.append((call, begin))
                     return nil
                 }
                 places.atWork += 1
@@ -88,6 +92,7 @@ package final class BlockingCalls: TaskExecutor {
         }
     }
 
+    /// Tells a call from all others.
     private final class Call: Sendable {}
 
     /// The number of calls that wait for a place, for tests.
@@ -104,12 +109,29 @@ package final class BlockingCalls: TaskExecutor {
         next?.resume(returning: true)
     }
 
+    /// - Returns: false: too many others wait for a person, and the place is kept.
+    private func leaveForPerson() -> Bool {
+        let mayLeave = places.withLock { places in
+            guard places.withPerson < Self.mostWithPerson else { return false }
+            places.withPerson += 1
+            return true
+        }
+        if mayLeave { leave() }
+        return mayLeave
+    }
+
     /// Runs what waits for a person. If the thread is one of these, another call has its place meanwhile.
     static func whileWaitingForPerson<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
-        guard let calls = Thread.current.threadDictionary[ofThread] as? BlockingCalls else { return try body() }
-        calls.leave()
+        guard let calls = Thread.current.threadDictionary[ofThread] as? BlockingCalls, calls.leaveForPerson() else {
+            return try body()
+        }
         // It goes on at once, so that nobody is asked in vain.
-        defer { calls.places.withLock { $0.atWork += 1 } }
+        defer {
+            calls.places.withLock { places in
+                places.atWork += 1
+                places.withPerson -= 1
+            }
+        }
         return try body()
     }
 

@@ -70,7 +70,7 @@ public struct KeychainError: Error, Sendable {
         case fullKeyring
         /// What is to be opened takes so many bytes of memory, and the caller has fewer. Nothing was done.
         case needsMemory(Int)
-        /// A key in the engine is there and can never be used again.
+        /// A key in the engine is there and does not open: it is damaged, or the fingers that it asks for are enrolled no more.
         case worthlessKey
         /// The daemon has no place for another connection.
         case noPlace(isLocked: Bool, hasNoPasscode: Bool)

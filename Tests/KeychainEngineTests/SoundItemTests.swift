@@ -311,7 +311,7 @@ struct SoundItemTests {
             _ = try engine.handle(.unlock(.of("1234")), from: .owner)
             #expect(try keychain.keybag.consent == nil)
             let error = #expect(throws: KeychainError.self) { try engine.handle(find, from: caller) }
-            #expect(error?.code == .decode)
+            #expect(error?.code == .notAvailable && error?.signal == .unusableKeybag)
             #expect(try engine.findings().contains { $0.severity == .damage && $0.text.contains("key pair") })
             try engine.changePasscode(from: "1234", to: "1234")
             #expect(try keychain.keybag.consent == nil)

@@ -364,7 +364,7 @@ struct AuthenticationTests {
             async let evaluation = code {
                 try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "test")
             }
-            while keychain.prompter.questions.isEmpty { await Task.yield() }
+            while keychain.prompter.questions.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
             context.invalidate()
             #expect(await evaluation == .invalidContext)
             #expect(!context.session.hasApplicationPassword)
@@ -380,10 +380,10 @@ struct AuthenticationTests {
             async let evaluation = code {
                 try await context.evaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, localizedReason: "test")
             }
-            while !keychain.reader.isWaitedFor { await Task.yield() }
+            while !keychain.reader.isWaitedFor { try await Task.sleep(for: .milliseconds(1)) }
             context.invalidate()
             #expect(await evaluation == .appCancel)
-            while keychain.reader.isWaitedFor { await Task.yield() }
+            while keychain.reader.isWaitedFor { try await Task.sleep(for: .milliseconds(1)) }
         }
     }
 

@@ -27,7 +27,8 @@ struct Structure: Equatable {
             leaves["\(path) count"] = "\(attributes.count) attributes"
             for (attribute, value) in attributes.entries { add(value, at: "\(path).\(attribute)") }
         case let error as KeychainError:
-            add((error.code, error.message, error.signal == .damage), at: path)
+            // The number alone: a task that was cancelled is no matter of the daemon's.
+            add((error.code.status, error.message, error.signal == .damage), at: path)
         default: addChildren(of: value, at: path)
         }
     }

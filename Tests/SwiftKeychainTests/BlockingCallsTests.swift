@@ -20,7 +20,7 @@ import Testing
                 test.prompter.answer(.late("1234"))
                 return Task { try await bank.string(for: "pin") }
             }
-            while test.prompter.questions.count < 17 { await Task.yield() }
+            while test.prompter.questions.count < 17 { try await Task.sleep(for: .milliseconds(1)) }
             try await Self.keychain.set("x", for: "k")
             for reading in readings { reading.cancel() }
             for reading in readings { await #expect(throws: KeychainError.self) { try await reading.value } }
@@ -37,11 +37,11 @@ import Testing
                 gate.wait()
             }
         }
-        while begun.value < 1 { await Task.yield() }
+        while begun.value < 1 { try await Task.sleep(for: .milliseconds(1)) }
         let queued = Task {
             await calls.result(ifCancelled: KeychainError(.taskCancelled)) { () throws(KeychainError) in done.add() }
         }
-        while calls.waitingCount < 1 { await Task.yield() }
+        while calls.waitingCount < 1 { try await Task.sleep(for: .milliseconds(1)) }
         queued.cancel()
         let result = await queued.value
         #expect(throws: KeychainError(.taskCancelled)) { try result.get() }
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test("A call that must not be left undone keeps its place in the queue")
-    func notCancelled() async {
+    func notCancelled() async throws {
         let calls = BlockingCalls(mostAtWork: 1)
         let (gate, begun, done) = (DispatchSemaphore(value: 0), Count(), Count())
         let busy = Task {
@@ -62,9 +62,9 @@ import Testing
                 gate.wait()
             }
         }
-        while begun.value < 1 { await Task.yield() }
+        while begun.value < 1 { try await Task.sleep(for: .milliseconds(1)) }
         let queued = Task { await calls.run { done.add() } }
-        while calls.waitingCount < 1 { await Task.yield() }
+        while calls.waitingCount < 1 { try await Task.sleep(for: .milliseconds(1)) }
         queued.cancel()
         gate.signal()
         await queued.value

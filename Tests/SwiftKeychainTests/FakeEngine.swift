@@ -93,7 +93,7 @@ final class FakeEngine: RequestHandler, @unchecked Sendable {  // everything is 
 
     /// Waits until so many listen.
     func waitForListeners(_ count: Int) -> Bool {
-        let end = Date(timeIntervalSinceNow: 30)
+        let end = Date(timeIntervalSinceNow: 60)
         return condition.withLock {
             while listenerCount != count {
                 guard condition.wait(until: end) else { return false }

@@ -374,7 +374,7 @@ import Testing
             try await bank.set("4711", for: "pin")
             test.prompter.answer(.late("1234"))
             let reading = Task { try await bank.string(for: "pin") }
-            while test.prompter.questions.isEmpty { await Task.yield() }
+            while test.prompter.questions.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
             reading.cancel()
             let error = await #expect(throws: KeychainError.self) { _ = try await reading.value }
             #expect(error?.code == .taskCancelled)

@@ -212,6 +212,42 @@ import Testing
         }
     }
 
+    @Test("A clock that is behind what the keychain saw expire keeps no tokens from being refreshed or rejected")
+    func clockBehind() async throws {
+        try await withKeychain { (test: TestKeychain) in
+            let (server, store) = (TokenServer(), program(test))
+            try await Self.keychain.set("x", for: "brief", expires: .after(.seconds(1)))
+            test.clock.advance(by: 2)
+            #expect(try await Self.keychain.string(for: "brief") == nil)
+            test.clock.setBack(by: 3_600)
+            await #expect(throws: KeychainError(.parameter)) {
+                try await Self.keychain.set("x", for: "brief", expires: .after(.seconds(1)))
+            }
+            let first = server.signIn()
+            try await store.save(first)
+            #expect(try await store.accessToken(refresh: server.usual(store)) == server.present.accessToken)
+            try await store.save(first)
+            #expect(try await store.accessToken(refresh: server.usual(store)) == nil)
+            #expect(server.rejections == 1)
+            #expect(try await store.tokens() == nil)
+        }
+    }
+
+    @Test("The closure of a refresh that asks for a token itself is told so at once")
+    func withinItself() async throws {
+        try await withKeychain { (test: TestKeychain) in
+            let (server, store) = (TokenServer(), program(test))
+            try await store.save(server.signIn())
+            let token = try await store.accessToken { old in
+                await #expect(throws: KeychainError(.parameter)) {
+                    try await store.accessToken { _ in try server.refresh(old) }
+                }
+                return try server.refresh(old)
+            }
+            #expect(token == server.present.accessToken)
+        }
+    }
+
     @Test("A program that waits for a slow server keeps its lease", arguments: KeychainHost.carriers)
     func slowServer(_ host: KeychainHost) async throws {
         try await withKeychain(host) { (test: TestKeychain) in

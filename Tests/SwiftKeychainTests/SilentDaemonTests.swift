@@ -105,32 +105,39 @@ import Testing
         let told = patience
         try withDaemon(told, { _ = try $0.welcome(givesSigns: true) }) { carrier, connections in
             for _ in 0..<100 { #expect(failure(of: find, carrier)?.signal == .silent) }
-            #expect(connections() == 1)
             #expect(failure(of: .lock(.now), carrier)?.signal == .silent)
+            // The daemon may come to them when the calls have ended already.
+            while connections() < 2 { usleep(1_000) }
             #expect(connections() == 2)
         }
     }
 
     @Test("A lock that comes through ends the silence for the other calls too")
     func lockEndsSilence() throws {
-        var patience = short
-        patience.remembered = .seconds(3_600)
-        let told = patience
-        let count = Atomic(0)
-        let serve: @Sendable (FakeDaemon.Peer) throws -> Void = { peer in
-            let isFirst = count.add(1, ordering: .relaxed).oldValue == 0
-            guard try peer.welcome(givesSigns: true), !isFirst else { return }
-            while case .request(let id, let request) = try peer.receive() {
-                let reply: Reply = if case .lock = request { .done } else { .found([SilentDaemonTests.item]) }
-                peer.send(DaemonMessage.reply(id: id, reply, isLast: true))
+        try withTemporaryDirectory { directory in
+            let path = directory.appendingPathComponent("s").path
+            let isOver = DispatchSemaphore(value: 0)
+            let daemon = try FakeDaemon(at: path) { peer, number in
+                guard try peer.welcome(givesSigns: true) else { return }
+                if number == 0 { return isOver.wait() }
+                while case .request(let id, let request) = try peer.receive() {
+                    let reply: Reply = if case .lock = request { .done } else { .found([SilentDaemonTests.item]) }
+                    peer.send(DaemonMessage.reply(id: id, reply, isLast: true))
+                }
             }
-        }
-        try withDaemon(told, serve) { carrier, connections in
-            #expect(failure(of: find, carrier)?.signal == .silent)
-            #expect(failure(of: find, carrier)?.signal == .silent)
-            #expect(connections() == 1)
-            #expect(failure(of: .lock(.now), carrier) == nil)
-            #expect(failure(of: find, carrier) == nil)
+            defer {
+                isOver.signal()
+                daemon.stop()
+            }
+            let address = DaemonAddress(path: path, owners: [geteuid()])
+            var patience = short
+            patience.remembered = .seconds(3_600)
+            // The silence is known to all of the process. Only the call that finds it may be short.
+            let (hasty, patient) = (SocketCarrier(address, patience), SocketCarrier(address, Patience()))
+            #expect(failure(of: find, hasty)?.signal == .silent)
+            #expect(failure(of: find, patient)?.signal == .silent)
+            #expect(failure(of: .lock(.now), patient) == nil)
+            #expect(failure(of: find, patient) == nil)
         }
     }
 

@@ -11,8 +11,9 @@ extension Connection {
     ///
     /// Blocks its thread for as long as the person takes.
     ///
-    /// - Throws: The errors of ``perform(_:)``; `.userCancelled` if the person declines; `.taskCancelled`; `.interactionNotAllowed` if no
-    ///   person can be asked; `.authenticationFailed` for every other reason for which the proof is missing.
+    /// - Throws: The errors of ``perform(_:)``; `.userCancelled` if the person declines; `.taskCancelled`;
+    ///   `.interactionNotAllowed` if no person can be asked; `.authenticationFailed` for every other reason for which the
+    ///   proof is missing.
     func performAsking(_ request: Request, _ asking: Asking) throws(KeychainError) -> Reply {
         let (mayAsk, cancellation) = (asking.mayAsk, asking.cancellation)
         // Made when it is asked for something: most calls never are.

@@ -50,15 +50,16 @@ package final class SocketCarrier: RequestHandler {
     // MARK: Requests
 
     package func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
+        let reply: Reply
         do throws(KeychainError) {
-            let reply = try answer(to: request, from: caller)
-            // It is not silent any more.
-            if case .lock = request { Self.silentUntil.withLock { $0[address.path] = nil } }
-            return reply
+            reply = try answer(to: request, from: caller)
         } catch {
             guard case .lock = request, case .noPlace? = error.signal else { throw error }
-            return try lockBySignal(request, caller)
+            reply = try lockBySignal(request, caller)
         }
+        // It is not silent any more.
+        if case .lock = request { Self.silentUntil.withLock { $0[address.path] = nil } }
+        return reply
     }
 
     /// Returns when the daemon says that it is locked: in a refusal, or because there is a place by then.

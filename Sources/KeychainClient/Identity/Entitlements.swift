@@ -28,7 +28,7 @@ struct Entitlements {
     private init(_ entries: Entries) {
         func names(_ key: AccessGroupKey) -> [String] { entries.names[key] ?? [] }
         let identifiers = names(.application).isEmpty ? names(.otherApplication) : names(.application)
-        application = identifiers.first
+        application = identifiers.first { !$0.isEmpty }
         let ordered = names(.groups) + names(.associated) + identifiers + names(.applicationGroups)
         let listed = ordered.uniqueGroups.filter { !$0.isEmpty && !$0.isSameGroup(as: Caller.tokenGroup) }
         groups = listed + (ordered.containsGroup(Caller.tokenGroup) ? [Caller.tokenGroup] : [])

@@ -54,7 +54,7 @@ extension Connection {
         guard isDecided else { return }
         throw KeychainError(
             .parameter,
-            message: "the closure of a transaction or an update called the keychain itself about the items that it "
+            message: "the closure of a transaction or of modify called the keychain itself about the items that it "
                 + "decides about. Such a call is no part of the change, and would be made again with each attempt: "
                 + "read and change them through what the closure is given, or call before it")
     }

@@ -209,8 +209,8 @@ extension KeyStore {
     /// What is sealed with the passcode opens with this.
     ///
     /// - Parameter isPairLost: As for ``completeConsent(of:_:isLost:)``.
-    /// - Throws: `.noPasscode`, `.authenticationFailed` for a wrong passcode and while one has to wait, or `.decode` if the
-    ///   keybag has lost the pair.
+    /// - Throws: `.noPasscode`, `.authenticationFailed` for a wrong passcode and while one has to wait, or `.notAvailable` if
+    ///   the keybag has lost the pair.
     func consentKey(_ passcode: SecretBytes, isPairLost: () throws -> Bool) throws -> ConsentKey {
         try withStoreLock {
             var bag = try requirePasscode()
@@ -244,10 +244,10 @@ extension KeyStore {
 extension KeychainError {
     fileprivate static var consentPairLost: KeychainError {
         KeychainError(
-            .decode,
+            .notAvailable,
             message:
                 "the keybag has lost the key pair that secrets are sealed for with the passcode: put the file keybag "
-                + "back from a backup; 'keychainctl doctor' says more")
+                + "back from a backup; 'keychainctl doctor' says more", signal: .unusableKeybag)
     }
 
     fileprivate static var tooManyRenewals: KeychainError {

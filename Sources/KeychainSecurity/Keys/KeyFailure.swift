@@ -12,7 +12,7 @@ struct KeyFailure {
 
     /// The failure of an operation with a key in the engine: what a person declines, or may not be asked for, and what a context
     /// that was invalidated no longer answers, is an error of `LAError.errorDomain`, as Apple's tokens report it. A key that
-    /// can never be used again is `TKError.Code.corruptedData`, which makes programs make a new one.
+    /// does not open (`KeychainError.Signal.worthlessKey`) is `TKError.Code.corruptedData`, which makes programs make a new one.
     init(_ error: KeychainError, of key: EngineKey) {
         let isLocked = error.code == .interactionNotAllowed && key.isLocked
         let (mayAsk, isInvalidated) = (key.mayAsk, key.isInvalidated)

@@ -94,7 +94,7 @@ extension Keychain {
 
 /// Tells each change of a keychain's items.
 final class ItemFollower: LockFollower, @unchecked Sendable {  // one thread has it
-    /// How many looks in a row may find no keychain: a minute's.
+    /// How many looks in a row may find no keychain: a minute's. One that waited for a silent daemon counts for thirty.
     private static let mostFailures = 60
 
     private let keychain: Keychain
@@ -143,7 +143,7 @@ final class ItemFollower: LockFollower, @unchecked Sendable {  // one thread has
         after error: KeychainError, _ tell: (Result<Keychain.Change, KeychainError>) -> Void
     ) -> Bool {
         listener = nil
-        failures += 1
+        failures += error.signal?.isOfWaiting == true ? 30 : 1
         if firstFailure == nil && error.code == .notAvailable && failures < Self.mostFailures { return true }
         tell(.failure(error))
         return false

@@ -50,11 +50,11 @@ public struct Keychained<Value: Codable & Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - key: The item's key.
-    ///   - keychain: The keychain of the item.
+    ///   - keychain: The keychain of the item. By default it has the program's name.
     ///   - expires: The moment from which an assigned value is gone. A length of time counts from each assignment. After
     ///     a date, assignments fail. `nil` leaves the moment that the stored value has.
     public init<Stored: Codable & Sendable>(
-        _ key: String, in keychain: Keychain, expires: Keychain.Expiration? = nil
+        _ key: String, in keychain: Keychain = Keychain(), expires: Keychain.Expiration? = nil
     ) where Value == Stored? {
         self.init(wrappedValue: Stored?.none, key, in: keychain, expires: expires)
     }
@@ -64,11 +64,11 @@ public struct Keychained<Value: Codable & Sendable>: Sendable {
     /// - Parameters:
     ///   - wrappedValue: The value while no item is stored, and of a read that fails. It is not stored itself.
     ///   - key: The item's key.
-    ///   - keychain: The keychain of the item.
+    ///   - keychain: The keychain of the item. By default it has the program's name.
     ///   - expires: The moment from which an assigned value is gone. A length of time counts from each assignment. After
     ///     a date, assignments fail. `nil` leaves the moment that the stored value has.
     public init(
-        wrappedValue: Value, _ key: String, in keychain: Keychain, expires: Keychain.Expiration? = nil
+        wrappedValue: Value, _ key: String, in keychain: Keychain = Keychain(), expires: Keychain.Expiration? = nil
     ) {
         projectedValue = Entry(key, keychain, fallback: wrappedValue, expires)
     }

@@ -27,7 +27,7 @@ struct RefreshLease: Sendable {
     func take(while isNeeded: () async throws -> Bool) async throws -> Bool {
         var (former, looks) = (String?.none, 0)
         while try await isNeeded() {
-            let isAdded = try await add()
+            let isAdded = try await add(expires: expiry)
             let present = try await leases.string(for: key)
             // Otherwise the call took so long that the lease has run out.
             if isAdded && present == holder { return true }
@@ -61,12 +61,15 @@ struct RefreshLease: Sendable {
 
     private var expiry: Keychain.Expiration { .after(length) }
 
-    private func add() async throws(KeychainError) -> Bool {
+    private func add(expires: Keychain.Expiration) async throws(KeychainError) -> Bool {
         do throws(KeychainError) {
-            try await leases.add(holder, for: key, expires: expiry)
+            try await leases.add(holder, for: key, expires: expires)
             return true
-        } catch  where error.code == .duplicateItem {
-            return false
+        } catch {
+            if error.code == .duplicateItem { return false }
+            // A clock that is behind a moment at which the keychain saw something expire. The others take the lease away.
+            guard error.code == .parameter, expires != .never else { throw error }
+            return try await add(expires: .never)
         }
     }
 

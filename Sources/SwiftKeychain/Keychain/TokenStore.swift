@@ -165,7 +165,8 @@ public final class TokenStore: Sendable {
     /// that takes longer than twelve times the `lease`.
     ///
     /// If the server rejects the refresh token, call `remove()` in the closure before it throws. Then tokens that the
-    /// server gave to another program for the same refresh token are not lost.
+    /// server gave to another program for the same refresh token are not lost. A call of this function in the closure
+    /// throws `.parameter` if it would wait for the refresh.
     ///
     /// - Parameters:
     ///   - time: The time for which the token must be valid. A token without a date counts as valid.
@@ -188,6 +189,10 @@ public final class TokenStore: Sendable {
     private func refreshed(
         _ old: Tokens, _ refresh: @escaping @Sendable (Tokens) async throws -> Tokens
     ) async throws -> Tokens? {
+        if ownAttempt != nil {
+            throw KeychainError(
+                .parameter, message: "the closure of a refresh asked for an access token, and would wait for itself")
+        }
         let task = self.refresh.withLock { present in
             // The task is not a child of the caller, since others wait for it too.
             let task =
@@ -244,8 +249,7 @@ public final class TokenStore: Sendable {
         attempt.isOver.store(true, ordering: .releasing)
         if case .success(let new) = result {
             do throws(KeychainError) {
-                if try await keychain.compareAndSwap(key, from: old, to: new) { return new }
-                if try await replaceRejected(attempt, by: new) { return new }
+                if try await replace(old, by: new, attempt) { return new }
             } catch {
                 // The keychain was locked meanwhile, perhaps. A server may accept a refresh token only once.
                 unstored.withLock { $0 = (old, new) }
@@ -254,6 +258,17 @@ public final class TokenStore: Sendable {
         }
         guard let present = try await tokens() else { return nil }
         return present == old ? try result.get() : present
+    }
+
+    /// - Returns: false: other tokens are stored, or none since a sign-out.
+    private func replace(_ old: Tokens, by new: Tokens, _ attempt: Attempt) async throws(KeychainError) -> Bool {
+        // Another program may change the item and leave the tokens, which is no reason to lose the new ones.
+        for _ in 0..<Connection.mostAttempts {
+            if try await keychain.compareAndSwap(key, from: old, to: new) { return true }
+            if try await replaceRejected(attempt, by: new) { return true }
+            if try await tokens() != old { return false }
+        }
+        throw .changedAllTheTime
     }
 
     // MARK: Sign-outs and rejections
@@ -284,23 +299,37 @@ public final class TokenStore: Sendable {
     /// What the closure of a refresh belongs to.
     @TaskLocal private static var attempt: Attempt?
 
+    /// The refresh whose closure makes this call.
+    private var ownAttempt: Attempt? {
+        guard let attempt = Self.attempt, attempt.store === self, !attempt.isOver.load(ordering: .acquiring) else {
+            return nil
+        }
+        return attempt
+    }
+
     /// How late a program may come with new tokens for those that another one saw rejected.
     private static let rejectionLifetime = Keychain.Remarks(.after(hours: 1))
 
     private func remove(from keychain: Keychain) throws(KeychainError) -> Bool {
         let rejections = markers("rejected")
-        guard let attempt = Self.attempt, attempt.store === self, !attempt.isOver.load(ordering: .acquiring) else {
+        guard let attempt = ownAttempt else {
             // First: no refresh that comes late may take the sign-out for a rejection.
             try rejections.remove(key)
             return try keychain.remove(key)
         }
         let (query, mark) = (try keychain.query(for: key), SecretBytes(Data(attempt.rejection.utf8)))
-        return try keychain.commit(
-            TransactionRequest(
-                seen: [SeenItems(query, versions: [attempt.version])],
-                steps: [
-                    .delete(query), .put(try rejections.addRequest(mark, for: key, Self.rejectionLifetime)),
-                ]))
+        func reject(_ remarks: Keychain.Remarks) throws(KeychainError) -> Bool {
+            try keychain.commit(
+                TransactionRequest(
+                    seen: [SeenItems(query, versions: [attempt.version])],
+                    steps: [.delete(query), .put(try rejections.addRequest(mark, for: key, remarks))]))
+        }
+        do throws(KeychainError) {
+            return try reject(Self.rejectionLifetime)
+        } catch  where error.code == .parameter {
+            // A clock that is behind a moment at which the keychain saw something expire. The next mark replaces this one.
+            return try reject(Keychain.Remarks())
+        }
     }
 
     /// Stores what the server gave for tokens that are gone because it rejected them when another program showed them too.
