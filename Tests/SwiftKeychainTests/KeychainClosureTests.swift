@@ -31,7 +31,9 @@ import Testing
         try await withKeychain { _ in
             let keychain = Self.keychain
             try await keychain.set("x", for: "k")
+            try await Keychain(service: "other").set("y", for: "l")
             try await keychain.transaction { changes in
+                #expect(throws: KeychainError(.parameter)) { try keychain.migrate(from: Keychain(service: "other")) }
                 #expect(throws: KeychainError(.parameter)) { try keychain.string(for: "k") }
                 #expect(throws: KeychainError(.parameter)) { try keychain.contains("k") }
                 #expect(throws: KeychainError(.parameter)) { try keychain.remove("k") }

@@ -233,6 +233,31 @@ import Testing
         }
     }
 
+    @Test("Tokens that a lock kept from being stored survive a rejection of another program, and no sign-out")
+    func lockedAnswer() async throws {
+        for isSignedOut in [false, true] {
+            try await withKeychain { (test: TestKeychain) in
+                try test.setPasscode("1234")
+                let (server, first, second) = (TokenServer(), program(test), program(test))
+                try await first.save(server.signIn())
+                await #expect(throws: KeychainError(.interactionNotAllowed)) {
+                    try await first.accessToken { old in
+                        let new = try server.refresh(old)
+                        try test.lock(.now)
+                        return new
+                    }
+                }
+                try test.unlock("1234")
+                #expect(try await second.accessToken(refresh: server.usual(second)) == nil)
+                #expect(server.rejections == 1)
+                if isSignedOut { try await second.remove() }
+                let token = isSignedOut ? nil : server.present.accessToken
+                #expect(try await first.accessToken(refresh: server.usual(first)) == token)
+                #expect(try await second.tokens() == (isSignedOut ? nil : server.present))
+            }
+        }
+    }
+
     @Test("The closure of a refresh that asks for a token itself is told so at once")
     func withinItself() async throws {
         try await withKeychain { (test: TestKeychain) in

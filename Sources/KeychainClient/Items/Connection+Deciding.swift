@@ -84,21 +84,32 @@ extension Request {
         case .authenticated(_, let request): request.queries
         case .find(let request): [request.query]
         case .add(let request), .makeKey(let request): [ItemQuery(request)]
-        case .update(let request): [request.query]
+        case .update(let request): request.queries
         case .delete(let query): [query]
-        case .transaction(let request): request.seen.map(\.query) + request.steps.map(\.query)
+        case .transaction(let request): request.seen.map(\.query) + request.steps.flatMap(\.queries)
         default: []
         }
     }
 }
 
 extension TransactionRequest.Step {
-    fileprivate var query: ItemQuery {
+    fileprivate var queries: [ItemQuery] {
         switch self {
-        case .add(let request), .put(let request): ItemQuery(request)
-        case .update(let request): request.query
-        case .delete(let query): query
+        case .add(let request), .put(let request): [ItemQuery(request)]
+        case .update(let request): request.queries
+        case .delete(let query): [query]
         }
+    }
+}
+
+extension UpdateRequest {
+    /// The items as they are, and as they become: an update may move them.
+    fileprivate var queries: [ItemQuery] {
+        var changed = query
+        for (attribute, value) in changes.attributes.entries { changed.attributes[attribute] = value }
+        changed.accessGroup = changes.accessGroup ?? query.accessGroup
+        if let synchronizable = changes.synchronizable { changed.synchronizable = synchronizable ? .yes : .no }
+        return [query, changed]
     }
 }
 

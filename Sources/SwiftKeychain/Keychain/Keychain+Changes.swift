@@ -75,11 +75,12 @@ extension Keychain {
     /// two.
     ///
     /// While the keychain is locked, or its daemon is started anew, the items cannot be looked at. Their changes are told
-    /// afterwards. The sequence ends with an error, and never in silence, for every other reason: with
+    /// afterwards; a sequence that is begun while locked tells of those from the unlock on. The sequence ends with an error, and never in silence, for every other reason: with
     /// `.missingEntitlement` for a group that is not the program's, and with `.notAvailable` for a keychain that could not
     /// be opened in the first place or was away for a minute.
     ///
-    /// Each read of this property begins a sequence, which costs one thread for as long as it is in use. Each change in
+    /// Each read of this property begins a sequence, which costs one thread for as long as it is in use, and one of the 64
+    /// connections that a daemon has for a process. Each change in
     /// the keychain costs a look at all items of this value. Reading the property opens the keychain and looks at the
     /// items, which blocks the caller's thread.
     public var changes: Changes { changes(pause: .lockFeedPause) }

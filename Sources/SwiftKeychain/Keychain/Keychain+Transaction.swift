@@ -223,8 +223,8 @@ extension KeychainBlockingCalls {
     /// ```
     ///
     /// Other programs are not kept waiting while `body` runs. If one of them changes an item that `body` has read,
-    /// `body` is called again, up to 100 times. So it should do no other work, and be quick. A call in it that is about
-    /// the same items and does not go through the transaction throws `.parameter`.
+    /// `body` is called again, up to 100 times. So it should do no other work, and be quick. A call in it, on its
+    /// thread, that may be about the same items and does not go through the transaction throws `.parameter`.
     ///
     /// A closure of several errors throws any of them. One that throws nothing but a ``KeychainError`` says so, where the
     /// function around it does:

@@ -35,7 +35,8 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// **Threads.** The property may be one of a struct, a class or an actor, and blocks its thread. In a task,
+/// **Threads.** The property may be one of a struct, a class or an actor, and blocks its thread. A change in place is a
+/// read and an assignment: `Keychain.modify(_:for:_:)` lets no other come between. In a task,
 /// `try await $refreshToken.get()` does not.
 ///
 /// **Observation.** Code that observes the property is told of assignments to it, and not of changes by other programs,
@@ -62,7 +63,8 @@ public struct Keychained<Value: Codable & Sendable>: Sendable {
     /// Makes a property with a default value. It opens nothing.
     ///
     /// - Parameters:
-    ///   - wrappedValue: The value while no item is stored, and of a read that fails. It is not stored itself.
+    ///   - wrappedValue: The value while no item is stored, and of a read that fails. It is stored by nothing but an assignment
+    ///     or a change in place. An optional property has it again after `nil` was assigned.
     ///   - key: The item's key.
     ///   - keychain: The keychain of the item. By default it has the program's name.
     ///   - expires: The moment from which an assigned value is gone. A length of time counts from each assignment. After

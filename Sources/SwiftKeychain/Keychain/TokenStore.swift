@@ -58,7 +58,7 @@ public final class TokenStore: Sendable {
     private let leaseLength: Duration
     private let pause: @Sendable (Duration) async throws -> Void
     /// Tokens that a server gave for others, and that could not be stored. They go with the process.
-    private let unstored = Mutex<(old: Tokens, new: Tokens)?>(nil)
+    private let unstored = Mutex<(old: Tokens, new: Tokens, attempt: Attempt)?>(nil)
 
     /// Makes a store for the tokens of one session. It opens nothing.
     ///
@@ -128,8 +128,8 @@ public final class TokenStore: Sendable {
     /// Removes both tokens, also while they are locked. A refresh that is going on, in whichever program, does not store its
     /// result then.
     ///
-    /// In the closure of ``accessToken(validFor:refresh:)`` the call removes the tokens that the closure was given, and no others
-    /// that are stored meanwhile. They must not be locked.
+    /// In the closure of ``accessToken(validFor:refresh:)`` of this object, in the task that runs it, the call removes the
+    /// tokens that the closure was given, and no others that are stored meanwhile. They must not be locked.
     ///
     /// - Returns: Whether there were any.
     /// - Throws: The errors of `Keychain.remove(_:)`.
@@ -178,7 +178,7 @@ public final class TokenStore: Sendable {
     public func accessToken(
         validFor time: Duration = .seconds(30), refresh: @escaping @Sendable (Tokens) async throws -> Tokens
     ) async throws -> String? {
-        guard let present = try await tokens() else { return nil }
+        guard let present = try await present() else { return nil }
         guard let expires = present.expires, expires <= now() + time / .seconds(1) else { return present.accessToken }
         guard let fresh = try await refreshed(present, refresh) else { return nil }
         // Tokens of another caller's refresh, or of another program, may have expired themselves.
@@ -211,22 +211,20 @@ public final class TokenStore: Sendable {
         throw KeychainError.cancelledCall
     }
 
-    /// The answer of the server, or the one that it gave to the same tokens before and that could not be stored.
-    private func answer(
-        to old: Tokens, _ refresh: @Sendable (Tokens) async throws -> Tokens
-    ) async throws -> Tokens {
-        let former = unstored.withLock { unstored in
-            defer { unstored = nil }
-            return unstored
+    /// The stored tokens, after those have taken their place that a server gave and that could not be stored.
+    private func present() async throws(KeychainError) -> Tokens? {
+        if let late = unstored.withLock({ $0 }) {
+            let isStored = try await replace(late.old, by: late.new, late.attempt)
+            unstored.withLock { if $0?.attempt === late.attempt { $0 = nil } }
+            if isStored { return late.new }
         }
-        if let former, former.old == old { return former.new }
-        return try await refresh(old)
+        return try await tokens()
     }
 
     private func renew(_ old: Tokens, _ refresh: @Sendable (Tokens) async throws -> Tokens) async throws -> Tokens? {
         let lease = RefreshLease(leases: markers("refresh"), key: key, length: leaseLength, pause: pause)
         // Another refresh may have stored new tokens since this caller looked.
-        guard try await lease.take(while: { try await tokens() == old }) else { return try await tokens() }
+        guard try await lease.take(while: { try await present() == old }) else { return try await tokens() }
         return try await lease.hold { try await renew(old, as: lease.holder, refresh) }
     }
 
@@ -242,7 +240,7 @@ public final class TokenStore: Sendable {
         let attempt = Attempt(store: self, version: version, holder: holder)
         let result: Result<Tokens, any Error>
         do {
-            result = .success(try await Self.$attempt.withValue(attempt) { try await answer(to: old, refresh) })
+            result = .success(try await Self.$attempt.withValue(attempt) { try await refresh(old) })
         } catch {
             result = .failure(error)
         }
@@ -252,7 +250,7 @@ public final class TokenStore: Sendable {
                 if try await replace(old, by: new, attempt) { return new }
             } catch {
                 // The keychain was locked meanwhile, perhaps. A server may accept a refresh token only once.
-                unstored.withLock { $0 = (old, new) }
+                unstored.withLock { $0 = (old, new, attempt) }
                 throw error
             }
         }
@@ -313,9 +311,13 @@ public final class TokenStore: Sendable {
     private func remove(from keychain: Keychain) throws(KeychainError) -> Bool {
         let rejections = markers("rejected")
         guard let attempt = ownAttempt else {
-            // First: no refresh that comes late may take the sign-out for a rejection.
-            try rejections.remove(key)
-            return try keychain.remove(key)
+            // No refresh that comes late may take the sign-out for a rejection. Twice: one may have been on its way.
+            var isRemoved = false
+            for _ in 0..<2 {
+                try rejections.remove(key)
+                isRemoved = try keychain.remove(key) || isRemoved
+            }
+            return isRemoved
         }
         let (query, mark) = (try keychain.query(for: key), SecretBytes(Data(attempt.rejection.utf8)))
         func reject(_ remarks: Keychain.Remarks) throws(KeychainError) -> Bool {
