@@ -5,8 +5,7 @@ internal import KeychainPrompt
 
 /// Leaves the host in a box, which is an `EmbeddedHostBox`. The caller keeps its reference.
 ///
-/// `KeychainClient` declares this function and calls it: nothing else does. `@c`, the attribute of later compilers, is not there
-/// in Swift 6.2.
+/// Only `KeychainClient` declares and calls this function. Swift 6.2 does not have the attribute `@c`.
 @_cdecl("keychain_embedded_open")
 public func openEmbeddedHost(_ box: UnsafeMutableRawPointer) {
     Unmanaged<EmbeddedHostBox>.fromOpaque(box).takeUnretainedValue().host = EmbeddedEngine.shared
@@ -40,7 +39,7 @@ final class EmbeddedEngine: EmbeddedHost {
         configuration.biometry = biometry
         configuration.passcodeCost = 4
         configuration.isDurable = false
-        // That of the whole user would show other tests the keys.
+        // The keyring of the user would show the keys to other tests.
         configuration.usesKeyring = false
         return try Engine(configuration)
     }

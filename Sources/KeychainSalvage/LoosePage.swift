@@ -18,18 +18,18 @@ struct LoosePage {
 
     // MARK: Finding records
 
-    /// Calls `body` with each record that has so many columns of which the first is NULL, as that of a row's own number
-    /// is.
+    /// Calls `body` with each record that has so many columns and NULL in the first one. A row's own number is stored
+    /// as NULL.
     ///
-    /// Of a page whose structure is intact only what the structure leads to. Of any other one whatever looks like a
-    /// record, where older ones may be among.
+    /// In an intact page the structure leads to the records. In a damaged page everything that looks like a record is
+    /// tried, older records among it.
     func forEachRecord(columns: ClosedRange<Int>, _ body: ([LooseValue]) throws -> Void) rethrows {
         for start in intactRecords ?? Array(bytes.indices) {
             if let record = record(at: start, columns: columns) { try body(record) }
         }
     }
 
-    /// Where the records of a leaf of a table begin; nil if this is none, or its structure is damaged
+    /// Where the records of a leaf of a table begin; nil if the page is no such leaf, or its structure is damaged
     /// (sqlite.org/fileformat.html, section 1.6).
     private var intactRecords: [Int]? {
         let header = number == 1 ? 100 : 0
@@ -48,7 +48,7 @@ struct LoosePage {
             starts.append(cell.recordStart)
         }
         guard let free = freeBytes(from: short(header + 1), contentStart) else { return nil }
-        // Otherwise there is something between them, or less of them than there should be.
+        // A different sum means that records overlap or that bytes between them belong to none.
         return accounted + free == pages.usableSize - contentStart ? starts : nil
     }
 
@@ -61,7 +61,7 @@ struct LoosePage {
         return pointer + size <= pages.usableSize ? (recordStart, size) : nil
     }
 
-    /// What the chain of free blocks has; nil if it leads astray.
+    /// The bytes in the chain of free blocks; nil if the chain leads astray.
     private func freeBytes(from first: Int, _ contentStart: Int) -> Int? {
         var total = 0
         var block = first
@@ -86,7 +86,7 @@ struct LoosePage {
         var next = firstType
         while next < start + Int(headerSize) {
             guard types.count < columns.upperBound, let (type, after) = varint(at: next) else { return nil }
-            // The first column, before anything else costs time.
+            // The first column is checked early, since every byte of a damaged page is tried.
             if types.isEmpty && type != 0 { return nil }
             types.append(type)
             next = after
@@ -95,12 +95,12 @@ struct LoosePage {
         return values(types, start, Int(headerSize))
     }
 
-    /// An item, and what sealing it adds.
+    /// The largest item, and the bytes that sealing adds.
     private static let mostBytes = Item.mostBytes + 16_384
 
     private func values(_ types: [Int64], _ start: Int, _ headerSize: Int) -> [LooseValue]? {
         let sizes = types.compactMap(Self.byteCount)
-        // Compared before they are added up, which could be too much for a number.
+        // Each size is compared first, since the sum of damaged sizes could overflow.
         guard sizes.count == types.count, sizes.allSatisfy({ $0 <= Self.mostBytes }),
             sizes.reduce(0, +) <= Self.mostBytes,
             let payload = payload(at: start, count: headerSize + sizes.reduce(0, +))
@@ -137,7 +137,7 @@ struct LoosePage {
         }
     }
 
-    /// A record's bytes, from the page and those that it goes on in.
+    /// A record's bytes, from this page and its overflow pages.
     private func payload(at start: Int, count: Int) -> Data? {
         let local = localByteCount(of: count)
         guard start + local <= pages.usableSize else { return nil }
@@ -163,7 +163,7 @@ struct LoosePage {
 
     private func short(_ offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
 
-    /// A number of one to nine bytes, and where the next thing begins.
+    /// A number of one to nine bytes, and where the bytes after it begin.
     private func varint(at start: Int) -> (value: Int64, end: Int)? {
         var value: UInt64 = 0
         for index in 0..<9 {

@@ -2,19 +2,20 @@ internal import Foundation
 internal import KeychainEngine
 internal import KeychainModel
 
-/// The pages of a database as they lie in its file and in its log, whatever SQLite thinks of them.
+/// The pages of a database as they lie in its file and in its log, read without SQLite.
 final class LoosePages {
     let pageSize: Int
     /// Bytes of a page that hold content: all, since none are reserved in our databases.
     var usableSize: Int { pageSize }
-    /// Those that are somewhere, in order.
+    /// The numbers of the pages that the file or the log has, in order.
     let numbers: [Int]
     private let database: DatabasePages
     private let log: LoggedTransactions?
-    /// The frames of the log that say they have a page, the newest last.
+    /// The frames of the log that claim to hold a page, the newest last.
     private let logged: [UInt32: [Int]]
 
-    /// How often a page of a chain may be read, on average. Each belongs to one record, of which there may be copies.
+    /// How often a page of a chain may be read, on average. Each page belongs to one record, and a record may have
+    /// copies.
     private static let mostReadings = 16
     private let mostChainedPages: Int
     private(set) var chainedPagesRead = 0
@@ -27,10 +28,10 @@ final class LoosePages {
         self.database = database
         log = try LoggedTransactions(url, database)
         pageSize = log?.log.isHeaderIntact == true ? log!.log.pageSize : database.pageSize
-        // The damaged frames too: a damaged page costs the rows on it, a dropped one all that was written after it.
+        // Damaged frames count too: a damaged page costs the rows on it, a dropped frame all that was written after it.
         logged = log.map { $0.log.framesByPage(among: $0.committed) } ?? [:]
         let inFile = database.file.count / pageSize
-        // A damaged number of a page leads beyond all others.
+        // A damaged page number can be far beyond the end of the database.
         let most = log?.log.frames.filter { $0.isLinked && $0.isCurrent }.map { Int($0.pagesAfterCommit) }.max() ?? 0
         let size = pageSize
         let present = database.file.contentRanges.map { range in
@@ -41,8 +42,8 @@ final class LoosePages {
         mostChainedPages = Self.mostReadings * (numbers.count + 64)
     }
 
-    /// What may be the content of a page, the newest first: what was before it too, where the newest is in a frame that
-    /// does not check. That frame may be another page's.
+    /// The possible contents of a page, the newest first. If the newest frame fails its checksum, it may belong to
+    /// another page, so the content before it is given too.
     func candidates(_ number: Int) -> [[UInt8]] {
         guard let log, let key = UInt32(exactly: number) else { return page(number).map { [$0] } ?? [] }
         var contents: [[UInt8]] = []
@@ -56,8 +57,8 @@ final class LoosePages {
         return contents
     }
 
-    /// The pages that a record goes on in, from one on: nil if there are not as many, if they lead round, or if records that
-    /// lead to the same pages again and again have used up the number of readings.
+    /// The overflow pages of a record, from `first` on; nil if there are too few, if they form a circle, or if the
+    /// readings are used up because records lead to the same pages again and again.
     func chain(from first: Int, byteCount: Int) -> Data? {
         var bytes = Data()
         var seen: Set<Int> = []
@@ -73,15 +74,15 @@ final class LoosePages {
         return bytes
     }
 
-    /// What the header says of the schema, read without SQLite (sqlite.org/fileformat.html, section 1.3); nil if it is not
-    /// that of a database of ours: it may be damaged.
+    /// The schema's version in the header, read without SQLite (sqlite.org/fileformat.html, section 1.3); nil if the
+    /// header is damaged or belongs to no database of ours.
     var schemaVersion: Int? {
         guard let page = page(1), page.count >= 100, page.starts(with: "SQLite format 3\0".utf8) else { return nil }
         func word(_ offset: Int) -> Int { page.withUnsafeBytes { Int($0.word(offset)) } }
         return word(68) == StoreSchema.applicationID ? word(60) : nil
     }
 
-    /// Calls `body` with everything that has the shape of a row, older copies and those that were deleted among them.
+    /// Calls `body` with every record that has the shape of a row, older copies and deleted rows among them.
     ///
     /// - Parameter progress: Told how many pages were looked at, and how many there are.
     func forEachRow(_ progress: (Int, Int) -> Void, _ body: (SalvagedRow) throws -> Void) throws {
@@ -96,7 +97,7 @@ final class LoosePages {
         progress(numbers.count, numbers.count)
     }
 
-    /// The newest content of a page; nil for one that is nowhere, or cannot be read.
+    /// The newest content of a page; nil if the page is missing or cannot be read.
     ///
     /// - Parameter number: From 1.
     func page(_ number: Int) -> [UInt8]? {

@@ -9,7 +9,7 @@ struct RowRescue {
     private let echo: RowEcho
     private var saved: Set<Data> = []
     private var unreadable: Set<Data> = []
-    /// Saved at first, and left out for a newer one of the same name.
+    /// Rows that were saved and then left out for a newer row of the same name.
     private var displaced: Set<UUID> = []
 
     init(_ items: ItemOperations) throws(KeychainError) {
@@ -18,10 +18,10 @@ struct RowRescue {
     }
 
     var savedCount: Int { saved.count }
-    /// Without those of which another copy could be saved.
+    /// Rows of which another copy was saved do not count.
     var unreadableCount: Int { unreadable.subtracting(saved).count + displaced.count }
 
-    /// Rows that have expired are saved, too: they stay hidden, and go when any other one would.
+    /// Expired rows are saved too: they stay hidden, and are deleted as any other expired row.
     mutating func save(_ rows: [SalvagedRow]) throws {
         var taken: [Data] = []
         var given: [Data] = []
@@ -44,7 +44,8 @@ struct RowRescue {
         displaced.formUnion(former)
     }
 
-    /// The item, with its secret unless an authentication is part of its key. Which class it is of, only opening it tells: the table that says so may be damaged.
+    /// The item, with its secret unless an authentication is part of its key. Every class is tried, since the table
+    /// that names a row's class may be damaged.
     private func open(_ row: SalvagedRow) throws -> OpenedRow? {
         for itemClass in ItemClass.stored {
             do {
@@ -57,7 +58,7 @@ struct RowRescue {
         return nil
     }
 
-    /// - Returns: false if there is no place for it: a newer version of it is there, or another item of its name.
+    /// - Returns: false if the store has a newer version of the row, or another item of the same name.
     private func insert(
         _ row: SalvagedRow, _ opened: OpenedRow, _ displaced: inout Set<UUID>, _ connection: StoreConnection
     ) throws -> Bool {
@@ -84,7 +85,7 @@ struct RowRescue {
             } else {
                 let isNewer = try isNewer(opened, than: other, connection)
                 let mayGiveUp = try connection.withRow(other) { $0.expires != nil } == true
-                // Both stay if a clock that was set back explains that there are two; the newer one has the name.
+                // Both rows stay if a clock that was set back explains that there are two; the newer one has the name.
                 if mayGiveUp && (isNewer || item.expires == nil) {
                     try connection.giveUpName(other)
                 } else if item.expires != nil {
@@ -100,13 +101,13 @@ struct RowRescue {
         return true
     }
 
-    /// Of two copies of a row the one that was written later; of two items with the same unique attributes, too.
+    /// Whether `row` was written later than the other copy, or the other item with the same unique attributes.
     private func isNewer(_ row: OpenedRow, than other: Int64, _ connection: StoreConnection) throws -> Bool {
         guard
             let present = try items.openWhole(
                 other, as: row.item.itemClass, .everythingFree, evenExpired: true, on: connection)
         else { return true }
-        // Of one row by its count of versions, which no clock that is set back misleads.
+        // Copies of one row are compared by their count of versions, which does not depend on the clock.
         if row.item.identifier == present.item.identifier {
             return (row.version, Int64(row.generation)) > (present.version, Int64(present.generation))
         }

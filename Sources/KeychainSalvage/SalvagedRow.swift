@@ -54,7 +54,7 @@ struct SalvagedRow {
     }
 }
 
-/// Gives rows that lie in no table the form of those that do: an empty database echoes what is bound.
+/// Gives rows that lie in no table the form of stored rows: an empty database returns the values bound to a statement.
 final class RowEcho {
     private let database: SQLiteConnection
     private let statement: SQLiteStatement

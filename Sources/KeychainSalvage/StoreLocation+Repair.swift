@@ -3,7 +3,8 @@ internal import KeychainEngine
 package import KeychainModel
 
 extension StoreLocation {
-    /// Saves what opens of a damaged store into a new one, which takes its place; the damaged one is kept beside it.
+    /// Saves the readable items of a damaged store into a new one, which takes its place; the damaged one is kept
+    /// beside it.
     ///
     /// No connection of this process to the store may be open.
     ///

@@ -3,8 +3,8 @@ internal import KeychainEngine
 package import KeychainModel
 
 extension StoreLocation {
-    /// The latest date of expiry that a program has seen to have passed, if it is later than it is now. Up to then items are
-    /// hidden that have not expired.
+    /// The latest date of expiry that a program has seen to have passed, if it is later than the present time. Until
+    /// then the keychain hides items that have not expired.
     package var seenTime: ExpiryDate? { SeenTime(EngineConfiguration(self)).ahead }
 
     /// Makes the keychain forget that date. Nothing else is changed.
@@ -12,7 +12,7 @@ extension StoreLocation {
     /// - Throws: `.notAvailable` if `lock-state` cannot be written.
     package func forgetSeenTime() throws(KeychainError) { try SeenTime(EngineConfiguration(self)).forget() }
 
-    /// The stores whose unlocked keys are in the kernel's keyring of this user, if it has no room for another one's; nil: it
-    /// has, or there is none. Stores of other mount namespaces have no name here.
+    /// The stores whose unlocked keys fill this user's keyring in the kernel; nil if the keyring has room, or there is
+    /// no keyring. Stores of other mount namespaces have no name here.
     package var storesInFullKeyring: [String]? { KeyringRoom.storesIfFull }
 }

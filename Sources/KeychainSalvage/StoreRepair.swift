@@ -7,10 +7,11 @@ package import KeychainModel
 internal import KeychainSystem
 internal import Logging
 
-/// Saves what opens of a damaged store into a new one, which takes its place; the damaged one is kept beside it.
+/// Saves the readable items of a damaged store into a new one, which takes its place; the damaged one is kept beside
+/// it.
 ///
-/// It goes by the pages of the database and not by what leads to them: a row that is whole is found wherever it lies,
-/// and its own keys tell that it is authentic. Keys and persistent references stay as they are.
+/// The repair reads every page of the database and follows no structure: a row that is whole is found wherever it lies,
+/// and its own keys prove that it is authentic. Keys and persistent references stay as they are.
 package struct StoreRepair {
     private let configuration: EngineConfiguration
     private let logger = Logger(label: "keychain.repair")
@@ -19,7 +20,7 @@ package struct StoreRepair {
 
     package init(_ configuration: EngineConfiguration) {
         var configuration = configuration
-        // A link stays a link: what it leads to is what is exchanged.
+        // A symbolic link stays: the directory that it leads to is exchanged.
         configuration.storeDirectory = configuration.storeDirectory.resolvingSymlinksInPath()
         self.configuration = configuration
     }
@@ -44,9 +45,9 @@ package struct StoreRepair {
         }
     }
 
-    /// As the store's own host, whichever it is: a daemon that runs has the database open.
+    /// Works as the store's own host, whichever host that is: a running daemon has the database open.
     private func save(_ passcode: () throws -> SecretBytes, _ progress: (Int, Int) -> Void) throws -> RepairReport {
-        // Before any of its files is opened and closed beside SQLite.
+        // This check comes first: closing one of the store's files would drop the locks of SQLite in this process.
         guard !OpenStores.contains(configuration.storeDirectory) else {
             throw KeychainError(.notAvailable, message: "this program has the keychain open itself")
         }
@@ -56,18 +57,18 @@ package struct StoreRepair {
         // A lock that comes from now on holds for the new store too.
         let moment = keys.presentLock
         let wasLocked = try keys.begin().set(of: .whenUnlocked) == nil
-        // A pair that is missing is left to the next unlock, which can look at the rows.
+        // A missing pair is left to the next unlock, which can look at the rows.
         if wasLocked { try keys.unlock(try passcode(), isPairLost: { true }) }
         let hasPasscode = try keys.begin().snapshot.bag.passcode != nil
         let present = hasPasscode && !wasLocked ? try StoreKeys(keys.begin()) : nil
-        // As it was found.
+        // A store that was locked is locked again.
         defer { if wasLocked { lockAgain(keys) } }
         let report = try keys.withStoreLock {
             try withStoreClosed {
                 try exchange { directory in try save(into: directory, keys, progress) }
             }
         }
-        // The kernel has the keys of the directory that was put aside. A lock of the last moment is written there, too.
+        // The kernel has the keys of the old directory. A lock of the last moment is written there, too.
         let aside = LockStateFile(
             URL(fileURLWithPath: report.oldStorePath).appendingPathComponent("lock-state"), configuration.files)
         guard hasPasscode else { return report }
@@ -99,7 +100,7 @@ package struct StoreRepair {
 
     // MARK: What must hold
 
-    /// The whole directory changes places: what else is in it would be gone from where it is looked for.
+    /// The whole directory changes places, so other files in it would be missing from their place.
     private func requireOnlyOurFiles() throws {
         let ours: Set = [
             "keychain.db", "keychain.db-wal", "keychain.db-shm", "keychain.db-journal", "keybag", "attempts",
@@ -127,7 +128,7 @@ package struct StoreRepair {
                 + "and has to repair it. Nothing was changed")
     }
 
-    /// Runs `body` while nobody has the database open, and nobody can open it: SQLite takes a lock on the same byte first.
+    /// Runs `body` while no process can open the database: SQLite takes a lock on the same byte first.
     private func withStoreClosed<R>(_ body: () throws -> R) throws -> R {
         let index = file("keychain.db-shm")
         let descriptor = try OwnFile.make(index, through: configuration.files)
@@ -151,9 +152,9 @@ package struct StoreRepair {
         configuration.storeDirectory = directory
         let database = DatabaseFile(configuration)
         try database.make()
-        // Whatever keys a row claims: nothing is waited for.
+        // In a last attempt no row makes the operation begin anew, whatever keys it claims.
         let session = try keys.begin(isLastAttempt: true)
-        // A lock came meanwhile: what it has taken away would count as not readable.
+        // A lock came meanwhile: the rows whose keys it took away would count as unreadable.
         guard try session.set(of: .whenUnlocked) != nil else { throw session.lockedError(.whenUnlocked) }
         _ = try database.name(keys.storeID, generation: session.generation)
         let store = try StoreOpener(configuration).open().store
@@ -162,8 +163,8 @@ package struct StoreRepair {
             authentication: Authentication { .notAvailable("a repair looks at no reader") })
         var rescue = try RowRescue(items)
         try eachBatch(progress) { rows in try rescue.save(rows) }
-        // Whether the damaged store has this mark may not be known any more. Without it an emptied store that has lost its
-        // keybag is taken for a new one, and its files for nobody's.
+        // The damaged store may have lost this mark. A store without it that is empty and has lost its keybag is taken
+        // for a new one, and its files seem to belong to no store.
         try store.write { try $0.noteFiles() }
         try requireSound(items)
         try store.emptyLog()
@@ -178,7 +179,7 @@ package struct StoreRepair {
         return (saved, rescue.unreadableCount)
     }
 
-    /// What belongs to the store besides the database: its keys, and the count of wrong passcodes.
+    /// Copies the store's other files: its keys, the count of wrong passcodes, the lock and the host.
     private func copyFiles(to directory: URL) throws {
         for name in ["keybag", "attempts", "lock-state", "host"] {
             guard let source = try FileBytes(file(name)) else { continue }
@@ -204,7 +205,6 @@ package struct StoreRepair {
         try body(rows)
     }
 
-    /// The new store must be better than the old one.
     private func requireSound(_ items: ItemOperations) throws {
         let damage = try items.check().filter { $0.severity == .damage }
         guard damage.isEmpty else {
@@ -226,16 +226,16 @@ package struct StoreRepair {
         let counts: (saved: Int, unreadable: Int)
         do {
             counts = try fill(fresh)
-            // By the name that the old store is to have: from the exchange on it is right, whatever happens.
+            // The directory has the old store's future name before the exchange, so the name is right whatever happens.
             place = try rename(fresh)
             let failure = ckeychain_exchange(store.path, place.path)
             guard failure == 0 else { throw Self.exchangeError(store, failure) }
         } catch {
-            // The error that counts is the one at hand; what is left behind says by its name what it is.
+            // The error at hand is the one that counts; the name of a directory left behind says what it is.
             try? FileManager.default.removeItem(at: place)
             throw error
         }
-        // Done is done: if the names do not come to the disk, a power cut brings the old store back, as it was.
+        // The exchange is done: if the names do not reach the disk, a power cut brings the old store back, as it was.
         try? PrivateDirectory.makeDurable(store, configuration.files)
         return RepairReport(savedCount: counts.saved, unreadableCount: counts.unreadable, oldStorePath: place.path)
     }
