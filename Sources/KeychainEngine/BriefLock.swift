@@ -3,9 +3,9 @@ internal import Glibc
 /// A value behind a lock that every request takes for a moment
 /// (docs/decisions/021-locks-that-are-not-handed-over.md).
 ///
-/// Whoever comes while it is free has it, also before one that was woken for it and does not run yet. With
-/// `Synchronization.Mutex` that one has it already: with more threads than processors all others then wait for it to be
-/// run, one after the other, and none ever finds it free again.
+/// A thread that comes while the lock is free takes it, even before a thread that was woken for it and does not run
+/// yet. `Synchronization.Mutex` gives the lock to the woken thread: with more threads than processors, all others wait
+/// for that thread to run, one after the other, and no thread finds the lock free again.
 struct BriefLock<Value: Sendable>: ~Copyable, @unchecked Sendable {  // the value is behind the lock
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)

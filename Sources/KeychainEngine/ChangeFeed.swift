@@ -1,11 +1,11 @@
 internal import KeychainModel
 internal import Synchronization
 
-/// Which items have changed, by class and access group, and in which order: what subscribers are told.
+/// Tells subscribers which items have changed, by class and access group, and in which order.
 ///
-/// It knows what was done through this engine, and nothing that other processes did.
+/// The feed knows the changes made through this engine, and none of other processes.
 package final class ChangeFeed: Sendable {
-    /// Beyond so many groups all of them count as one.
+    /// More groups than this count as one.
     private static let mostTopics = 4_096
 
     fileprivate struct Topic {
@@ -15,9 +15,9 @@ package final class ChangeFeed: Sendable {
 
     private struct State {
         var revision: UInt64 = 0
-        /// When something in a group has changed last.
+        /// The revision of the last change in each group.
         var topics: [Topic: UInt64] = [:]
-        /// The same for changes that may have been in any group.
+        /// The revision of the last change that may have been in any group.
         var anywhere: [ItemClass: UInt64] = [:]
     }
 
@@ -28,7 +28,7 @@ package final class ChangeFeed: Sendable {
 
     var revision: UInt64 { state.withLock { $0.revision } }
 
-    /// - Parameter groups: nil: any group may be among those concerned.
+    /// - Parameter groups: nil if the change may be in any group.
     func note(_ classes: [ItemClass], in groups: [String]?) {
         state.withLock { state in
             state.revision += 1
@@ -44,13 +44,13 @@ package final class ChangeFeed: Sendable {
         signal.give()
     }
 
-    /// What a caller may know of what came after a revision, and the revision up to which that goes.
+    /// The changes after a revision that a caller may know of, and the present revision.
     func changes(after revision: UInt64, for caller: Caller) -> (changes: [StoreChange], revision: UInt64) {
         state.withLock { state in
             var changed = state.topics.filter { $0.value > revision }.map(\.key)
             for (itemClass, latest) in state.anywhere where latest > revision {
                 changed += caller.groups.map { Topic(itemClass: itemClass, group: $0) }
-                // The owner's groups are all there are, which nobody can list.
+                // The owner may use every group, and no list of all groups exists.
                 if caller.authority == .owner { changed.append(Topic(itemClass: itemClass, group: "")) }
             }
             let visible = Set(changed).filter { caller.authority == .owner || caller.groups.containsGroup($0.group) }
@@ -72,8 +72,8 @@ extension ChangeFeed.Topic: Hashable {
 // MARK: - Requests
 
 extension ChangeFeed {
-    /// Notes what a request that was carried out may have changed. Of locked items nobody knows the group, so it is all
-    /// groups that the caller could mean.
+    /// Notes what a request that was carried out may have changed. The group of a locked item is unknown, so every
+    /// group that the caller could mean counts as changed.
     func note(_ request: Request, _ reply: Reply, from caller: Caller) {
         switch (request, reply) {
         case (_, .added(let item)): note([item.itemClass], in: [item.accessGroup])

@@ -1,13 +1,13 @@
 internal import Foundation
 
 /// Wakes threads that wait for something to change.
-package final class ChangeSignal: @unchecked Sendable {  // what varies is behind the condition
+package final class ChangeSignal: @unchecked Sendable {  // the condition guards its state
     private let condition = NSCondition()
     private var hasStopped = false
 
     package init() {}
 
-    /// To be called after the change.
+    /// Wakes the waiting threads. The change must be complete.
     func give() {
         condition.lock()
         condition.broadcast()

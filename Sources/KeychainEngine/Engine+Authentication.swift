@@ -3,10 +3,10 @@ internal import KeychainCrypto
 package import KeychainModel
 
 extension Engine {
-    /// Looks at what came with a request, once, before anything is done.
+    /// Examines the proof that came with a request, once, before the request is carried out.
     ///
-    /// - Throws: `.authenticationFailed` for a wrong passcode, and while one has to wait. A ticket that is worth nothing
-    ///   is as if there were none.
+    /// - Throws: `.authenticationFailed` for a wrong passcode, and while the caller has to wait. A worthless ticket
+    ///   counts as none.
     func authentication(_ proof: AuthenticationProof, _ caller: Caller) throws -> Authentication {
         var consent: ConsentKey?
         if let passcode = proof.passcode {
@@ -22,7 +22,7 @@ extension Engine {
         }
     }
 
-    /// What no passcode can be is a wrong one to whoever typed it, and no mistake of the program's.
+    /// A text that cannot be a passcode counts as a wrong one: the person mistyped it, and the program made no mistake.
     private func requirePossible(_ passcode: SecretBytes) throws(KeychainError) {
         do throws(KeychainError) {
             try Passcode.check(passcode)
@@ -55,14 +55,13 @@ extension Engine {
 
     private static let noReader = "there is no reader of fingers or faces"
 
-    /// As ``RequestHandler/verifyBiometry(for:_:hint:)``. The engine's own locks are free meanwhile; it is the reader that
-    /// waits.
+    /// As ``RequestHandler/verifyBiometry(for:_:hint:)``. The engine's own locks are free while the reader waits.
     package func verifyBiometry(
         for caller: Caller, _ cancellation: Cancellation, hint: (BiometryHint) -> Void
     ) throws(BiometryFailure) -> BiometryTicket {
         guard let reader = configuration.biometry else { throw .notAvailable(Self.noReader) }
         if biometry.isLockedOut { throw .lockedOut }
-        // Before: a lock that comes meanwhile ends the ticket at once.
+        // The lock is read first: a lock that comes meanwhile ends the ticket at once.
         let lockedAt = keys.state.read()?.lockedAt
         let seen: BiometryEnrolment
         do throws(BiometryFailure) {
@@ -89,8 +88,8 @@ extension Engine {
 }
 
 extension Engine {
-    /// The attributes of the rows whose secrets open under class keys alone, access controls left aside. For tests of what
-    /// an authentication is part of the key of.
+    /// The attributes of the rows whose secrets open under class keys alone, access controls left aside. Tests use it
+    /// to see which secrets' keys depend on an authentication.
     package func openableRows(of itemClass: ItemClass) throws -> [AttributeSet] {
         let items = try items()
         return try items.read { connection in
@@ -102,7 +101,7 @@ extension Engine {
                         opened.append(row.item.attributes)
                     }
                 } catch let error as KeychainError {
-                    // What something is missing for.
+                    // A row that needs an authentication is left out.
                     guard error.code == .authenticationFailed else { throw error }
                 }
                 next = try connection.nextItem(from: id + 1)
@@ -113,8 +112,8 @@ extension Engine {
 }
 
 extension KeyStore {
-    /// A password of a program's, as part of a key. Wrong ones count as wrong passcodes do, and while one has to wait
-    /// none is looked at.
+    /// A program's application password, as part of a key. A wrong one counts as a wrong passcode does, and while the
+    /// caller has to wait none is tried.
     func applicationPasswordKey(_ password: SecretBytes) throws -> ApplicationPasswordKey {
         try withStoreLock { try attempts.requireNoWait() }
         return try ApplicationPasswordKey(
@@ -125,8 +124,8 @@ extension KeyStore {
         try withStoreLock { try attempts.noteFailure(password.fingerprint) }
     }
 
-    /// A right application password shortens the wait after wrong ones where there is no passcode, which alone does that
-    /// otherwise: who knows one of the two must not get more guesses at the other.
+    /// In a store without a passcode, a right application password shortens the wait after wrong ones. With a passcode
+    /// only the passcode does: a person with one of the two must not get more guesses at the other.
     func noteRightPassword() throws {
         guard try attempts.status().failures > 0, try begin().snapshot.bag.passcode == nil else { return }
         try withStoreLock { try attempts.noteRightPassword() }

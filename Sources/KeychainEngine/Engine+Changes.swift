@@ -10,7 +10,7 @@ extension Engine {
 }
 
 extension Engine {
-    /// Of all changes: there is nobody in this process to hide some from.
+    /// The listener hears of all changes: every caller is this process.
     package func listenForChanges(as _: Caller) throws(KeychainError) -> any ChangeListener { try store.watch.listen() }
 }
 
@@ -31,7 +31,7 @@ private final class EngineLockListener: LockListener {
     func end() { listening.end() }
 }
 
-/// What a daemon needs beyond answers. It has the store alone, so all changes are its own.
+/// The calls that a daemon needs besides requests. A daemon has the store alone, so it makes every change itself.
 extension Engine: ChangeSource {
     package func handle(_ request: Request, from caller: Caller, mostBytes: Int) throws(KeychainError) -> Reply {
         try handle(request, from: caller, within: mostBytes)
@@ -57,7 +57,7 @@ extension Engine: ChangeSource {
     ) throws(KeychainError) -> (changes: [StoreChange], position: ChangePosition) {
         let items = changes.changes(after: position.revision, for: caller)
         var told = items.changes
-        // The status first: an epoch that begins meanwhile is told with the next look.
+        // The status is read first: an epoch that begins meanwhile is told with the next look.
         let status = try keys.status()
         if status.epoch != position.epoch { told.insert(.lock(status), at: 0) }
         return (told, ChangePosition(epoch: status.epoch, revision: items.revision))
@@ -72,7 +72,7 @@ extension Engine: ChangeSource {
         }
         let now = ExpiryDate(clamping: configuration.clock.now)
         let rest = Duration.milliseconds(next.milliseconds - min(now.milliseconds, next.milliseconds))
-        // The clock may be set meanwhile, and a wait does not notice.
+        // The wait is bounded, since it does not notice when the clock is set.
         return min(max(rest, .milliseconds(1)), .seconds(3_600))
     }
 

@@ -10,7 +10,7 @@ extension Engine {
 
     func lock(_ request: LockRequest) throws {
         try keys.lock(request)
-        // What was deleted or replaced should not outlast the session in the log.
+        // Deleted or replaced content should not outlast the session in the log.
         emptyLog()
     }
 
@@ -18,7 +18,7 @@ extension Engine {
         switch request {
         case .set(let passcode):
             try store.requireIntact()
-            // One that a removal of the passcode cut short; with a passcode there is nothing to set.
+            // A removal of the passcode that was cut short is finished first.
             if try keys.begin().snapshot.bag.passcode == nil {
                 try items().deleteUnreachable()
                 try finishPendingRekey()
@@ -36,7 +36,7 @@ extension Engine {
             try store.requireIntact()
             try finishingErasure {
                 if try items().hasItemsOfPasscode() {
-                    // They are within reach only while unlocked.
+                    // The items of the passcode are within reach only while the store is unlocked.
                     try keys.unlock(old, isPairLost: hasSecretsSealedWithPasscode)
                     try items().noteRemoval()
                 }
@@ -57,8 +57,8 @@ extension Engine {
         try store.read { try $0.itemsSealedWithPasscode().isEmpty == false }
     }
 
-    /// What follows when the passcode is changed: whatever becomes of it, the request is not to be repeated, here or at
-    /// another host.
+    /// Runs the rest of a change of the passcode. Whatever error it throws, the request is not to be repeated, here or
+    /// at another host.
     private func afterChange<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()
@@ -71,7 +71,7 @@ extension Engine {
         }
     }
 
-    /// If the attempt was the one that erases the store, removes what can never be opened again.
+    /// If the attempt was the one that erases the store, removes the items that can never be opened again.
     func finishingErasure<R>(_ attempt: () throws -> R) throws -> R {
         let result = Result { try attempt() }
         if case .failure(let failure) = result, (failure as? KeychainError)?.code == .authenticationFailed,

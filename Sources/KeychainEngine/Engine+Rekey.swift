@@ -2,24 +2,24 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import Synchronization
 
-/// The renewal of all keys. It goes row by row, in batches that are each whole or not there at all, and can be
-/// interrupted at any point: rows say which generation of keys they are under, and until the end the keybag has both. The
-/// former keys go when every row is under the newest ones, and stay for as long as one does not open or the database is
+/// Renews all keys. The renewal goes row by row, in batches that are each whole or absent, and can be interrupted at
+/// any point: each row names the generation of its keys, and until the end the keybag has both generations. The former
+/// keys go when every row is under the newest ones, and stay for as long as one row does not open or the database is
 /// damaged.
 extension Engine {
-    /// How far this process has come.
+    /// The progress of this process.
     struct Rekeying: Sendable {
-        /// Which renewal this is about: the generation of keys that rows are brought under.
+        /// The generation of keys that rows are brought under.
         var generation: UInt32 = 0
-        /// Rows below this one were dealt with.
+        /// Rows below this one are done.
         var cursor: Int64 = 1
         var done = 0
-        /// Rows that could not be brought under them.
+        /// Rows that could not be brought under the new keys.
         var left: Set<Int64> = []
         var total: Int?
     }
 
-    /// From now on everything that is written is sealed under the new keys, by whatever process.
+    /// Makes every process seal new data under new keys from now on.
     func beginRekey() throws -> RekeyProgress {
         let items = try items()
         let total = try items.beginRekey()
@@ -36,8 +36,8 @@ extension Engine {
         var present = rekeying.withLock { $0 }
         // Another process may have finished that renewal, and begun another one.
         if present.generation != items.keys.generation { present = Rekeying(generation: items.keys.generation) }
-        // As before any renewal: what is damaged since then, or was before a program of an earlier version began it, is
-        // left as it is, and so are the former keys.
+        // A damaged row is left as it is, and so are the former keys. The damage may be newer than the start of the
+        // renewal, and earlier versions began a renewal in spite of damage.
         if try present.cursor == 1 && !store.integrityProblems().isEmpty {
             return RekeyProgress(done: 0, total: try items.rowCount(), isFinished: true)
         }
@@ -56,9 +56,9 @@ extension Engine {
         guard try items.isNothingOutdated(besides: present.left) else {
             return RekeyProgress(done: present.done, total: total, isFinished: false)
         }
-        // The log still has rows under the old keys; before these are dropped it should not.
+        // The log still has rows under the old keys, so it is emptied before they are dropped.
         emptyLog()
-        // A row that does not open today, or is not found, may be mended, but not without its keys.
+        // A row that does not open today, or is not found, can be mended later only with its keys.
         guard try present.left.isEmpty && items.isDatabaseWhole() else {
             return RekeyProgress(done: max(0, total - present.left.count), total: total, isFinished: true)
         }
@@ -67,7 +67,7 @@ extension Engine {
         return RekeyProgress(done: total, total: total, isFinished: true)
     }
 
-    /// - Throws: `.interactionNotAllowed` if the keys are not within reach.
+    /// - Throws: `.interactionNotAllowed` if the keys are out of reach.
     func finishPendingRekey() throws {
         guard try keys.begin().snapshot.bag.isRekeying else { return }
         while try !rekeyStep().isFinished {}

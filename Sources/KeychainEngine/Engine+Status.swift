@@ -16,10 +16,10 @@ extension Engine {
         try store.compact()
     }
 
-    /// The database and the log that goes with it.
+    /// The size of the database and of its log.
     private func bytesOnDisk() -> Int64 {
         ["", "-wal"].reduce(0) { total, suffix in
-            // The log is not there while nobody writes, which is no failure.
+            // The log is missing while no process writes, which is no failure.
             let attributes = try? FileManager.default.attributesOfItem(atPath: store.url.path + suffix)
             return total + ((attributes?[.size] as? NSNumber)?.int64Value ?? 0)
         }

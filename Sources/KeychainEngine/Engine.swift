@@ -17,21 +17,21 @@ package final class Engine: RequestHandler {
     let signal = ChangeSignal()
     let changes: ChangeFeed
     let biometry: BiometryDesk
-    /// Held by whoever tries an application password: many at once would all be tried before the first is counted.
+    /// Held while an application password is tried: many at once would all be tried before the first is counted.
     private let passwordTurn = NSLock()
     private let filesAreNoted = Atomic(false)
-    /// nil: programs open the store for themselves, or it was given up.
+    /// nil if programs open the store themselves, or the daemon gave it up.
     private let possession: BriefLock<DaemonLock?>
 
-    /// Of the process that made its first engine.
+    /// The generation of the process that made the program's first engine.
     private static let forkGeneration = ForkGeneration.current
-    /// Whether this process was forked from one that had an engine, and has not become another program since.
+    /// Whether this process was forked from one that had an engine, and still runs the same program.
     private static var isForkedChild: Bool { ForkGeneration.current != forkGeneration }
 
     /// Opens the store, making it if there is none.
     ///
-    /// - Throws: `.notAvailable` if there is something in its place that cannot be opened: a store of a newer
-    ///   version, no database, no permission, a missing or foreign key. What is there is left untouched.
+    /// - Throws: `.notAvailable` if the store's place has something that cannot be opened: a store of a newer version,
+    ///   no database, no permission, a missing or foreign key. The files are left untouched.
     package init(_ configuration: EngineConfiguration) throws(KeychainError) {
         _ = Self.forkGeneration
         defer { KeyTraces.erase() }
@@ -44,7 +44,7 @@ package final class Engine: RequestHandler {
         possession = BriefLock(opened.daemonLock)
     }
 
-    /// Somebody who renews keys without a pause is outlasted that often.
+    /// How often a request is tried while other processes renew the keys without a pause.
     private static let mostAttempts = 30
 
     /// Does what a request asks on behalf of a caller.
@@ -56,7 +56,7 @@ package final class Engine: RequestHandler {
         try handle(request, from: caller, within: nil)
     }
 
-    /// - Parameter mostBytes: nil: as many as memory holds.
+    /// - Parameter mostBytes: The most bytes of the reply; nil: as many as memory holds.
     func handle(_ request: Request, from caller: Caller, within mostBytes: Int?) throws(KeychainError) -> Reply {
         // A forked child has neither the keys, which the kernel wipes, nor a database connection it may use.
         guard !Self.isForkedChild else {
@@ -82,7 +82,7 @@ package final class Engine: RequestHandler {
         }
     }
 
-    /// The most that an answer to a name takes, since nobody reserved memory for what several searches find. A client whose
+    /// The largest answer to a name, since no memory is reserved for the results of several searches. A client whose
     /// name has more matches sends the searches one by one.
     private static let mostBytesOfResolution = 256 << 10
 
@@ -122,8 +122,8 @@ package final class Engine: RequestHandler {
                 case .needs(let challenge): return .authenticationNeeded(challenge)
                 case .lookAtReader where !shown.isBiometryKnown: shown.lookAtBiometry()
                 case .staleKeys where !isLast:
-                    // Each lock, unlock and change of the keybag by another process can make one attempt stale. Without
-                    // any since the attempt before, what is missing will not come.
+                    // Each lock, unlock and change of the keybag by another process can make one attempt stale. If the
+                    // keybag has not changed since the attempt before, a further one finds no other keys.
                     keys.forgetSnapshot()
                     attempts += 1
                     let present = try keys.begin().snapshot.bag.generation
@@ -194,7 +194,7 @@ package final class Engine: RequestHandler {
         return try refusingFinally(items.keys) { try body(items) }
     }
 
-    /// The same for what changes nothing: the lock is asked once more before anything is handed out.
+    /// Runs a `body` that changes nothing, and asks the lock once more before the result is handed out.
     private func withReadItems<R>(_ attempt: Attempt, _ body: (ItemOperations) throws -> R) throws -> R {
         try withItems(attempt) { items in
             let result = try body(items)
@@ -229,15 +229,15 @@ package final class Engine: RequestHandler {
         }
     }
 
-    /// Says in the store that there are files under its keys, so that it is not taken for an empty one without them.
+    /// Says in the store that there are files under its keys, so that the store never counts as a new one.
     private func noteFiles() throws {
         if filesAreNoted.load(ordering: .relaxed) { return }
         if try !store.read({ try $0.hasFiles() }) { try store.write { try $0.noteFiles() } }
         filesAreNoted.store(true, ordering: .relaxed)
     }
 
-    /// - Throws: `KeychainError.staleKeys` instead of a refusal if the lock or the keybag changed meanwhile: with what
-    ///   there is now it may be allowed.
+    /// - Throws: `KeychainError.staleKeys` instead of a refusal if the lock or the keybag changed meanwhile, since the
+    ///   request may be allowed now.
     private func refusingFinally<R>(_ session: KeySession, _ body: () throws -> R) throws -> R {
         do {
             return try body()
@@ -246,7 +246,7 @@ package final class Engine: RequestHandler {
         }
     }
 
-    /// The keys there are now, and what can be done with them.
+    /// The operations on items, with the present keys.
     func items(
         _ isLastAttempt: Bool = false, _ shown: Authentication? = nil
     ) throws(KeychainError) -> ItemOperations {
@@ -261,7 +261,7 @@ package final class Engine: RequestHandler {
     }
 
     /// Moves what this process has written out of the log, so that replaced and deleted ciphertext leaves it. If
-    /// another process is in the midst of reading, that is left to the next one that writes.
+    /// another process is reading, the next process that writes does it.
     package func prepareForExit() {
         // A forked child inherits the handlers of exit, and must not touch its parent's connection.
         if Self.isForkedChild { return }
@@ -275,10 +275,9 @@ package final class Engine: RequestHandler {
         throw .wasGivenUp(configuration.storeDirectory)
     }
 
-    /// Gives the store back to the programs that use it. Every later request is refused; those that are under way end as
-    /// they would have.
+    /// Gives the store back to the programs that use it. Later requests are refused; requests under way end as usual.
     ///
-    /// - Throws: `.unimplemented` if it is not a daemon's, `.missingEntitlement` for callers other than its owner.
+    /// - Throws: `.unimplemented` if the host is no daemon, `.missingEntitlement` for callers other than its owner.
     private func giveUp(for caller: Caller) throws {
         guard configuration.host == .user else {
             throw KeychainError(.unimplemented, message: "only a daemon has a store to give up")
@@ -287,7 +286,8 @@ package final class Engine: RequestHandler {
         try keys.withStoreLock {
             let mark = HostMark(configuration)
             let result = Result { try mark.write(.embedded) }
-            // Also if only forcing it to the disk failed: programs may have seen that it is theirs.
+            // The possession ends even if only forcing the mark to the disk failed: programs may have seen that the
+            // store is theirs.
             if try mark.read() == .embedded { possession.withLock { $0 = nil } }
             try result.get()
         }
@@ -308,7 +308,7 @@ package final class Engine: RequestHandler {
     package func withdrawKeys() { keys.withdraw() }
 }
 
-/// What one attempt to answer a request has.
+/// One attempt to answer a request.
 private struct Attempt {
     let shown: Authentication
     /// nil: as many as memory holds.

@@ -4,7 +4,7 @@ internal import Glibc
 package import KeychainModel
 internal import KeychainSystem
 
-/// The machine's own.
+/// The clock of the machine.
 package struct SystemClock: Clock {
     package init() {}
     package var now: Double { Date().timeIntervalSinceReferenceDate }
@@ -13,10 +13,11 @@ package struct SystemClock: Clock {
 
     package var bootID: UUID { Self.bootID }
 
-    /// Where the kernel hides it, all starts count as one, and waiting times are told by the boot clock alone.
+    /// If the kernel hides the identifier, all starts count as one, and the boot clock alone tells waiting times.
     private static let bootID = SystemStart.id ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
-    /// By system calls: a library that is put before the C library, to show a program another time, does not change it.
+    /// The clocks are read by system calls: a library that is loaded before the C library, to show a program another
+    /// time, does not change them.
     package var reading: ClockReading {
         let sinceBoot = Self.read(CLOCK_BOOTTIME)
         return ClockReading(
@@ -34,12 +35,12 @@ package struct SystemClock: Clock {
 
     private static func read(_ clock: clockid_t) -> timespec {
         var (seconds, nanoseconds) = (Int64(), Int32())
-        // Every Linux has the clocks that are asked for.
+        // Every Linux has these two clocks.
         _ = ckeychain_read_clock(clock, &seconds, &nanoseconds)
         return timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds))
     }
 
-    /// Since 2001-01-01 00:00 UTC.
+    /// The seconds since 2001-01-01 00:00 UTC.
     private static func seconds(_ time: timespec) -> Double {
         Double(time.tv_sec) - Date.timeIntervalBetween1970AndReferenceDate + Double(time.tv_nsec) / 1e9
     }

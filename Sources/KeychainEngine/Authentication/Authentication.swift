@@ -2,19 +2,20 @@ internal import Foundation
 package import KeychainCrypto
 package import KeychainModel
 
-/// What a caller has shown of the person, for the length of one request, and what it is enough for.
+/// The proof of a person that came with one request, and its verdict on items.
 ///
-/// It waits for nobody and asks nobody: what is missing becomes a challenge, and the request comes again.
+/// An authentication never waits and never asks a person: a missing proof becomes a challenge, and the request comes
+/// again.
 package final class Authentication {
-    /// What a passcode opens; nil: none was shown.
+    /// The key that the shown passcode opens; nil if none was shown.
     let consent: ConsentKey?
     let applicationPassword: ApplicationPasswordKey?
-    /// What was enrolled when the reader saw the person; nil: it saw nobody.
+    /// The enrolment when the reader recognised the person; nil without such a match.
     private let seen: BiometryEnrolment?
-    /// Whether a secret was opened with it.
+    /// Whether the application password has opened a secret.
     private(set) var applicationPasswordIsRight = false
     private let readBiometry: () -> AuthenticationStatus.Biometry
-    /// nil: not looked at yet. That takes a while, and is not done while the store is held.
+    /// nil until the reader is looked at, which takes a while and does not happen while the store is held.
     private var biometry: AuthenticationStatus.Biometry?
 
     package init(
@@ -31,7 +32,7 @@ package final class Authentication {
 
     var isBiometryKnown: Bool { biometry != nil }
 
-    /// Looks what the reader knows.
+    /// Asks the reader for its state, once.
     @discardableResult
     func lookAtBiometry() -> AuthenticationStatus.Biometry {
         let present = biometry ?? readBiometry()
@@ -41,18 +42,18 @@ package final class Authentication {
 
     // MARK: Using items
 
-    /// What became of the question whether an item may be used.
+    /// The answer to the question whether an item may be used.
     enum Verdict {
         case granted
-        /// To this caller the item is not there.
+        /// The caller is told that the item does not exist.
         case absent
     }
 
-    /// Whether what was shown is enough for an item.
+    /// Whether the proof is enough for an item.
     ///
-    /// - Throws: `.interactionNotAllowed` if somebody would have to be asked and the query forbids it, or with the challenge
-    ///   that says what is missing; `.authenticationFailed` if nobody could show it; `KeychainError.biometryUnknown` if the
-    ///   reader has to be looked at first.
+    /// - Throws: `.interactionNotAllowed` if a person would have to be asked and the query forbids it, or with the
+    ///   challenge that says what is missing; `.authenticationFailed` if no person could show it;
+    ///   `KeychainError.biometryUnknown` if the reader has to be looked at first.
     func judge(
         _ control: AccessControl, _ operation: AccessControl.Operation, _ ui: ItemQuery.AuthenticationUI,
         hasPasscode: Bool
@@ -83,8 +84,8 @@ package final class Authentication {
         return shown
     }
 
-    /// Whether an item was stored for another set of fingers or faces than there is now. What cannot be told is not
-    /// taken for a change.
+    /// Whether an item was stored for another set of fingers or faces than the present one. An unknown set counts as
+    /// unchanged.
     func isInvalidated(_ control: AccessControl) throws(KeychainError) -> Bool {
         guard control.flags.contains(.biometryCurrentSet) else { return false }
         if let seen { return seen.digest != control.boundSet }
@@ -109,7 +110,7 @@ package final class Authentication {
         return biometry
     }
 
-    /// Why nothing that is missing can be shown.
+    /// The error that says why the missing factors cannot be shown.
     private func impossible(
         _ missing: [Set<AuthenticationFactor>], _ hasPasscode: Bool
     ) throws(KeychainError) -> KeychainError {
@@ -148,13 +149,13 @@ package final class Authentication {
         }
     }
 
-    /// The same access control for what is enrolled now, which items of the current set are bound to.
+    /// The access control for the present enrolment, to which items of the current set are bound.
     ///
     /// - Throws: `.authenticationFailed` if it asks for a finger or a face and none is enrolled, or for the passcode and
     ///   none is set; with a challenge if an application password is to be part of the key and none came.
     ///
-    /// - Parameter hasConsentPair: Whether it can be sealed with the passcode without one being shown: not in a store whose
-    ///   passcode is older than such pairs, until it is shown once.
+    /// - Parameter hasConsentPair: Whether an item can be sealed with the passcode while none is shown. A store whose
+    ///   passcode is older than such pairs has none until the passcode is shown once.
     func binding(
         _ control: AccessControl, hasPasscode: Bool, hasConsentPair: Bool
     ) throws(KeychainError) -> AccessControl {
@@ -170,7 +171,7 @@ package final class Authentication {
         }
         guard !control.flags.isDisjoint(with: [.biometryAny, .biometryCurrentSet]) else { return control }
         switch lookAtBiometry() {
-        // Also if it comes from an item that was bound before: this one is stored now.
+        // An access control that was bound before is bound anew, since its item is stored now.
         case .ready(let enrolled): return control.bound(to: enrolled)
         case .lockedOut, .notEnrolled, .notAvailable: throw try impossible([[.biometry]], hasPasscode)
         }

@@ -2,12 +2,12 @@ internal import Foundation
 internal import KeychainModel
 internal import Synchronization
 
-/// Gives tickets to callers whom the reader has seen, and keeps count of those it did not know.
+/// Gives tickets to callers for whom the reader has recognised the person, and counts the failures.
 final class BiometryDesk: Sendable {
-    /// After so many verifications in a row that ended without a match, the reader is not asked until somebody has shown
-    /// the passcode: Apple's number for Touch ID. A reader may let several fingers be tried in one verification.
+    /// After so many verifications in a row without a match, the reader is not asked until the passcode is shown:
+    /// Apple's number for Touch ID. A reader may let several fingers be tried in one verification.
     static let mostFailures = 5
-    /// Of all callers together; the oldest goes first.
+    /// The limit for all callers together; the oldest ticket goes first.
     private static let mostTickets = 1_024
 
     private struct Ticket {
@@ -16,7 +16,7 @@ final class BiometryDesk: Sendable {
         var seen: BiometryEnrolment
         /// Nanoseconds since the system started.
         var end: UInt64
-        /// Which lock of the store came last.
+        /// The last lock of the store when the ticket was given.
         var lockedAt: UInt64?
     }
 
@@ -34,10 +34,10 @@ final class BiometryDesk: Sendable {
 
     func noteFailure() { state.withLock { $0.failures += 1 } }
 
-    /// The passcode was shown, or an enrolled finger.
+    /// Called when the passcode or an enrolled finger was shown.
     func forgetFailures() { state.withLock { $0.failures = 0 } }
 
-    /// - Parameter lockedAt: Which lock of the store came last; a later one ends the ticket.
+    /// - Parameter lockedAt: The last lock of the store; a later one ends the ticket.
     func give(_ ticket: BiometryTicket, to caller: Caller, seen: BiometryEnrolment, lockedAt: UInt64?) {
         let now = clock.sinceBoot
         let end = now + UInt64(BiometryTicket.lifetime.components.seconds) * 1_000_000_000
@@ -53,7 +53,7 @@ final class BiometryDesk: Sendable {
         }
     }
 
-    /// What the reader saw; nil if the ticket is not, or no longer, this caller's.
+    /// The enrolment that the reader saw; nil if the ticket is over or belongs to another caller.
     func seen(_ ticket: BiometryTicket, _ caller: Caller, lockedAt: UInt64?) -> BiometryEnrolment? {
         let now = clock.sinceBoot
         return state.withLock { state in

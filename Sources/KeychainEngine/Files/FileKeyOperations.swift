@@ -2,15 +2,15 @@ internal import Foundation
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// What is done with the keys of protected files. Their contents never come here.
+/// Makes and opens the keys of protected files. The contents of the files never come here.
 struct FileKeyOperations {
     let storeID: UUID
     let keys: KeySession
     let randomness: any Randomness
 
-    /// - Throws: `.interactionNotAllowed` if a class key that is needed is locked away, `.noSuchKeychain` if there is
-    ///   none, `.decode` if the file's key does not open under it, `.parameter` for sizes that no header has, or
-    ///   `KeychainError.staleKeys` if the keys were renewed since the operation began.
+    /// - Throws: `.interactionNotAllowed` if a class key that is needed is locked away, `.noSuchKeychain` if the class
+    ///   key is missing, `.decode` if the file's key does not open under it, `.parameter` for sizes that no header has,
+    ///   or `KeychainError.staleKeys` if the keys were renewed since the operation began.
     func answer(_ request: FileKeyRequest) throws(KeychainError) -> FileKey {
         switch request {
         case .make(let fileClass, let fileID):
@@ -27,8 +27,8 @@ struct FileKeyOperations {
         }
     }
 
-    /// - Returns: a backup key file, with the class keys of every generation there is.
-    /// - Throws: `.interactionNotAllowed` if one of them is locked away: nothing is left out for that.
+    /// - Returns: a backup key file with the class keys of every generation.
+    /// - Throws: `.interactionNotAllowed` if a class key is locked away, since a backup has all keys.
     func backUp(_ request: FileKeyBackupRequest) throws(KeychainError) -> Data {
         try request.requireSizes()
         var sets: [KeyTier: KeySet] = [:]
@@ -36,7 +36,7 @@ struct FileKeyOperations {
             guard let set = try keys.set(of: tier) else { throw keys.lockedError(tier) }
             sets[tier] = set
         }
-        let records = try keys.snapshot.bag.fileClassKeyRecords { sets[$0]! }  // there is one of each
+        let records = try keys.snapshot.bag.fileClassKeyRecords { sets[$0]! }  // the loop has set every tier
         return try FileKeyBackup.sealed(
             records, storeID: storeID, header: request.header, key: request.key, randomness: randomness)
     }
@@ -45,7 +45,7 @@ struct FileKeyOperations {
         try withFileKey { target throws(KeychainError) in try randomness.fill(target) }
     }
 
-    /// Under the newest key of a class.
+    /// Wraps a file's key under the newest key of its class.
     private func wrap(
         _ key: SecretBytes, _ fileID: UUID, for fileClass: FileClass
     ) throws(KeychainError) -> WrappedFileKey {
@@ -87,7 +87,7 @@ struct FileKeyOperations {
         }
     }
 
-    /// - Parameter fill: Is given 32 bytes, which are erased if it throws.
+    /// - Parameter fill: Gets 32 bytes, which are erased if it throws.
     private func withFileKey(
         _ fill: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> Void
     ) throws(KeychainError) -> SecretBytes {
@@ -101,7 +101,7 @@ struct FileKeyOperations {
 }
 
 extension FileKeyRequest {
-    /// Whether a file is under a key of this store afterwards that was not before.
+    /// Whether the request puts a file under a key of this store for the first time.
     var makesFile: Bool {
         switch self {
         case .make, .adopt: true

@@ -3,13 +3,13 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
-/// The file `daemon.lock`, which a daemon has locked for as long as it has the store: no two of them may. The kernel
-/// takes the lock from a process that ends.
+/// The file `daemon.lock`. A daemon has it locked for as long as it has the store, so that no two daemons do. The
+/// kernel takes the lock from a process that ends.
 package final class DaemonLock: Sendable {
     private let descriptor: Int32
     private let url: URL
 
-    /// - Throws: `.notAvailable` if another process has it.
+    /// - Throws: `.notAvailable` if another process has the lock.
     init(_ configuration: EngineConfiguration) throws(KeychainError) {
         let url = configuration.storeDirectory.appendingPathComponent("daemon.lock")
         let file = try OwnFile.make(url, through: configuration.files)
@@ -25,10 +25,10 @@ package final class DaemonLock: Sendable {
         self.url = url
     }
 
-    /// To be asked under the store's lock.
+    /// The caller has the store's lock.
     ///
-    /// - Throws: `.notAvailable` if a repair has put another directory in the place of the store's: then this lock is the
-    ///   old one's.
+    /// - Throws: `.notAvailable` if a repair has exchanged the store's directory, so that this lock belongs to the old
+    ///   one.
     func requireInPlace() throws(KeychainError) {
         guard LockFile.isInPlace(descriptor, url) else {
             throw KeychainError(

@@ -3,8 +3,8 @@ internal import Glibc
 package import KeychainModel
 internal import KeychainSystem
 
-/// The file `host` in a store's directory: which daemon the store belongs to (docs/store-format.md). A store without it
-/// is opened by every program itself.
+/// The file `host` in a store's directory, which names the daemon that the store belongs to (docs/store-format.md).
+/// Every program opens a store without this file itself.
 package struct HostMark {
     private let directory: URL
     private let files: any FileSystem
@@ -18,7 +18,7 @@ package struct HostMark {
 
     package func read() throws(KeychainError) -> StoreHost { try StoreHost(ofStore: directory) }
 
-    /// To be called under the store's lock, by which the store goes to its new host in one step.
+    /// The caller has the store's lock, so the store goes to its new host in one step.
     func write(_ host: StoreHost) throws(KeychainError) {
         guard try read() != host else { return }
         switch host {
@@ -38,7 +38,7 @@ package struct HostMark {
 }
 
 extension KeychainError {
-    /// The store is a daemon's, and this is none.
+    /// The error of a program that opens a daemon's store.
     static func belongsToDaemon(_ directory: URL) -> KeychainError {
         KeychainError(
             .notAvailable,
@@ -49,7 +49,7 @@ extension KeychainError {
             signal: .otherHost)
     }
 
-    /// A daemon was to open a store that is none of its own.
+    /// The error of a daemon that opens the store of the programs.
     static func belongsToPrograms(_ directory: URL) -> KeychainError {
         KeychainError(
             .notAvailable,

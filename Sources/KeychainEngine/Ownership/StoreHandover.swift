@@ -2,7 +2,7 @@ internal import Foundation
 package import KeychainModel
 internal import KeychainSystem
 
-/// Hands a store from one host to another, in one step: a file that says whose it is appears or goes.
+/// Hands a store from one host to another, in one step: the file that names the host appears or goes.
 ///
 /// Each half can be repeated if it was cut short. Nothing else of the store changes, so nothing can be lost.
 package struct StoreHandover {
@@ -10,8 +10,8 @@ package struct StoreHandover {
 
     package init(_ configuration: EngineConfiguration) { self.configuration = configuration }
 
-    /// Makes the store the user's daemon's; one that is not there yet it will make. Programs that have the store open
-    /// notice with their next call. What was unlocked is locked, since nobody can hand over keys.
+    /// Gives the store to the user's daemon; a store that is missing the daemon will make. Programs that have the store
+    /// open notice with their next call. An unlocked store is locked, since keys cannot be handed over.
     ///
     /// - Throws: `.notAvailable` if the keybag or the device key do not open: a daemon could not open the store either.
     package func giveToDaemon() throws(KeychainError) {
@@ -26,9 +26,10 @@ package struct StoreHandover {
     /// The last part of ``giveToDaemon()``.
     func tellPrograms() throws { try keyStore()?.leaveToDaemon() }
 
-    /// Makes it again the store of every program that uses it.
+    /// Gives the store back to the programs that use it.
     ///
-    /// - Throws: `.notAvailable` if a daemon has it: that one gives it up itself (``Engine/giveUp()``).
+    /// - Throws: `.notAvailable` if a daemon has the store open: the daemon has to give it up itself
+    ///   (``Engine/giveUp()``).
     package func takeFromDaemon() throws(KeychainError) {
         try run {
             try PrivateDirectory.check(configuration.storeDirectory)
@@ -49,11 +50,11 @@ package struct StoreHandover {
         try LockFile.withLock(lock, configuration.files, body)
     }
 
-    /// nil: there is no store yet.
+    /// nil if there is no store yet.
     private func keyStore() throws -> KeyStore? {
         let keybag = KeybagFile(configuration)
         guard keybag.exists else { return nil }
-        // As programs have it, with what they share.
+        // The keys are those that the programs share.
         var configuration = configuration
         configuration.host = .embedded
         return try KeyStore(configuration, keybagFile: keybag)
@@ -61,8 +62,8 @@ package struct StoreHandover {
 }
 
 extension KeyStore {
-    /// Tells every process that has the store open to look whose it is and to drop what it unlocked itself, as a lock
-    /// does, and leaves no key of it in the kernel's keyring.
+    /// Makes every process that has the store open look for its host and drop the keys that it unlocked itself, as a
+    /// lock does, and leaves no key of the store in the kernel's keyring.
     func leaveToDaemon() throws(KeychainError) {
         try state.update { $0.lock(graceEnd: 0) }
         withdraw()

@@ -19,8 +19,8 @@ enum GroupScope: Sendable {
 
 /// Decides which access groups a caller's request reaches.
 ///
-/// Only a group that is named, or having none at all, is an error; the items of other groups are simply
-/// not there for the caller (docs/compatibility.md, access groups).
+/// A request that names a foreign group, and a caller without any group, get an error. To other requests the items of
+/// foreign groups do not exist (docs/compatibility.md, access groups).
 struct AccessPolicy {
     let caller: Caller
 
@@ -43,7 +43,7 @@ struct AccessPolicy {
         return requested
     }
 
-    /// - Parameter work: What the owner does.
+    /// - Parameter work: The rest of the sentence "only the owner of the keychain".
     func requireOwner(_ work: String) throws(KeychainError) {
         guard caller.authority == .owner else {
             throw KeychainError(.missingEntitlement, message: "only the owner of the keychain \(work)")

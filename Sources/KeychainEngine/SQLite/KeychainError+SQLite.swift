@@ -11,7 +11,7 @@ extension KeychainError {
             ?? KeychainError(.internalFailure, message: "the keychain failed unexpectedly", cause: error)
     }
 
-    /// - Parameter problem: What is wrong with it.
+    /// - Parameter problem: The flaw of the database.
     static func damagedDatabase(_ problem: String) -> KeychainError {
         KeychainError(sqliteCode: SQLITE_CORRUPT, detail: problem)
     }
@@ -19,8 +19,8 @@ extension KeychainError {
     /// SQLite rolled back the whole transaction by itself, as it does when space or memory is short.
     static var abortedTransaction: KeychainError { KeychainError(sqliteCode: SQLITE_ABORT, detail: nil) }
 
-    /// - Parameter code: With SQLite's extension, which tells a log's index that does not fit on the disk from one that
-    ///   cannot be written.
+    /// - Parameter code: The extended code of SQLite, which tells a log's index that does not fit on the disk from one
+    ///   that cannot be written.
     init(sqliteCode code: Int32, detail: String?) {
         let cause = SQLiteFailure(code: code)
         let detail = detail.map { " (\($0))" } ?? ""
@@ -69,9 +69,9 @@ private struct SQLiteFailure: Error {
 }
 
 extension KeychainError {
-    /// Whether SQLite said so.
+    /// Whether SQLite reported the error.
     var isOfDatabase: Bool { cause is SQLiteFailure }
 
-    /// Whether a file was found to be no database at all.
+    /// Whether the file is no database at all.
     var isNoDatabase: Bool { (cause as? SQLiteFailure).map { $0.code & 0xff == SQLITE_NOTADB } ?? false }
 }

@@ -8,13 +8,13 @@ package final class SQLiteConnection: @unchecked Sendable {  // its owner gives 
     let handle: OpaquePointer
     private var shouldTryAgain: ((Int) -> Bool)?
 
-    /// - Throws: `.notAvailable` also if something that is no regular file is in the place of one of the database's.
+    /// - Throws: `.notAvailable` also if one of the database's files is no regular file.
     convenience init(_ url: URL, mayWrite: Bool = false) throws(KeychainError) {
         try OwnFile.requireRegularDatabase(url)
         try self.init(url.path, mayWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY)
     }
 
-    /// An empty database of its own, which can be written.
+    /// A new, empty database that can be written.
     package static func inMemory() throws(KeychainError) -> SQLiteConnection {
         try SQLiteConnection(":memory:", SQLITE_OPEN_READWRITE)
     }
@@ -29,11 +29,11 @@ package final class SQLiteConnection: @unchecked Sendable {  // its owner gives 
         }
         handle = opened
         sqlite3_extended_result_codes(handle, 1)
-        // What an edited schema names is not run.
+        // SQLite must not run what an edited schema names.
         try check(ckeychain_sqlite_harden(handle))
     }
 
-    /// Every statement must be finalized before.
+    /// The owner has finalized every statement.
     deinit { sqlite3_close_v2(handle) }
 
     // MARK: Statements
@@ -71,12 +71,12 @@ package final class SQLiteConnection: @unchecked Sendable {  // its owner gives 
         try withLittleWork { () throws(KeychainError) in try run("SELECT 1 FROM sqlite_master WHERE 0") }
     }
 
-    /// Runs what a store of ours answers at once. An edited one can lead SQLite through the same pages without end, or have it
-    /// compute the columns of its own tables: here both end soon.
+    /// Runs statements that a store of ours answers at once. An edited store can lead SQLite through the same pages
+    /// without end, or have it compute columns of its own tables: here both end soon.
     ///
-    /// - Throws: `.notAvailable`, as damage, if that is too much; what `body` throws.
+    /// - Throws: `.notAvailable`, as damage, if the work is too much; what `body` throws.
     func withLittleWork<R>(_ body: () throws(KeychainError) -> R) throws(KeychainError) -> R {
-        // Our schema takes hundreds of steps, and its longest text has not a thousand bytes.
+        // Our schema takes hundreds of steps, and its longest text has less than a thousand bytes.
         sqlite3_progress_handler(handle, 20_000, { _ in 1 }, nil)
         let former = [(SQLITE_LIMIT_LENGTH, 4_096), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 4)].map { limit, value in
             (limit, sqlite3_limit(handle, limit, Int32(value)))
@@ -95,11 +95,11 @@ package final class SQLiteConnection: @unchecked Sendable {  // its owner gives 
 
     // MARK: Waiting
 
-    /// How long a lock of another connection is waited for.
+    /// Sets how long a statement waits for a lock of another connection.
     func setBusyTimeout(_ seconds: TimeInterval) { sqlite3_busy_timeout(handle, Int32(seconds * 1000)) }
 
-    /// - Parameter shouldTryAgain: Asked while another connection has a lock, with the number of times that it was asked
-    ///   before.
+    /// - Parameter shouldTryAgain: Asked while another connection has a lock, with the number of times that it was
+    ///   asked before.
     func setBusyHandler(_ shouldTryAgain: @escaping (Int) -> Bool) {
         self.shouldTryAgain = shouldTryAgain
         sqlite3_busy_handler(
@@ -119,7 +119,8 @@ package final class SQLiteConnection: @unchecked Sendable {  // its owner gives 
 
     /// Moves the log into the database.
     ///
-    /// - Parameter isWhole: Whether all of it is moved, and it is cut to nothing; if not, what others leave alone.
+    /// - Parameter isWhole: Whether all of the log is moved and the log is cut to nothing; otherwise pages that other
+    ///   connections use stay.
     func checkpoint(isWhole: Bool = true) throws(KeychainError) {
         let mode = isWhole ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
         try check(sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil))
@@ -135,7 +136,7 @@ package final class SQLiteConnection: @unchecked Sendable {  // its owner gives 
 
     var isReadOnly: Bool { sqlite3_db_readonly(handle, nil) == 1 }
 
-    /// Gives back the memory of pages that are kept for later.
+    /// Frees the memory of cached pages.
     func releaseMemory() { sqlite3_db_release_memory(handle) }
 
     // MARK: Failures

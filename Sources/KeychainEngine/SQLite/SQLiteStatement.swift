@@ -15,7 +15,7 @@ package struct SQLiteStatement {
         connection = sqlite3_db_handle(pointer)
     }
 
-    /// Copies the bytes, so they need not outlive the call.
+    /// SQLite copies the bytes, so they need not outlive the call.
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
     package func bind(_ value: Int64, at index: Int32) throws(KeychainError) {
@@ -55,7 +55,7 @@ package struct SQLiteStatement {
 
     package func reset() { sqlite3_reset(pointer) }
 
-    /// Whether it was stepped, and is neither done nor reset: bytes of its row may be in use.
+    /// Whether the statement stands at a row, so that bytes of the row may be in use.
     var isAtRow: Bool { sqlite3_stmt_busy(pointer) != 0 }
 
     /// Calls `body` with the statement at each of its rows.
@@ -64,7 +64,7 @@ package struct SQLiteStatement {
         while try step() { body() }
     }
 
-    /// The statement must not be used again.
+    /// Ends the statement, which must not be used again.
     package func finalize() { sqlite3_finalize(pointer) }
 
     /// Executes a statement that gives no rows.
@@ -87,11 +87,11 @@ package struct SQLiteStatement {
         return try step() ? integer(0) : nil
     }
 
-    /// The same, of a statement that asks for the first number from `least` on. nil also for what is no number: only an
-    /// edited or damaged index leads there, and it sorts after all numbers.
+    /// The number of a statement that asks for the first number from `least` on; nil also if the value is no number:
+    /// only an edited or damaged index leads to such a value, which sorts after all numbers.
     ///
-    /// - Throws: `.notAvailable` for a smaller one: SQLite does not see that an index is out of order, and a search that goes
-    ///   on from there would go round for ever.
+    /// - Throws: `.notAvailable` for a smaller number: SQLite does not see that an index is out of order, and a search
+    ///   that goes on from there would go round for ever.
     func number(atLeast least: Int64) throws(KeychainError) -> Int64? {
         defer { reset() }
         guard try step(), isNumber(0) else { return nil }
@@ -112,7 +112,7 @@ package struct SQLiteStatement {
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
 
-    /// nil for anything else than bytes, texts among them.
+    /// nil if the value is no blob, as a text is none.
     func blob(_ column: Int32) -> UnsafeRawBufferPointer? {
         sqlite3_column_type(pointer, column) == SQLITE_BLOB ? bytes(column) : nil
     }
@@ -136,7 +136,7 @@ package struct SQLiteStatement {
 extension UUID {
     var bytes: Data { withUnsafeBytes(of: uuid) { Data($0) } }
 
-    /// nil unless there are sixteen bytes.
+    /// nil unless the bytes are sixteen.
     init?(bytes: UnsafeRawBufferPointer?) {
         guard let bytes, bytes.count == 16 else { return nil }
         self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
