@@ -2,8 +2,8 @@ internal import KeychainCrypto
 
 /// The rows that a search must look at, by index alone and in the order of their ids.
 ///
-/// Several attributes are joined by leaping: the search goes round their entries, each time to the first one
-/// at or after the highest id seen, until all agree. It costs no more steps than the rarest value has rows.
+/// A search for several attributes leaps: it goes round their entries, each time to the first one at or after the
+/// highest id seen, until all agree. It costs no more steps than the rarest value has rows.
 struct CandidateSearch {
     let connection: StoreConnection
     /// The homes in which a candidate may live; not empty.
@@ -13,13 +13,13 @@ struct CandidateSearch {
     /// Whether the rows' secrets are read from the disk.
     let wantsSecrets: Bool
 
-    /// Whether a row that was found by other means has the entries too.
+    /// Whether a row that was not found by the index has the entries too.
     func isListed(_ row: StoredRow) -> Bool {
         tokens.isEmpty || Set(tokens).isSubset(of: [IndexToken](joinedBytes: row.tokens))
     }
 
-    /// The first candidate at or after `id`. It may live in another home, since entries do not tell:
-    /// its row does, and ``next(inHomesFrom:)`` goes on from there.
+    /// The first candidate at or after `id`. It may live in another home, since an entry does not name the home: its
+    /// row does, and ``next(inHomesFrom:)`` goes on from there.
     func next(from id: Int64) throws -> Int64? {
         tokens.isEmpty ? try firstItemInHomes(from: id) : try firstItemWithAllTokens(from: id)
     }

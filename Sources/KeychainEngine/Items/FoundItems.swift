@@ -1,12 +1,12 @@
 internal import KeychainModel
 
-/// The items of an answer, up to what an answer may hold.
+/// The items of one answer, up to the size that an answer may have.
 struct FoundItems {
     private(set) var items: [Item] = []
     private var byteCount = 0
-    /// nil: no limit.
+    /// nil if there is no limit.
     private let most: Int?
-    /// How much memory there is; nil: enough.
+    /// The memory for the items; nil if there is enough.
     private let mostBytes: Int?
 
     init(most: Int?, mostBytes: Int? = nil) {
@@ -14,8 +14,8 @@ struct FoundItems {
         self.mostBytes = mostBytes
     }
 
-    /// - Throws: `.dataTooLarge` if it is one too many, and the signal `.needsMemory` if it is one too many for the memory
-    ///   there is. Nothing of what was found so far is answered then.
+    /// - Throws: `.dataTooLarge` if the answer is too large with this item, and the signal `.needsMemory` if the memory
+    ///   does not suffice. The items found so far are not answered then.
     mutating func append(_ item: Item) throws(KeychainError) {
         byteCount += item.byteCount
         if let mostBytes, byteCount > mostBytes, byteCount <= most ?? .max { throw .needsMemory(most ?? .max) }

@@ -2,10 +2,10 @@ internal import Foundation
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// Decides whether an opened item is one that a query means.
+/// Decides whether a query means an opened item.
 ///
-/// It looks at everything the query names, also what the index was already asked: whoever edits the store's
-/// tables can list an item anywhere, but not change what is sealed within.
+/// The matcher compares everything that the query names, even if the index was already asked: a person who edits the
+/// store's tables can list an item anywhere, but cannot change its sealed content.
 struct ItemMatcher {
     let query: ItemQuery
     let scope: GroupScope
@@ -22,7 +22,8 @@ struct ItemMatcher {
             && query.hostOrSubdomainOf.map { isServer(of: item, at: $0) } ?? true
     }
 
-    /// Whether the index alone tells if a row is meant: whatever else the query asks is sealed within the row.
+    /// Whether the index alone tells if the query means a row. Everything else that a query can ask is sealed within
+    /// the row.
     var isDecidedByIndex: Bool {
         query.created == nil && query.modified == nil && query.expires == nil && query.hostOrSubdomainOf == nil
             // An owner's search goes through the homes of every group, which say nothing of synchronizability.
@@ -32,7 +33,7 @@ struct ItemMatcher {
             }
     }
 
-    /// Whether a candidate may be meant, by what stands in clear: its protection.
+    /// Whether the query may mean a row, by the row's protection, which is not sealed.
     func mayMean(rowWith access: UnsafeRawBufferPointer) -> Bool {
         query.protection.map { $0.number == access.first } ?? true
     }

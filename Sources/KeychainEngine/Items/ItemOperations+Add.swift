@@ -6,7 +6,7 @@ internal import Logging
 extension ItemOperations {
     func add(_ request: AddRequest, from caller: Caller) throws -> Item {
         let item = try newItem(request, from: caller)
-        // Sealed before the lock is taken: what a large secret costs keeps no other writer waiting.
+        // The item is sealed before the lock is taken, so that a large secret keeps no other writer waiting.
         let sealed = try seal(item, version: 1)
         try write { try insert(item, sealed, on: $0) }
         return item
@@ -22,7 +22,7 @@ extension ItemOperations {
         return try anyNewItem(request, from: caller)
     }
 
-    /// The same, also for a key that the engine has made.
+    /// The new item of a request, which may also be a key that the engine has made.
     func anyNewItem(_ request: AddRequest, from caller: Caller) throws -> Item {
         let group = try AccessPolicy(caller: caller).groupForAdding(request.accessGroup)
         let now = configuration.clock.now
@@ -39,8 +39,8 @@ extension ItemOperations {
 // MARK: - Shared with updates
 
 extension ItemOperations {
-    /// - Throws: `.parameter` for attributes that exclude each other, `.dataTooLarge`, or `.interactionNotAllowed` if
-    ///   the keys that it takes are locked away.
+    /// - Throws: `.parameter` for attributes that exclude each other, `.dataTooLarge`, or `.interactionNotAllowed` if a
+    ///   key that sealing needs is locked away.
     func seal(_ item: Item, version: Int64) throws(KeychainError) -> (row: SealedRow, place: Placement) {
         try item.requireConsistent()
         let place = try Placement(item, keys: keys)
@@ -51,7 +51,7 @@ extension ItemOperations {
         SealedRow(item, at: place.home, place.indexer, version: version, try cipher.seal(item, version: version))
     }
 
-    /// - Throws: `.interactionNotAllowed` if items may be in the way that nobody can tell it from.
+    /// - Throws: `.interactionNotAllowed` if an item that cannot be read may have the same unique attributes.
     func requireCertainty(_ place: Placement, _ itemClass: ItemClass, on connection: StoreConnection) throws {
         if place.isUncertain, try connection.hasItems(of: itemClass, tier: place.home.tier.other, besides: isExpired) {
             throw keys.lockedError(.afterFirstUnlock)
@@ -60,8 +60,8 @@ extension ItemOperations {
 
     /// Makes sure that no other item has the same unique attributes.
     ///
-    /// - Throws: `.duplicateItem` if one has, `.interactionNotAllowed` if it is locked, or none can be told from it. A
-    ///   row in the way that does not open gives way, as in Apple's keychain.
+    /// - Throws: `.duplicateItem` if another item has them, `.interactionNotAllowed` if that item is locked, or an item
+    ///   that cannot be read may have them. A row in the way that does not open is deleted, as in Apple's keychain.
     func makeRoom(
         for item: Item, at place: Placement, replacing id: Int64?, on connection: StoreConnection
     ) throws {
@@ -72,7 +72,7 @@ extension ItemOperations {
                 try connection.giveUpName(other)
                 continue
             }
-            // The secret too: an item whose secret is lost must not stand in the way of its replacement.
+            // The secret is opened too: an item whose secret is lost must not stand in the way of its replacement.
             let rival = try openRival(other, on: connection) { rival throws(KeychainError) in
                 try hasUniqueness(token, rival)
             }
@@ -86,7 +86,7 @@ extension ItemOperations {
 }
 
 extension ItemOperations {
-    /// Whether the token is made of the item's unique attributes, under whatever keys.
+    /// Whether the token is made of the item's unique attributes, under any key.
     func hasUniqueness(_ token: IndexToken, _ item: Item) throws(KeychainError) -> Bool {
         for tier in IndexTier.allCases {
             for indexer in try keys.indexers(for: tier) ?? [] where indexer.indexer.uniquenessToken(of: item) == token {
@@ -119,11 +119,11 @@ extension Item {
 }
 
 extension AttributeSet {
-    /// The unique attributes that are absent get their defaults, and are returned with them, as in Apple's keychain.
+    /// Absent unique attributes get their defaults, which are returned too, as in Apple's keychain.
     func withUniquenessDefaults(of itemClass: ItemClass) -> AttributeSet {
         var attributes = self
         for rule in AttributeTable.table(for: itemClass).uniqueness where attributes[rule.attribute] == nil {
-            // These two have a default only in the comparison: Apple's keychain never returns them empty.
+            // The two attributes have a default only in the comparison: Apple's keychain never returns them empty.
             if rule.attribute == .viewHint || rule.attribute == .tokenID { continue }
             attributes.append(rule.attribute, rule.uniquenessDefault!)
         }
@@ -132,8 +132,8 @@ extension AttributeSet {
 }
 
 extension ItemClass {
-    /// Apple's defaults: certificates are always there, everything else while unlocked; the group of the push
-    /// service is always there too.
+    /// Apple's defaults: certificates are always accessible, everything else while the store is unlocked; the group of
+    /// the push service is always accessible too.
     fileprivate func defaultProtection(in group: String) -> Protection {
         if group == "com.apple.apsd" { return .alwaysThisDeviceOnly }
         return self == .certificate ? .always : .whenUnlocked
@@ -153,7 +153,7 @@ extension Indexer {
 }
 
 extension UUID {
-    /// Sixteen bytes of the source with the marks of a random UUID (RFC 9562, section 5.4).
+    /// Sixteen random bytes with the marks of a random UUID (RFC 9562, section 5.4).
     init(from randomness: any Randomness) throws(KeychainError) {
         var bytes = UUID().uuid
         var failure: KeychainError?
@@ -168,7 +168,8 @@ extension UUID {
 }
 
 extension KeychainError {
-    /// Names what makes an item of the class unique, since nothing tells callers more about a clash.
+    /// The message names the attributes that make an item of the class unique, since the status tells nothing about the
+    /// clash.
     fileprivate init(duplicateOf item: Item) {
         let unique = AttributeTable.table(for: item.itemClass).uniqueness.map(\.attribute).filter {
             item.attributes[$0] != nil

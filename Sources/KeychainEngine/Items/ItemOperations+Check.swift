@@ -3,7 +3,7 @@ internal import KeychainCrypto
 package import KeychainModel
 
 extension ItemOperations {
-    /// Looks at everything there is: the database's own structure, then every row, its entries and its place.
+    /// Checks the whole store: the database's own structure, then every row, its entries and its place.
     package func check() throws -> [StoreFinding] {
         var findings = try store.integrityProblems().map { problem in
             StoreFinding(
@@ -15,7 +15,7 @@ extension ItemOperations {
             try checkRows(&report)
             findings += try lostPair()
         } catch let error as KeychainError where error.signal != .staleKeys && error.signal != .lookAtReader {
-            // The rest is not known; what was found so far is.
+            // The remaining rows are not known; the findings so far are reported.
             findings.append(
                 StoreFinding(
                     .damage, "the items could not all be looked at: \(error.message)",
@@ -68,7 +68,7 @@ extension ItemOperations {
     }
 
     private func checkRows(_ report: inout RowReport) throws {
-        // Not as a search does, which would refuse a keybag that is older than some rows: that is to be found out here.
+        // A search would refuse a keybag that is older than some rows, and the check has to report that.
         try store.read { connection in
             var next = try connection.nextItem(from: 1)
             while let id = next {
@@ -100,7 +100,7 @@ extension ItemOperations {
             }
             let due = indexer.tokens(of: item.itemClass, attributes: item.attributes)
             let hasEntries = try due.allSatisfy { try connection.firstItem(with: $0, from: id) == id }
-            // A row that was hidden may have given its name up (``ItemOperations/giveUpName(_:)``).
+            // A hidden row may have given up its name (``ItemOperations/giveUpName(_:)``).
             let holder = try connection.item(withUniqueness: indexer.uniquenessToken(of: item))
             let isHome = try connection.findHome(item.home(generation: opened.generation), indexer) == home
             if Set(due) != Set(listed) || !hasEntries || !isHome || (holder != id && item.expires == nil) {
@@ -123,7 +123,8 @@ extension ItemOperations {
 }
 
 extension ItemOperations {
-    /// Whether a row may be one that a removal of the passcode did not come to delete, after it had destroyed its key.
+    /// Whether a row may be left over from a removal of the passcode that destroyed its key and did not come to delete
+    /// it.
     private func isOfRemovedPasscode(_ id: Int64, on connection: StoreConnection) throws -> Bool {
         guard keys.snapshot.bag.passcode == nil else { return false }
         return try connection.withRow(id) { row in
@@ -132,20 +133,20 @@ extension ItemOperations {
     }
 }
 
-/// What a check of every row found.
+/// The result of a check of every row.
 private struct RowReport {
     var unreadable: [Int64] = []
     var misplaced: [Int64] = []
-    /// Rows that gave their names up while they were hidden, and the rows that have these now.
+    /// Rows that gave up their names while they were hidden, and the rows that have these names now.
     var namesakes: [(row: Int64, holder: Int64)] = []
-    /// The same, of names that nobody has.
+    /// Rows that gave up their names, which no row has now.
     var nameless: [Int64] = []
     var strayEntries = 0
-    /// Not looked at, for want of their key.
+    /// Rows that were not examined for want of their key.
     var locked = 0
-    /// Stored for another set of fingers or faces than is enrolled now.
+    /// Rows that were stored for another set of fingers or faces than is enrolled now.
     var invalidated = 0
-    /// Perhaps left by a removal of the passcode that was cut short.
+    /// Rows that a removal of the passcode may have left because it was cut short.
     var orphaned: [Int64] = []
 
     var findings: [StoreFinding] {

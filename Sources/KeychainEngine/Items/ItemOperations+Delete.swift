@@ -3,10 +3,10 @@ internal import KeychainCrypto
 internal import KeychainModel
 
 extension ItemOperations {
-    /// Deletes every item that the query means. A constrained item needs no consent for that, unless its access control
-    /// says so, and a locked one no unlocking, as on Apple's systems.
+    /// Deletes every item that the query means. As on Apple's systems, a constrained item needs no consent for that,
+    /// unless its access control says so, and a locked item needs no unlocking.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of deleted items.
     func delete(_ query: ItemQuery, from caller: Caller) throws -> Int {
         if query.itemClass == .identity { return try deleteIdentities(query, from: caller) }
         let scope = try AccessPolicy(caller: caller).scopeForWriting(query.accessGroup)
@@ -17,16 +17,16 @@ extension ItemOperations {
         }
     }
 
-    /// - Returns: how many there were.
+    /// - Returns: the number of deleted items.
     func delete(_ query: ItemQuery, in scope: GroupScope, on connection: StoreConnection) throws -> Int {
         let ids = try rowsToDelete(query, in: scope, on: connection)
         for id in ids { try connection.delete(id) }
         return ids.count
     }
 
-    /// The rows that a query means, the locked ones among them by what the index says.
+    /// The rows that a query means. The index decides about locked rows.
     ///
-    /// - Throws: `.interactionNotAllowed` if the query asks about a locked row what only the row itself tells.
+    /// - Throws: `.interactionNotAllowed` if the query asks about a locked row and only the sealed row has the answer.
     private func rowsToDelete(
         _ query: ItemQuery, in scope: GroupScope, on connection: StoreConnection
     ) throws -> [Int64] {
@@ -37,8 +37,7 @@ extension ItemOperations {
             do throws(KeychainError) {
                 opened = try open(row, as: query.itemClass, matching: matcher, wantsSecret: false)
             } catch  where error.code == .interactionNotAllowed && matcher.isDecidedByIndex {
-                // Its group and attributes are what the index says they are. Who would have to be asked is not asked
-                // while it is locked.
+                // The index tells the row's group and attributes. Consent cannot be asked for while the row is locked.
                 guard try !AccessControl(canonicalBytes: row.access).constrainsDeletion else { throw error }
                 return row.id
             }
@@ -51,7 +50,7 @@ extension ItemOperations {
         return ids
     }
 
-    /// - Returns: false if the query leaves out what asks for authentication, and deleting the row does.
+    /// - Returns: false if deleting the row needs authentication and the query leaves out such rows.
     /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``.
     func mayDelete(_ item: Item, _ ui: ItemQuery.AuthenticationUI) throws(KeychainError) -> Bool {
         let verdict = try authentication.judge(item.accessControl, .delete, ui, hasPasscode: hasPasscode)
@@ -59,8 +58,8 @@ extension ItemOperations {
         return false
     }
 
-    /// Writes down the items that nothing opens once the passcode is removed. They are opened for that: what a row says of
-    /// itself may be damaged.
+    /// Records the items that nothing opens once the passcode is removed. Each item is opened for that, since the row's
+    /// own statements may be damaged.
     func noteRemoval() throws {
         try write { connection in
             let going = try connection.items { $0.protection == .whenPasscodeSetThisDeviceOnly }.compactMap { id in
@@ -75,12 +74,12 @@ extension ItemOperations {
         }
     }
 
-    /// Whether there are items that may be such.
+    /// Whether the store may have items that need the passcode.
     func hasItemsOfPasscode() throws -> Bool {
         try read { try !$0.items { $0.protection == .whenPasscodeSetThisDeviceOnly }.isEmpty }
     }
 
-    /// Deletes what is of no use without the passcode, which is not set any more.
+    /// Deletes the items that cannot be opened any more because the passcode was removed.
     func deleteUnreachable() throws {
         try write { connection in
             let removal = try connection.removal()
@@ -91,14 +90,14 @@ extension ItemOperations {
         }
     }
 
-    /// Whether a row can be of no use to anybody any more: it needs the passcode, which was removed, or its key was
-    /// destroyed by that or by an erasure.
+    /// Whether a row can never be opened again: it needs the passcode, which was removed, or its key was destroyed by
+    /// that or by an erasure.
     ///
-    /// The row's access control is not taken at its word. Where there is a key for it, the row has to open under it. Where
-    /// there is none, it was opened before the removal, or all keys behind the passcode were erased; and it must not open
-    /// under a key that there is, with one byte of its access control changed.
+    /// The row's access control is not believed. If the access control's key exists, the row has to open under it. If
+    /// the key does not exist, the row was opened before the removal, or all keys behind the passcode were erased; and
+    /// the row must not open under an existing key with one byte of its access control changed.
     ///
-    /// - Parameter removal: What was opened before the passcode was removed.
+    /// - Parameter removal: The items that were opened before the passcode was removed.
     func isDestroyed(_ row: StoredRow, _ removal: Set<UUID> = []) throws(KeychainError) -> Bool {
         guard let control = row.accessControl, keys.snapshot.generations.contains(row.generation) else { return false }
         if keys.exists(control.protection, generation: row.generation) {

@@ -4,28 +4,27 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
 
-// An item that has expired is hidden: no search meets it, and nothing is refused because of it. Its row goes only when the
-// store's sightings of the clock say that the date has passed for good.
+// An item that has expired is hidden: no search meets it, and no request is refused because of it. Its row is deleted
+// only when the store's sightings of the clock say that the date has passed for good.
 
 extension ItemOperations {
-    /// As many go in one transaction at most, so that the write at hand does not wait long for them. It looks at no more
-    /// rows than that, either.
+    /// The most rows that one transaction removes or looks at, so that the write at hand does not wait long.
     static let mostRemovedAtOnce = 1_000
-    /// By how many seconds the file system's clock and the kernel's may differ.
+    /// The most seconds by which the file system's clock and the kernel's may differ.
     private static let mostDisagreement = 300.0
 
-    /// Whether a row is hidden. One with a damaged date is left to its opening, which fails.
+    /// Whether a row is hidden. A row with a damaged date is not: opening it fails.
     ///
-    /// The date is that of the row itself, which a locked one tells too.
+    /// The date stands in the row itself, so a locked row has it too.
     package func isExpired(_ row: StoredRow) -> Bool {
         guard let date = row.expires, date <= now else { return false }
         keys.noteExpired(date)
         return true
     }
 
-    /// Removes rows whose date has passed for good, and notes what the clock says of others.
+    /// Removes rows whose date has passed for good, and notes the clock's reading for others.
     ///
-    /// - Returns: nil if there was nothing to do; how many were removed.
+    /// - Returns: the number of removed rows; nil if there was nothing to do.
     @discardableResult
     func removeExpired(lookingAt most: Int = mostRemovedAtOnce, on connection: StoreConnection) throws -> Int? {
         guard let work = try expiryWork(lookingAt: most, on: connection) else { return nil }
@@ -37,7 +36,8 @@ extension ItemOperations {
         return work.items.count
     }
 
-    /// Removes all, in as many transactions as that takes. Where nothing is to be removed or noted, nothing is written.
+    /// Removes all such rows, in as many transactions as that takes. Nothing is written if nothing is to be removed or
+    /// noted.
     ///
     /// - Parameter tell: Called if items have expired since the last look, or were removed.
     func removeAllExpired(_ tell: () -> Void) throws -> ExpirySweep {
@@ -51,7 +51,7 @@ extension ItemOperations {
         return ExpirySweep(removedCount: removed, next: try store.read(nextLook))
     }
 
-    /// When a sweep has something to do again: an item expires, or what has expired may be removed.
+    /// The time of the next sweep with work: an item expires, or an expired row may be removed.
     private func nextLook(on connection: StoreConnection) throws -> ExpiryDate? {
         let next = try connection.nextExpiry(after: now)
         guard try connection.latestExpiry(by: clockDate) != nil else { return next }
@@ -64,19 +64,19 @@ extension ItemOperations {
 // MARK: - By the word of a person
 
 extension ItemOperations {
-    /// Those that have expired by the clock and open, without their secrets. The latest date that was seen is nobody's
-    /// word: what is hidden by that alone is left.
+    /// The items that have expired by the clock and open, without their secrets. An item that only the latest date seen
+    /// hides is left out, since no key vouches for that date.
     func expiredItems() throws -> [Item] {
         var found = FoundItems(most: configuration.mostBytesInAnswer, mostBytes: mostBytes)
         try read { connection in try forEachExpired(on: connection) { try found.append($0.item) } }
         return found.items
     }
 
-    /// Deletes these of them.
+    /// Deletes the expired items with these identifiers.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of deleted items.
     func deleteExpired(_ identifiers: Set<UUID>) throws -> Int {
-        // What goes by itself would not be among those that are counted.
+        // Items that the sweep removes would be missing from the count.
         try write(onlyRemoves: true, removesExpired: false) { connection in
             var rows: [Int64] = []
             try forEachExpired(on: connection) { if identifiers.contains($0.item.identifier) { rows.append($0.id) } }
@@ -97,7 +97,7 @@ extension ItemOperations {
 }
 
 extension Engine {
-    /// - Parameter mostBytes: How much memory there is; nil: enough.
+    /// - Parameter mostBytes: The memory for the items; nil if there is enough.
     /// - Throws: `.missingEntitlement` for callers other than the store's owner.
     func expiredItems(deleting items: [UUID], for caller: Caller, within mostBytes: Int?) throws -> Reply {
         try AccessPolicy(caller: caller).requireOwner("says which items that have expired are deleted")
@@ -114,16 +114,16 @@ extension Engine {
 
 // MARK: - What is to be done
 
-/// What a write has to do about items that have expired.
+/// The work of a write on expired items.
 private struct ExpiryWork {
     var items: [Int64] = []
-    /// nil: they stay as they are.
+    /// nil if they stay as they are.
     var sightings: Sightings?
-    /// Where the next write goes on looking; nil: that stays as it is.
+    /// The place where the next write goes on looking; nil if it stays as it is.
     var resume: ExpiryPosition?
 }
 
-/// A place among the rows that have a date, in the order of their dates.
+/// A place among the rows with a date, in the order of their dates.
 struct ExpiryPosition: Equatable {
     static let start = ExpiryPosition(date: .earliest, id: .min)
 
@@ -132,8 +132,8 @@ struct ExpiryPosition: Equatable {
 
     init(date: ExpiryDate, id: Int64) { (self.date, self.id) = (date, id) }
 
-    /// nil for bytes that are none: the date as in a row, and the number of the row. Nobody vouches for them: a position only
-    /// says which rows are looked at first.
+    /// nil unless the bytes are a date, as in a row, and the number of the row. No key vouches for them: a position
+    /// only says which rows are looked at first.
     init?(storedBytes bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 24, let date = ExpiryDate(storedBytes: UnsafeRawBufferPointer(rebasing: bytes.prefix(16)))
         else { return nil }
@@ -144,7 +144,7 @@ struct ExpiryPosition: Equatable {
 }
 
 extension ItemOperations {
-    /// nil: nothing.
+    /// nil if there is nothing to do.
     private func expiryWork(lookingAt most: Int, on connection: StoreConnection) throws -> ExpiryWork? {
         let known = try connection.sightings(try sightingIndexers())
         // Nearly every write ends here.
@@ -155,7 +155,7 @@ extension ItemOperations {
         sightings.forget(contradictedBy: reading)
         if let latest = try connection.latestExpiry(by: now) {
             let confirmed = sightings.confirmed(by: reading)
-            // One of an earlier start may never count: not every system has its clock synchronised.
+            // A sighting of an earlier start may never count: not every system has its clock synchronised.
             let isNew = !sightings.all.contains { $0.boot == reading.bootID && $0.date >= latest }
             if confirmed != nil || isNew, fileSystemAgrees(with: reading) {
                 if let confirmed { work = try removal(by: confirmed, lookingAt: most, on: connection) }
@@ -168,8 +168,9 @@ extension ItemOperations {
         return work.items.isEmpty && work.sightings == nil && work.resume == nil ? nil : work
     }
 
-    /// Those that open, which shows that their date is theirs, the first to expire first. A locked one waits for its key, and
-    /// keeps no other one waiting: a write that does not come to the end leaves the rest to the next.
+    /// Removes the rows that open, which proves that their dates are authentic, the first to expire first. A locked row
+    /// waits for its key, and keeps no other row waiting: a write that does not come to the end leaves the rest to the
+    /// next.
     private func removal(
         by date: ExpiryDate, lookingAt most: Int, on connection: StoreConnection
     ) throws -> ExpiryWork {
@@ -192,8 +193,8 @@ extension ItemOperations {
         return work
     }
 
-    /// nil for a row that does not open, or that has not expired by then. The index that leads to a row is not believed: its
-    /// entries may be damaged, and lead to another row, or to none.
+    /// nil for a row that does not open, or has not expired by that date. The index is not believed: a damaged entry
+    /// may lead to another row, or to none.
     private func openExpired(
         _ id: Int64, by date: ExpiryDate, _ cipher: RowCipher, on connection: StoreConnection
     ) throws -> OpenedRow? {
@@ -214,9 +215,9 @@ extension ItemOperations {
         try keys.indexers(for: .always)?.map(\.indexer) ?? []
     }
 
-    /// Whether the time of day is also that of the file system, by a write of the store's own.
+    /// Whether the file system's clock agrees with the reading, by a write to a file of the store.
     private func fileSystemAgrees(with reading: ClockReading) -> Bool {
-        // A store that was copied or repaired may come without it.
+        // A copied or repaired store may lack the file.
         let url = configuration.storeDirectory.appendingPathComponent("store.lock")
         guard let file = try? OwnFile.make(url, through: configuration.files) else { return false }
         defer { close(file) }
@@ -232,14 +233,14 @@ extension ItemOperations {
 extension Engine {
     func removeExpired() throws -> ExpirySweep {
         let sweep = try items().removeAllExpired { changes.note(ItemClass.stored, in: nil) }
-        // The former ciphertext is in the log, too.
+        // The log has the removed ciphertext, too.
         if sweep.removedCount > 0 { emptyLog() }
         return sweep
     }
 }
 
 extension StoreConnection {
-    /// Those whose date is one, and has passed, the first to expire first.
+    /// The rows with a valid date that has passed, the first to expire first.
     func expiredItems(
         by now: ExpiryDate, after last: ExpiryPosition, most: Int
     ) throws -> [ExpiryPosition] {
@@ -256,7 +257,7 @@ extension StoreConnection {
         return items
     }
 
-    /// Where the last write ended that did not look at all of them.
+    /// The place where the last write ended that did not look at all expired rows.
     func expiryPosition() throws -> ExpiryPosition {
         let statement = try statement(.expiryPosition)
         defer { statement.reset() }
@@ -290,7 +291,7 @@ extension StoreConnection {
 // MARK: - Names
 
 extension StoreConnection {
-    /// Whatever takes the name of a hidden row finds it free. Without a name the row stays until it is removed, or until the
+    /// Frees the name of a hidden row for another row. Without a name the row stays until it is removed, or until the
     /// clock brings it back.
     package func giveUpName(_ id: Int64) throws {
         let statement = try statement(.giveUpName)

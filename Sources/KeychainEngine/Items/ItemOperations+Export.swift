@@ -4,14 +4,14 @@ internal import KeychainModel
 internal import Logging
 
 extension ItemOperations {
-    /// A part of an export ends when it has so many rows, or so many bytes.
+    /// A part of an export ends at so many rows, or so many bytes.
     private static let rowsPerPart = 2_000
     private static let bytesPerPart = 4 << 20
 
-    /// Opens the next rows for good. Rows are met in the order of their ids, which an item keeps for its whole life:
-    /// one that is there all the time is met once, also while others are changed or keys are renewed.
+    /// Opens the next rows for good. Rows are met in the order of their ids, which an item keeps for its whole life: an
+    /// item that is there all the time is met once, even if other items are changed or keys are renewed.
     ///
-    /// - Throws: `.interactionNotAllowed` if one that is to be exported is locked: nothing is left out for that.
+    /// - Throws: `.interactionNotAllowed` if an item that is to be exported is locked, since an export is complete.
     func export(_ request: ExportRequest, from caller: Caller) throws -> ExportedPart {
         try AccessPolicy(caller: caller).requireOwner("exports all items")
         return try read { connection in
@@ -30,7 +30,7 @@ extension ItemOperations {
         }
     }
 
-    /// - Returns: how large the item is.
+    /// - Returns: the size of the item.
     private func export(
         _ id: Int64, in group: String?, on connection: StoreConnection, _ homes: inout [Int64: HomeKind],
         to part: inout ExportedPart
@@ -59,8 +59,8 @@ extension ItemOperations {
         }
     }
 
-    /// Where a row lives; nil, and counted, if what stands in clear says that it is left out: such a row need not be
-    /// within reach.
+    /// The home of a row; nil if the row's unsealed part says that it is left out, which is counted. Such a row may be
+    /// locked.
     private func homeOfExportable(
         _ id: Int64, on connection: StoreConnection, _ leftOut: inout LeftOut
     ) throws -> Int64? {
@@ -85,14 +85,14 @@ extension ItemOperations {
     }
 }
 
-/// The rows that an export is about: all, or those that live in the homes of one group.
+/// The rows of an export: all, or those in the homes of one group.
 private struct ExportedRows {
     private let connection: StoreConnection
     /// nil: all rows.
     private let homes: [Int64]?
 
-    /// - Throws: `.interactionNotAllowed` if nobody can tell which rows are in the group, because the store was not
-    ///   unlocked since the system started.
+    /// - Throws: `.interactionNotAllowed` if the store was not unlocked since the system started, since the rows of the
+    ///   group cannot be told then.
     init(_ request: ExportRequest, operations: ItemOperations, _ connection: StoreConnection) throws {
         self.connection = connection
         guard let group = request.accessGroup else {

@@ -32,21 +32,22 @@ extension ItemOperations {
         return found.items
     }
 
-    /// A row as part of an answer: of a constrained one with its secret, which a search leaves closed. nil: it is no
-    /// part of it.
+    /// A row as part of an answer, nil if it is left out. A search does not open the secret of a constrained row; this
+    /// call does.
     ///
     /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``, or `.authenticationFailed` for a wrong application
     ///   password.
     func readable(
         _ row: OpenedRow, _ ui: ItemQuery.AuthenticationUI, wantsSecret: Bool, on connection: StoreConnection
     ) throws -> OpenedRow? {
-        // Its constraints are for its use (ItemOperations+Keys.swift).
+        // The constraints of such a key hold for its use (ItemOperations+Keys.swift).
         if row.item.isKeptInEngine { return row }
         let control = row.item.accessControl
         guard control.isConstrained else { return row }
         let verdict = try authentication.judge(control, .read, ui, hasPasscode: hasPasscode)
         guard case .granted = verdict else { return nil }
-        // Also if only attributes are wanted: whether an application password is the right one shows here alone.
+        // The row is opened even if only attributes are wanted: only opening shows whether an application password is
+        // right.
         guard wantsSecret || control.isSealedWithApplicationPassword else { return row }
         guard var whole = try openWhole(row.id, as: row.item.itemClass, on: connection) else { return nil }
         if !wantsSecret { whole.item.secret = nil }
@@ -55,7 +56,7 @@ extension ItemOperations {
 }
 
 extension KeychainError {
-    /// Names what was asked by attribute, never by value.
+    /// The message names the attributes that the query asked for, never their values.
     init(notFound query: ItemQuery) {
         var asked = query.attributes.entries.map(\.attribute.name)
         if query.persistentReference != nil { asked.append("a persistent reference") }

@@ -14,7 +14,7 @@ extension ItemOperations {
         let query = request.query
         let policy = AccessPolicy(caller: caller)
         let maximum = query.limit.maximum
-        // How many pairs there are shows as they are found.
+        // The number of pairs is not known before they are found.
         var found = FoundItems(most: configuration.mostBytesInAnswer, mostBytes: mostBytes)
         try read { connection in
             let search = try IdentitySearch(query, scope: policy.scopeForReading, wantsSecrets: request.wantsSecrets)
@@ -63,7 +63,7 @@ extension ItemOperations {
                 Set(present.map(\.certificate.id)).map { ($0, ItemClass.certificate) }
                 + Set(present.map(\.key.id)).map { ($0, ItemClass.key) }
             for (id, itemClass) in halves {
-                // One half whose secret is damaged must not be left behind by the other.
+                // A half whose secret is damaged must not be left behind by the other half.
                 guard try update(id, as: itemClass, changes, on: connection) else {
                     throw KeychainError(notFound: request.query)
                 }
@@ -71,10 +71,10 @@ extension ItemOperations {
         }
     }
 
-    /// Deletes the certificates of the identities found, and those of their keys that no other certificate needs. A half
-    /// that the query would not mean by itself stays.
+    /// Deletes the certificates of the identities found, and those of their keys that no other certificate needs. A
+    /// half that the query would not mean by itself stays.
     ///
-    /// - Returns: how many identities there were.
+    /// - Returns: the number of identities.
     func deleteIdentities(_ query: ItemQuery, from caller: Caller) throws -> Int {
         let policy = AccessPolicy(caller: caller)
         let search = try IdentitySearch(query, scope: policy.scopeForWriting, wantsSecrets: false)
@@ -104,7 +104,8 @@ extension ItemOperations {
         }
     }
 
-    /// - Throws: `.parameter` if another identity has a half of one of these. Its halves would not belong together any more.
+    /// - Throws: `.parameter` if another identity shares a half with one of these, since its halves would not belong
+    ///   together any more.
     private func requireNoOther(
         than identities: [Identity], _ everything: IdentitySearch, on connection: StoreConnection
     ) throws {
@@ -150,7 +151,7 @@ private struct IdentitySearch {
     var keyScope: GroupScope
     var wantsSecrets: Bool
 
-    /// The attributes that describe the certificate when an identity is asked for; every other one is the key's.
+    /// The attributes of an identity that describe the certificate; every other attribute describes the key.
     private static let certificateAttributes: Set<Attribute> = [
         .label, .issuer, .serialNumber, .subjectKeyID, .tokenID, .subject, .publicKeyHash, .certificateType,
         .certificateEncoding,
@@ -177,7 +178,7 @@ private struct IdentitySearch {
         self.wantsSecrets = wantsSecrets
     }
 
-    /// Whether fewer rows are looked at by starting with the key.
+    /// Whether a search that starts with the key looks at fewer rows.
     var startsWithKey: Bool {
         certificate.attributes.isEmpty && certificate.persistentReference == nil && !key.attributes.isEmpty
     }
@@ -231,7 +232,7 @@ extension ItemOperations {
         }
     }
 
-    /// - Returns: false if `body` wants no more.
+    /// - Returns: false if `body` ended the search.
     @discardableResult
     private func forEachPrivateKey(
         of query: ItemQuery, _ search: IdentitySearch, on connection: StoreConnection,
@@ -246,7 +247,7 @@ extension ItemOperations {
         return goesOn
     }
 
-    /// - Returns: false if `body` wants no more.
+    /// - Returns: false if `body` ended the search.
     @discardableResult
     private func forEachCertificate(
         of key: OpenedRow, _ search: IdentitySearch, on connection: StoreConnection,
@@ -265,13 +266,14 @@ extension ItemOperations {
 }
 
 extension Item {
-    /// The key's attributes overlaid with the certificate's; the reference is the certificate's, with a class of its own.
+    /// Has the key's attributes overlaid with the certificate's. The reference is the certificate's, with a class of
+    /// its own.
     fileprivate init(_ identity: Identity) {
         self = identity.certificate.item
         itemClass = .identity
         certificate = identity.certificate.item.secret
         secret = identity.key.item.secret
-        // It is gone as soon as one of the two is.
+        // The identity ends as soon as one half does.
         expires = [expires, identity.key.item.expires].compactMap(\.self).min()
         attributes = identity.key.item.attributes
         for (attribute, value) in identity.certificate.item.attributes.entries { attributes[attribute] = value }
@@ -284,7 +286,8 @@ extension ItemQuery {
         self.synchronizable = synchronizable
     }
 
-    /// What a query for identities asks of one half by itself: an attribute that the half's class lacks asks nothing of it.
+    /// The part of a query for identities that one half can answer: an attribute that the half's class lacks is left
+    /// out.
     fileprivate func half(_ itemClass: ItemClass) -> ItemQuery {
         var half = self
         half.itemClass = itemClass

@@ -7,11 +7,11 @@ internal import Logging
 extension ItemOperations {
     /// Merges items, in their order, in one transaction.
     ///
-    /// - Returns: what became of each, or, if it is a dry run, what would.
+    /// - Returns: the outcome for each item. A dry run returns the outcomes that an import would have.
     func merge(_ request: ImportRequest, from caller: Caller) throws -> [ImportOutcome] {
         try AccessPolicy(caller: caller).requireOwner("imports items")
         do {
-            // One batch has little to do with the next, and all of them together with the whole index.
+            // Batches share few pages of the index with each other, and all of them together touch the whole index.
             return try write(isLarge: true, forgetsPages: true) { connection in
                 let outcomes = try request.items.map { try merge($0, isDryRun: request.isDryRun, on: connection) }
                 if request.isDryRun { throw DryRun(outcomes: outcomes) }
@@ -22,7 +22,7 @@ extension ItemOperations {
         }
     }
 
-    /// Ends the transaction of a dry run, which takes everything back.
+    /// Ends the transaction of a dry run, which is rolled back.
     private struct DryRun: Error { let outcomes: [ImportOutcome] }
 
     private func merge(
@@ -48,7 +48,7 @@ extension ItemOperations {
             if rival.uuid == new.identifier { former = rival } else { try connection.delete(rival.id) }
         }
         if let former {
-            // Halves of the row as it was must not go with this version's.
+            // Halves of the old row must not fit those of the new version.
             let version = former.version < .max ? former.version + 1 : .max
             try connection.replace(former.id, with: try seal(new, version: version, at: place))
         } else {
@@ -57,20 +57,20 @@ extension ItemOperations {
         return rivals.isEmpty ? .added : .replaced
     }
 
-    // MARK: What is in the way
+    // MARK: Rivals
 
-    /// A row that cannot be there beside the imported item.
+    /// A row that cannot stay beside the imported item.
     private struct Rival {
         var id: Int64
         var uuid: UUID?
         var version: Int64
-        /// nil: it does not open.
+        /// nil if the row does not open.
         var item: Item?
     }
 
-    /// The rows with the same unique attributes, under whatever keys, or the same persistent reference.
+    /// The rows with the same unique attributes, under any key, or the same persistent reference.
     ///
-    /// - Throws: `.interactionNotAllowed` if one is locked, or nobody can tell whether there is one.
+    /// - Throws: `.interactionNotAllowed` if such a row is locked, or an item that cannot be read may be one.
     private func rivals(
         of new: Item, _ place: Placement, on connection: StoreConnection
     ) throws -> [Rival] {
@@ -106,7 +106,7 @@ extension ItemOperations {
 
     private enum Winner { case incoming, present, both }
 
-    /// The newer one stays; of two from the same moment, the one with the smaller digest, on whichever side it is.
+    /// The newer item wins; of two from the same moment, the one with the smaller digest, on whichever side it is.
     private func winner(_ new: Item, _ rivals: [Rival]) throws(KeychainError) -> Winner {
         for rival in rivals.compactMap(\.item) {
             if new.modified > rival.modified { continue }

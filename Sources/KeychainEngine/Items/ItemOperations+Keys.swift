@@ -3,19 +3,20 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import Logging
 
-/// Keys that are made here, used here and never leave (``Item/isKeptInEngine``). They are on P-256, as a Secure Enclave's are.
+/// Keys that are made and used in the engine and never leave it (``Item/isKeptInEngine``). They are on P-256, as a
+/// Secure Enclave's are.
 ///
-/// The private number lies in the row's sealed secret, under its protection class. It is in memory while it is used,
-/// in a row that is erased and in the cipher library, which erases its own. An access control with `privateKeyUsage` is
+/// The private number lies in the row's sealed secret, under its protection class. During its use it is in memory, in a
+/// row that is erased and in the cipher library, which erases its own copy. An access control with `privateKeyUsage` is
 /// judged at each use.
 extension ItemOperations {
-    /// What only the engine says about its keys.
+    /// The attributes of its keys that only the engine sets.
     private static let ownAttributes: Set<Attribute> = [
         .tokenID, .tokenObjectID, .keyClass, .type, .keySizeInBits, .effectiveKeySize, .applicationLabel,
     ]
 
-    /// Makes a pair, stores its private half, and returns it without its secret. Its public half is in an attribute. An
-    /// application label that the request gives stays.
+    /// Makes a key pair, stores its private half, and returns it without its secret. An attribute has the public half.
+    /// An application label in the request stays.
     func makeKey(_ request: AddRequest, from caller: Caller) throws -> Item {
         guard request.itemClass == .key, request.secret == nil, !request.synchronizable else {
             throw KeychainError(.parameter, message: "a key in the engine is no other item, and never leaves")
@@ -40,8 +41,8 @@ extension ItemOperations {
     /// Uses a key.
     ///
     /// - Returns: r ‖ s, or the X coordinate of the common point.
-    /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``; `.itemNotFound` for what is no key of the engine to this
-    ///   caller; `.decode` for a key for other fingers or faces than are enrolled now; `.parameter` for a point that is
+    /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``; `.itemNotFound` if the caller has no such key of the
+    ///   engine; `.decode` for a key for other fingers or faces than are enrolled now; `.parameter` for a point that is
     ///   not on the curve.
     func use(_ use: KeyUse, from caller: Caller) throws -> SecretBytes {
         let scope = try AccessPolicy(caller: caller).scopeForReading(nil)
@@ -63,7 +64,7 @@ extension ItemOperations {
         return try Self.result(of: use.operation, secret)
     }
 
-    /// - Returns: nil for a row that does not open, or that is no key of the engine to this caller.
+    /// - Returns: nil for a row that does not open, or is no key of the engine for this caller.
     private func openForUse(
         _ row: StoredRow, _ matcher: ItemMatcher, _ ui: ItemQuery.AuthenticationUI
     ) throws(KeychainError) -> OpenedRow? {
@@ -118,8 +119,8 @@ extension ItemOperations {
         }
     }
 
-    /// - Throws: `.parameter` for changes of a key of the engine that would make it another key or let it out, and for those
-    ///   that would make another item one; `.authenticationFailed` for an access control with which it could never be used.
+    /// - Throws: `.parameter` for changes that would turn a key of the engine into another key or let it out, or turn
+    ///   another item into such a key; `.authenticationFailed` for an access control that would make the key unusable.
     func requireKeyStays(_ item: Item, _ changes: ItemChanges) throws(KeychainError) {
         guard item.itemClass == .key else { return }
         let isOthers = !changes.attributes.nameEngineToken && changes.attributes[.tokenObjectID] == nil

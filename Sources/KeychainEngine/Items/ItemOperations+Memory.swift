@@ -1,12 +1,12 @@
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// What rows take of memory when they are opened, known before one of them is.
+/// The memory that rows take when they are opened, known before one of them is opened.
 struct OpenedSize {
-    /// A row that is being opened is there three times: as it is stored, as it is deciphered, and as it stays.
+    /// An opening row is in memory three times: as stored, as deciphered, and as the result.
     private static let copiesWhileOpening = 2
 
-    /// So many of the rows stay, at most.
+    /// The most rows that stay in memory.
     private let maximum: Int
     private var sum = 0
     private var largest = 0
@@ -18,7 +18,7 @@ struct OpenedSize {
         largest = max(largest, stored)
     }
 
-    /// What stays.
+    /// The bytes of the rows that stay in memory.
     var staying: Int {
         let (product, isOver) = maximum.multipliedReportingOverflow(by: Item.overhead + largest)
         return isOver ? sum : min(sum, product)
@@ -26,15 +26,15 @@ struct OpenedSize {
 
     var bytes: Int { staying + Self.copiesWhileOpening * largest }
 
-    /// For an answer that is as large as one may be.
+    /// The memory for an answer of the largest size.
     static func most(_ staying: Int) -> Int { staying + copiesWhileOpening * Item.mostBytes }
 }
 
 extension ItemOperations {
     /// - Parameters:
-    ///   - held: What earlier rows take that stay.
-    ///   - most: What they will take.
-    /// - Throws: the signal `.needsMemory` if a row is too large to be opened with the memory there is.
+    ///   - held: The memory of earlier rows that stay.
+    ///   - most: The memory that all rows will take.
+    /// - Throws: the signal `.needsMemory` if the memory does not suffice to open the row.
     func requireMemory(
         forRow id: Int64, withSecret: Bool, besides held: Int = 0, of most: Int = 0, on connection: StoreConnection
     ) throws {
@@ -44,10 +44,10 @@ extension ItemOperations {
         if held + size.bytes > mostBytes { throw KeychainError.needsMemory(most + size.bytes) }
     }
 
-    /// Adds up what all rows take that a query may mean. No key of an item is used, and no content read.
+    /// Adds up the memory of all rows that a query may mean. No item's key is used, and no content is read.
     ///
-    /// - Returns: the operations that open them, and need not look at each row once more.
-    /// - Throws: the signal `.needsMemory` if that is more memory than there is.
+    /// - Returns: the operations that open the rows, and need not measure each row once more.
+    /// - Throws: the signal `.needsMemory` if the memory does not suffice.
     func withMemory(
         forAll query: ItemQuery, in scope: GroupScope, wantsSecrets: Bool, on connection: StoreConnection
     ) throws -> ItemOperations {
@@ -62,7 +62,7 @@ extension ItemOperations {
                 return size.staying > most ? .end : .goOn
             }
         }
-        // The answer may still be small enough: not every row need match.
+        // The answer may still be small enough, since not every row need match.
         let bytes = size.staying > most ? OpenedSize.most(most) : size.bytes
         if bytes > mostBytes { throw KeychainError.needsMemory(bytes) }
         var counted = self

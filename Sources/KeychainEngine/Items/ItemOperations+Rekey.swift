@@ -4,32 +4,32 @@ internal import KeychainModel
 internal import Logging
 
 extension ItemOperations {
-    /// A transaction does no more than this, however few rows it is, so that other writers get their turn.
+    /// The most bytes of one transaction, however few rows they are, so that other writers get their turn.
     private static let mostBytes = 8 << 20
 
     /// Makes every process write under the newest keys from now on.
     ///
-    /// - Returns: how many rows there are.
+    /// - Returns: the number of rows.
     func beginRekey() throws -> Int {
-        // The transaction itself says so.
+        // The transaction itself records the newest keys.
         try write { try $0.itemCount() }
     }
 
     func rowCount() throws -> Int { try read { try $0.itemCount() } }
 
-    /// What became of a batch of rows.
+    /// The result of a batch of rows.
     struct RekeyBatch {
-        /// Where to go on; nil if there is no further row.
+        /// The row at which to go on; nil if there is no further row.
         var next: Int64?
         var count = 0
         /// Rows that do not open, or that have no place under the newest keys.
         var left: [Int64] = []
     }
 
-    /// Brings a batch of rows under the newest keys. Those that claim to be under them already are tried too: a row whose
-    /// claim is wrong would be lost with the former keys.
+    /// Brings a batch of rows under the newest keys. Rows that claim to be under them are tried too: a row with a wrong
+    /// claim would be lost with the former keys.
     ///
-    /// - Throws: `.interactionNotAllowed` if keys are locked away that a row needs; then the batch is undone.
+    /// - Throws: `.interactionNotAllowed` if a row needs a key that is locked away; then the batch is undone.
     func rekeyBatch(from start: Int64) throws -> RekeyBatch {
         try write(isLarge: true) { connection in
             var homes = HomesByID(connection: connection)
@@ -50,8 +50,8 @@ extension ItemOperations {
         }
     }
 
-    /// Whether the database has every row that it ever had, as far as its structure tells: a row that SQLite does not come
-    /// by is under former keys.
+    /// Whether the database's structure shows no loss of rows: a row that SQLite does not find is still under former
+    /// keys.
     func isDatabaseWhole() throws -> Bool {
         guard try store.integrityProblems().isEmpty else { return false }
         return try read { try $0.strayEntryCount() == 0 }
@@ -72,7 +72,7 @@ extension ItemOperations {
         try write { try $0.deleteHomes(before: keys.generation) }
     }
 
-    /// - Returns: how many bytes were written, or nil for a row that is left as it is.
+    /// - Returns: the number of written bytes; nil for a row that is left as it is.
     private func rekey(
         _ id: Int64, on connection: StoreConnection, _ homes: inout HomesByID, _ entries: inout EntryExchange
     ) throws -> Int? {
@@ -95,12 +95,12 @@ extension ItemOperations {
                 } else if try connection.withRow(other, isExpired) == true {
                     try connection.giveUpName(other)
                 } else if try connection.withRow(id, { $0.expires != nil }) == true {
-                    // A clock that was set back leaves two of one name that are there.
+                    // After a clock was set back, two rows that are not hidden can have one name.
                     row.uniqueness = IndexToken(UUID())
                 } else if try connection.withRow(other, { $0.expires != nil }) == true {
                     try connection.giveUpName(other)
                 } else {
-                    // Only edited tables have two rows of one name, neither of which ever expires.
+                    // Only edited tables have two rows of one name that never expire.
                     return nil
                 }
             }
@@ -115,14 +115,14 @@ extension ItemOperations {
     private enum Rewrapping {
         /// The row is under the newest keys.
         case current
-        /// The row does not open under any key. It is kept, as everywhere, and so are the keys.
+        /// The row does not open under any key. The row is kept, and so are the keys.
         case leave
-        /// ``ItemOperations/isDestroyed(_:)``
+        /// The row can never be opened again (``ItemOperations/isDestroyed(_:)``).
         case delete
         case rewrap(Home, Indexer, RewrappedRow)
     }
 
-    /// - Parameter kind: The class that the row's home names. Nobody vouches for it: it is only tried first.
+    /// - Parameter kind: The class that the row's home names. It is only tried first, since no key vouches for it.
     private func rewrapping(of row: StoredRow, _ kind: HomeKind?) throws(KeychainError) -> Rewrapping {
         guard let control = row.accessControl else { return .leave }
         guard let generation = try generation(of: row, control) else { return try isDestroyed(row) ? .delete : .leave }
@@ -132,13 +132,13 @@ extension ItemOperations {
             do throws(KeychainError) {
                 return try rewrapping(of: row, as: itemClass, from: generation)
             } catch  where error.code == .decode {
-                // It is of another class, or does not open.
+                // The row is of another class, or does not open.
             }
         }
         return .leave
     }
 
-    /// The generation of keys that a row is under, which may be another one than it claims.
+    /// The generation of keys that a row is under, which may differ from the row's claim.
     private func generation(of row: StoredRow, _ control: AccessControl) throws(KeychainError) -> UInt32? {
         let others = keys.snapshot.generations.filter { $0 != row.generation }
         for generation in [row.generation] + others
@@ -183,13 +183,13 @@ extension ItemOperations {
     }
 }
 
-/// The entries that a batch takes away and makes.
+/// The entries that a batch removes and adds.
 private struct EntryExchange {
     var former: [(token: IndexToken, item: Int64)] = []
     var new: [(token: IndexToken, item: Int64)] = []
 }
 
-/// The homes that a batch meets, each looked up once.
+/// The homes of a batch's rows, each looked up once.
 private struct HomesByID {
     let connection: StoreConnection
     private var kinds: [Int64: HomeKind] = [:]

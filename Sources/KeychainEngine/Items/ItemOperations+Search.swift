@@ -20,12 +20,12 @@ extension ItemOperations {
     func open(
         _ row: StoredRow, as itemClass: ItemClass, matching matcher: ItemMatcher, wantsSecret: Bool
     ) throws(KeychainError) -> OpenedRow? {
-        // Spares an unlocked key, and an answer that a locked row refuses, for a row that says it is another class's.
+        // A row that names another protection needs no key, and does not refuse the answer if it is locked.
         guard matcher.mayMean(rowWith: row.access) else { return nil }
         do throws(KeychainError) {
             return try cipher.open(row, as: itemClass) { item in
                 guard matcher.matches(item) else { return .nothing }
-                // A constrained item is refused before its secret is ever unwrapped.
+                // A constrained item is refused before its secret is unwrapped.
                 return wantsSecret && !item.accessControl.isConstrained && !item.isKeptInEngine
                     ? .everything : .metadata
             }
@@ -37,10 +37,10 @@ extension ItemOperations {
 
     // MARK: Candidates
 
-    /// Calls `body` with what `open` makes of each row that may be meant, until it returns false.
+    /// Calls `body` with the result of `open` for each row that the query may mean, until it returns false.
     ///
-    /// - Throws: `.interactionNotAllowed` if more is wanted, and rows that may be meant cannot be searched, because the
-    ///   store was not unlocked since the system started.
+    /// - Throws: `.interactionNotAllowed` if `body` wants more, and the query may mean rows that cannot be searched,
+    ///   because the store was not unlocked since the system started.
     func forEachCandidate<T>(
         of query: ItemQuery, in scope: GroupScope, on connection: StoreConnection,
         wantsSecrets: Bool = false, open: (StoredRow) throws -> T?, _ body: (T) throws -> Bool
@@ -80,7 +80,8 @@ extension ItemOperations {
         if isUncertain, try mayBeOutOfReach(query, on: connection) { throw keys.lockedError(.afterFirstUnlock) }
     }
 
-    /// Whether a row that cannot be searched may be meant: any of its class, for what tells them apart is hidden.
+    /// Whether the query may mean a row that cannot be searched. Every row of the class counts, since the attributes of
+    /// such rows are hidden.
     private func mayBeOutOfReach(_ query: ItemQuery, on connection: StoreConnection) throws -> Bool {
         guard let reference = query.persistentReference else {
             return try connection.hasItems(of: query.itemClass, tier: .afterFirstUnlock, besides: isExpired)
@@ -92,7 +93,7 @@ extension ItemOperations {
         return kind.itemClass == query.itemClass && kind.tier == .afterFirstUnlock
     }
 
-    /// - Returns: false if `body` wants no more.
+    /// - Returns: false if `body` ended the search.
     private func forOneRow<T>(
         with identifier: UUID, _ search: CandidateSearch, open: (StoredRow) throws -> T?, _ body: (T) throws -> Bool
     ) throws -> Bool {
@@ -105,7 +106,7 @@ extension ItemOperations {
         return try item.map(body) ?? true
     }
 
-    /// - Returns: false if `body` wants no more.
+    /// - Returns: false if `body` ended the search.
     private func forEachRow<T>(
         of search: CandidateSearch, open: (StoredRow) throws -> T?, _ body: (T) throws -> Bool
     ) throws -> Bool {
@@ -117,23 +118,23 @@ extension ItemOperations {
                     isElsewhere = !search.homes.contains(row.home)
                     return isElsewhere || isExpired(row) ? nil : try open(row)
                 } ?? nil
-            // Called when the row's statement is done with, so that `body` may search in turn.
+            // The row's statement is done, so `body` may search in turn.
             if let item, try !body(item) { return .end }
             return isElsewhere ? .isElsewhere : .goOn
         }
     }
 
-    /// What comes after a row of a search.
+    /// The step after a row of a search.
     enum NextRow { case goOn, isElsewhere, end }
 
-    /// - Returns: false if `body` wants no more.
+    /// - Returns: false if `body` ended the search.
     func forEachRowID(of search: CandidateSearch, _ body: (Int64) throws -> NextRow) throws -> Bool {
         var next = try search.next(from: 1)
         var count = 0
         while let id = next {
             let step = try body(id)
             if step == .end { return false }
-            // Only an edited index leads here; one more would be no number.
+            // Only an edited index has this id, and the next number would overflow.
             guard id < .max else { return true }
             count += 1
             if count % Self.rowsBetweenLooks == 0 { try keys.requireWithinGrace() }
@@ -142,17 +143,17 @@ extension ItemOperations {
         return true
     }
 
-    /// After so many rows a long call looks whether the store was locked: well under a millisecond of work.
+    /// The number of rows after which a long call checks the lock: well under a millisecond of work.
     private static let rowsBetweenLooks = 64
 }
 
 extension ItemQuery {
-    /// The index tiers in which an item that the query means can be.
+    /// The index tiers in which an item of the query can be.
     fileprivate var tiers: [IndexTier] { protection.map { [$0.indexTier] } ?? IndexTier.allCases }
 }
 
 extension Indexer {
-    /// The entries that every item the query means has, in the order of the class's table.
+    /// The entries that every item of the query has, in the order of the class's table.
     fileprivate func tokens(of query: ItemQuery) -> [IndexToken] {
         if query.attributes.isEmpty { return [] }
         return AttributeTable.table(for: query.itemClass).rules.compactMap { rule in

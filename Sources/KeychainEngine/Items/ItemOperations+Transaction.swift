@@ -1,21 +1,21 @@
 internal import KeychainModel
 
 extension ItemOperations {
-    /// More changes than this should not share their transaction with other writes.
+    /// The most changes of a transaction that other writes may share.
     private static let mostOrdinarySteps = 64
 
     /// Makes all changes, or none.
     ///
-    /// - Returns: false if something is not as the caller has seen it. Then nothing was changed.
+    /// - Returns: false if an item is not as the caller has seen it. Then nothing was changed.
     func commit(_ request: TransactionRequest, from caller: Caller) throws -> Bool {
-        // Sealed before the lock is taken, as far as that can be: what a large secret costs keeps no other writer waiting.
+        // Items are sealed before the lock is taken if possible, so that a large secret keeps no other writer waiting.
         let steps = try request.steps.map { try prepared($0, from: caller) }
         let policy = AccessPolicy(caller: caller)
         let seen = try request.seen.map { (items: $0, scope: try policy.scopeForReading($0.query.accessGroup)) }
         func isUnchanged(_ connection: StoreConnection) throws -> Bool {
             try seen.allSatisfy { try self.isUnchanged($0.items, in: $0.scope, on: connection) }
         }
-        // A question alone waits for no writer.
+        // A request without changes waits for no writer.
         if steps.isEmpty {
             let answer = try read(isUnchanged)
             try keys.requireWithinGrace()
@@ -32,7 +32,7 @@ extension ItemOperations {
         var missing = Set(items.versions)
         var isUnchanged = true
         try forEachMatch(of: items.query, in: scope, on: connection, wantsSecrets: items.hasSecrets) { row in
-            // No answer has it, so nobody has seen it.
+            // An invalidated item is in no answer, so the caller has not seen it.
             if try authentication.isInvalidated(row.item.accessControl) { return true }
             isUnchanged = missing.remove(ItemVersion(row.item)) != nil
             return isUnchanged
@@ -66,7 +66,7 @@ extension ItemOperations {
         }
     }
 
-    /// Changes the item that has the same unique attributes; adds `item` if none has that opens.
+    /// Changes the item with the same unique attributes; adds `item` if no such item opens.
     private func put(_ item: Item, _ changes: ItemChanges, on connection: StoreConnection) throws {
         let place = try Placement(item, keys: keys)
         try requireCertainty(place, item.itemClass, on: connection)

@@ -10,7 +10,7 @@ extension ItemOperations {
         try write(update)
     }
 
-    /// Whatever of an update needs no transaction, done; the rest is what is returned.
+    /// Does the part of an update that needs no transaction, and returns the rest.
     func preparedUpdate(
         _ request: UpdateRequest, from caller: Caller
     ) throws(KeychainError) -> (StoreConnection) throws -> Void {
@@ -30,7 +30,7 @@ extension ItemOperations {
         }
     }
 
-    /// - Returns: false if the row is not there for this caller.
+    /// - Returns: false if the row does not exist for this caller.
     /// - Throws: as ``Authentication/judge(_:_:_:hasPasscode:)``.
     func mayChange(_ item: Item, _ ui: ItemQuery.AuthenticationUI) throws(KeychainError) -> Bool {
         let operation: AccessControl.Operation = item.isKeptInEngine ? .use : .read
@@ -39,7 +39,7 @@ extension ItemOperations {
         return false
     }
 
-    /// With the access control bound to what is enrolled now, if it is new. Before the transaction: the reader has to be
+    /// Binds a new access control to the present enrolment. This precedes the transaction, since the reader has to be
     /// looked at.
     func bound(_ changes: ItemChanges) throws(KeychainError) -> ItemChanges {
         var changes = changes
@@ -51,7 +51,7 @@ extension ItemOperations {
 
     /// The rows that a query means, all found before the first one is changed.
     ///
-    /// - Parameter isMeant: Has the last word.
+    /// - Parameter isMeant: Decides about each row that matches.
     func matchingRows(
         of query: ItemQuery, in scope: GroupScope, on connection: StoreConnection,
         _ isMeant: (OpenedRow) throws -> Bool = { _ in true }
@@ -64,7 +64,7 @@ extension ItemOperations {
         return ids
     }
 
-    /// - Returns: false if the row's secret does not open: as far as a caller is concerned, it is not there.
+    /// - Returns: false if the row's secret does not open: for callers the row does not exist.
     @discardableResult
     func update(
         _ id: Int64, as itemClass: ItemClass, _ changes: ItemChanges, on connection: StoreConnection
@@ -81,8 +81,8 @@ extension ItemOperations {
     /// The item with its secret, or nil if it does not open.
     ///
     /// - Parameters:
-    ///   - verdict: How much of it.
-    ///   - evenExpired: Whether it is opened although it is hidden.
+    ///   - verdict: How much of the item is opened.
+    ///   - evenExpired: Whether a hidden item is opened.
     package func openWhole(
         _ id: Int64, as itemClass: ItemClass, _ verdict: RowCipher.Verdict = .everything,
         evenExpired: Bool = false, on connection: StoreConnection
@@ -104,11 +104,12 @@ extension ItemOperations {
 }
 
 extension ItemOperations {
-    /// The item in the way of another one, with as much of its secret as opens by itself; nil if it opens as no class at
-    /// all. Nobody vouches for what led to it: neither for the index, nor for the class that its home names.
+    /// An item with the same unique attributes, with its secret unless that needs authentication; nil if it opens as no
+    /// class. Every class is tried, since no key vouches for the index or for the class that the row's home names.
     ///
-    /// - Parameter isMeant: Whether it is one that the index should lead to.
-    /// - Throws: `.notAvailable` if it is another one. Then the database is damaged, and nothing gives way.
+    /// - Parameter isMeant: Whether the index should lead to the item.
+    /// - Throws: `.notAvailable` if the index should lead to another item. Then the database is damaged, and no row is
+    ///   deleted.
     func openRival(
         _ id: Int64, on connection: StoreConnection, _ isMeant: (Item) throws(KeychainError) -> Bool
     ) throws -> Item? {
@@ -124,8 +125,8 @@ extension ItemOperations {
 }
 
 extension Item {
-    /// A modification date is always later than the one before, by a millisecond if the clock stood still, and more where
-    /// the former one is so late that a millisecond makes no difference.
+    /// The modification date is always later than before: by a millisecond if the clock stood still, and by more if a
+    /// date is so late that a millisecond makes no difference.
     ///
     /// - Parameter expires: The date that the changes ask for.
     fileprivate func applying(_ changes: ItemChanges, now: Double, expires: ExpiryDate?) -> Item {

@@ -3,20 +3,20 @@ internal import KeychainCrypto
 internal import KeychainModel
 package import Logging
 
-/// What one request does with items: the store, and the keys as they were when the request came.
+/// The operations of one request on items: the store, and the keys as they were when the request came.
 package struct ItemOperations {
     let store: ItemStore
     package let keys: KeySession
     let configuration: EngineConfiguration
     let logger: Logger
     let authentication: Authentication
-    /// Told of what goes because it has expired. nil: nobody listens.
+    /// The feed that hears of removed expired items; nil if there is no listener.
     let changes: ChangeFeed?
-    /// How much memory there is for what is opened at a time; nil: as much as it takes.
+    /// The memory for the rows that are open at a time; nil if there is no limit.
     var mostBytes: Int?
 
-    /// Items that expire by now are not there: the time of day, or a later date of expiry that was seen to have passed. Asked
-    /// anew each time, since a write may wait for its turn.
+    /// The date by which items have expired: the time of day, or a later date of expiry that was seen to have passed.
+    /// It is read anew each time, since a write may wait for its turn.
     var now: ExpiryDate { max(clockDate, keys.latestExpiry) }
 
     /// The time of day.
@@ -36,7 +36,8 @@ package struct ItemOperations {
 
     /// The date of expiry that a request asks for, by the time of day.
     ///
-    /// - Throws: `.parameter` for one that has passed, or that would count as passed: somebody has seen a later time already.
+    /// - Throws: `.parameter` for a date that has passed, or that is before a later time that a program has already
+    ///   seen.
     func date(_ expiry: ItemExpiry) throws(KeychainError) -> ExpiryDate? {
         guard let date = try expiry.date(at: clockDate) else { return nil }
         guard date > keys.latestExpiry else {
@@ -70,8 +71,8 @@ package struct ItemOperations {
 
     /// Runs `body` on one snapshot of the store.
     ///
-    /// - Throws: `KeychainError.staleKeys`, and in the end `KeychainError.keybagTooOld`, if rows may be there that were sealed and listed under keys which the
-    ///   session does not have: they would not be found.
+    /// - Throws: `KeychainError.staleKeys`, and in the end `KeychainError.keybagTooOld`, if rows may be sealed and
+    ///   listed under keys that the session does not have: a search would not find them.
     func read<R>(_ body: (StoreConnection) throws -> R) throws -> R {
         try store.requireVersion(asOf: keys.snapshot.record.epoch)
         return try store.read { connection in
@@ -82,35 +83,35 @@ package struct ItemOperations {
         }
     }
 
-    /// Runs `body` in a transaction, perhaps in another thread, beside which this one waits. If it throws, nothing of it
-    /// is changed.
+    /// Runs `body` in a transaction, perhaps in another thread while this one waits. If `body` throws, nothing is
+    /// changed.
     ///
     /// - Parameters:
-    ///   - isLarge: Whether it changes so much that other writes should not share its transaction.
-    ///   - onlyRemoves: Whether it can do with the space that is kept for a full disk.
-    ///   - removesExpired: Whether what has expired for good goes first.
-    ///   - forgetsPages: Whether what a large one used of the database is of no use for what follows.
-    /// - Throws: `KeychainError.staleKeys` if what is written must be sealed under newer keys.
+    ///   - isLarge: Whether the changes are so many that other writes should not share the transaction.
+    ///   - onlyRemoves: Whether the space that is kept for a full disk is enough.
+    ///   - removesExpired: Whether items that have expired for good are removed first.
+    ///   - forgetsPages: Whether later requests have no use for the pages of a large transaction.
+    /// - Throws: `KeychainError.staleKeys` if `body` must seal under newer keys.
     package func write<R>(
         isLarge: Bool = false, onlyRemoves: Bool = false, removesExpired: Bool = true, forgetsPages: Bool = false,
         _ body: (StoreConnection) throws -> R
     ) throws -> R {
         var expired: Int?
-        // When it is committed: who is told looks at once.
+        // The feed is told after the commit, since its listeners look at once.
         defer { if expired != nil { changes?.note(ItemClass.stored, in: nil) } }
         func agreed(_ connection: StoreConnection) throws -> R {
             let agreed = try connection.sealingGeneration()
             guard agreed <= keys.generation else {
                 throw keys.isLastAttempt ? KeychainError.keybagTooOld : .staleKeys
             }
-            // From here on no process may go on with older keys alone: it would not see what this one lists.
+            // From here on no process may go on with older keys alone: a search with them would miss the new entries.
             if agreed < keys.generation { try connection.setSealingGeneration(keys.generation) }
             if removesExpired { expired = try removeExpired(on: connection) }
             return try body(connection)
         }
         if onlyRemoves { return try store.remove(agreed) }
         guard isLarge else { return try store.write(agreed) }
-        // Transactions that each change most pages of the index would otherwise all be written twice: 64 MiB of log.
+        // Transactions that each change most pages of the index would otherwise write every page twice: 64 MiB of log.
         return try store.writeAlone(pagesBetweenCheckpoints: 16_000, forgetsPages: forgetsPages, agreed)
     }
 }

@@ -1,14 +1,15 @@
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// Where an item is listed, and what else may stand there.
+/// The place of an item in the index, and the entries of possible rivals.
 struct Placement {
     let indexer: Indexer
     let home: Home
-    /// Under which another item with the same unique attributes may be there: the same under every index key in use,
-    /// since an item may exist only once in both tiers.
+    /// The tokens of another item with the same unique attributes, one for every index key in use, since an item may
+    /// exist only once in both tiers.
     let rivals: [IndexToken]
-    /// Items that nobody can tell it from, because the store was not unlocked since the system started.
+    /// Whether items that cannot be read may have the same unique attributes, because the store was not unlocked since
+    /// the system started.
     let isUncertain: Bool
 
     /// - Throws: `.interactionNotAllowed` if the item's own tier is out of reach.

@@ -3,27 +3,27 @@ internal import KeychainCrypto
 package import KeychainModel
 internal import KeychainWire
 
-/// Turns rows as they lie on disk into items, and back.
+/// Turns stored rows into items, and back.
 package struct RowCipher {
     var keys: KeySession
     let storeID: UUID
     let randomness: any Randomness
-    /// What is part of the key of a constrained secret.
+    /// The keys that an authentication adds to the key of a constrained secret.
     let constraints: ConstraintKeys
 
-    /// What is wanted of a row, once its metadata is known.
+    /// How much of a row is opened, once its metadata is known.
     package enum Verdict {
         case nothing, metadata
-        /// The secret too; of one that an authentication is part of the key of, only whether that key is intact.
+        /// The secret too. If an authentication is part of the secret's key, only the key is checked.
         case everythingFree
         case everything
     }
 
     /// Opens a row's metadata, and its secret if `judge` says so.
     ///
-    /// - Returns: nil if nothing is wanted.
-    /// - Throws: `.decode` if the row is not exactly what was written for this place, `.interactionNotAllowed` if its
-    ///   key is locked away.
+    /// - Returns: nil if `judge` wants nothing.
+    /// - Throws: `.decode` if the row differs from the one that was written for this place, `.interactionNotAllowed` if
+    ///   its key is locked away.
     package func open(
         _ row: StoredRow, as itemClass: ItemClass, _ judge: (Item) -> Verdict
     ) throws(KeychainError) -> OpenedRow? {
@@ -40,7 +40,7 @@ package struct RowCipher {
         _ row: StoredRow, _ binding: RowBinding, _ sealer: RowSealer, _ judge: (Item) -> Verdict
     ) throws(KeychainError) -> OpenedRow? {
         var (item, secretTag) = try sealer.openMetadata(wrappedKey: row.metadataKey, box: row.metadata)
-        // The removal of one half must not pass for an item without a secret.
+        // A row without its secret half must not pass for an item without a secret.
         guard (secretTag != nil) == row.hasSecret else { throw Self.damaged("one half is missing") }
         switch judge(item) {
         case .nothing: return nil
@@ -75,7 +75,7 @@ package struct RowCipher {
         }
     }
 
-    /// What a row says of itself. Not authentic before it is opened.
+    /// The statements of a row about itself. They are not authentic before the row is opened.
     func binding(of row: StoredRow, _ itemClass: ItemClass) throws(KeychainError) -> RowBinding {
         guard let uuid = row.uuid else { throw Self.damaged("its id is not a UUID") }
         let expires = row.hasExpiry ? row.expires : nil
@@ -85,15 +85,15 @@ package struct RowCipher {
             accessControl: try AccessControl(canonicalBytes: row.access), version: row.version, expires: expires)
     }
 
-    /// Whether the key of a row's metadata is one that was wrapped for this row, this access control and this generation of
-    /// keys. False if there is no such generation.
+    /// Whether the key of a row's metadata was wrapped for this row, this access control and this generation of keys.
+    /// False if there is no such generation.
     ///
     /// - Throws: `.interactionNotAllowed` if the generation's key is locked away.
     func keyOpens(
         _ row: StoredRow, _ control: AccessControl, generation: UInt32
     ) throws(KeychainError) -> Bool {
         guard let uuid = row.uuid, keys.exists(control.protection, generation: generation) else { return false }
-        // The row's class and version are no part of what its keys are wrapped under.
+        // The class and the version are no part of the binding of a wrapped key.
         let binding = RowBinding(
             storeID: storeID, rowID: uuid, itemClass: .genericPassword, accessControl: control, version: row.version)
         return try keys.withClassKey(control.protection, generation: generation) { key throws(KeychainError) in

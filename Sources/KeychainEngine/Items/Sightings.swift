@@ -11,23 +11,24 @@ struct Sighting: Hashable {
     var date: ExpiryDate
 }
 
-/// What the store remembers of its clocks, the earliest first (docs/store-format.md, "Sightings").
+/// The clock readings that the store remembers, the earliest first (docs/store-format.md, "Sightings").
 ///
-/// One clock reading that is wrong removes nothing: a date of expiry has passed for good when a sighting of it has stood for
-/// an hour, or outlived a restart.
+/// One wrong clock reading removes nothing: a date of expiry has passed for good when a sighting of it has stood for an
+/// hour, or outlived a restart.
 struct Sightings: Equatable {
     /// How long a sighting stands before anything is removed by it, in nanoseconds of the boot clock.
     static let age: UInt64 = 3_600_000_000_000
-    /// Of more, the one goes without which the least gap is left: two minutes at most. The first one always comes of age.
+    /// The most sightings. Above it, the sighting is dropped that leaves the least gap, two minutes at most. The first
+    /// sighting always comes of age.
     static let most = 64
-    /// By how many seconds two clocks may differ that go alike.
+    /// The most seconds by which two clocks that go alike may differ.
     private static let tolerance = 60.0
 
     private(set) var all: [Sighting] = []
 
     var latest: ExpiryDate? { all.last?.date }
 
-    /// Forgets those that the clocks do not agree with any more: the time of day is before one, or was set since.
+    /// Forgets the sightings that the clocks contradict: the time of day is before a sighting's, or was set since.
     mutating func forget(contradictedBy reading: ClockReading) {
         let now = ExpiryDate(clamping: reading.now)
         all.removeAll { sighting in
@@ -40,10 +41,10 @@ struct Sightings: Equatable {
         }
     }
 
-    /// The latest date that has passed for good. Those that the reading contradicts have to be forgotten before.
+    /// The latest date that has passed for good. The caller has forgotten the sightings that the reading contradicts.
     func confirmed(by reading: ClockReading) -> ExpiryDate? {
         let now = ExpiryDate(clamping: reading.now)
-        // Without a name of this start no other one can be told from it.
+        // Without a name of this start the sightings of other starts cannot be told apart.
         guard let boot = reading.bootID else { return nil }
         return all.last { sighting in
             sighting.boot == boot
@@ -61,7 +62,7 @@ struct Sightings: Equatable {
         all.remove(at: (1..<all.count - 1).min { gap(without: $0) < gap(without: $1) }!)  // there are many
     }
 
-    /// How many milliseconds there are until the next one has stood for long enough; nil: none is waiting.
+    /// The milliseconds until the next sighting has stood for long enough; nil if none is waiting.
     func wait(at reading: ClockReading) -> UInt64? {
         let waiting = all.first { $0.boot == reading.bootID && reading.sinceBoot - $0.sinceBoot < Self.age }
         return waiting.map { (Self.age - (reading.sinceBoot - $0.sinceBoot)) / 1_000_000 + 1 }
@@ -71,7 +72,7 @@ struct Sightings: Equatable {
 // MARK: - Stored bytes
 
 extension Sightings {
-    /// None, if nobody with the store's key vouches for the bytes.
+    /// Without sightings if the bytes are not authentic under a key of the store.
     init(stored bytes: UnsafeRawBufferPointer, _ indexers: [Indexer]) {
         let count = (bytes.count - IndexToken.byteCount) / Sighting.byteCount
         guard bytes.count == count * Sighting.byteCount + IndexToken.byteCount, 1...Self.most ~= count else { return }
