@@ -5,7 +5,7 @@ internal import KeychainSystem
 
 /// A file that is read in place, a piece at a time.
 ///
-/// Closing one gives up every lock that this process holds on the same file, those of SQLite's connections included
+/// Closing such a file gives up every lock that this process holds on it, those of SQLite's connections included
 /// (sqlite.org/howtocorrupt.html, section 2.2). So a database, or the index of its log, is read like this only while
 /// ``OpenStores`` knows of no connection of this process to it.
 package final class FileBytes {
@@ -30,7 +30,7 @@ package final class FileBytes {
 
     /// Fills all of `target`.
     ///
-    /// - Returns: false if the file ends before, or cannot be read there.
+    /// - Returns: false if the file ends too early, or cannot be read.
     func read(at offset: Int, into target: UnsafeMutableRawBufferPointer) -> Bool {
         var done = 0
         while done < target.count {
@@ -43,11 +43,11 @@ package final class FileBytes {
         return true
     }
 
-    /// Of lseek(2) on Linux; the C library shows them to programs that ask for its extensions.
+    /// Constants of lseek(2) on Linux; the C library shows them only to programs that ask for its extensions.
     private static let seekData: Int32 = 3
     private static let seekHole: Int32 = 4
 
-    /// Where there is content, in order: holes are left out, as far as the file system tells them.
+    /// The ranges with content, in order. Holes are left out if the file system reports them.
     package var contentRanges: [Range<Int>] {
         var ranges: [Range<Int>] = []
         var place = off_t(0)
@@ -55,7 +55,7 @@ package final class FileBytes {
             let start = lseek(descriptor, place, Self.seekData)
             if start < 0 && errno == ENXIO { break }
             let end = start < 0 ? -1 : lseek(descriptor, start, Self.seekHole)
-            // Where it tells none, all of it is content (lseek(2)).
+            // If the file system reports no holes, the whole rest is content (lseek(2)).
             guard start >= 0, end > start else { return ranges + [Int(place)..<count] }
             ranges.append(Int(start)..<min(count, Int(end)))
             place = end
@@ -63,7 +63,7 @@ package final class FileBytes {
         return ranges
     }
 
-    /// nil if the file ends before, or cannot be read there.
+    /// nil if the file ends too early, or cannot be read.
     package func bytes(at offset: Int, count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         return bytes.withUnsafeMutableBytes { read(at: offset, into: $0) } ? bytes : nil

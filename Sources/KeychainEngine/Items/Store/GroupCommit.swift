@@ -2,15 +2,15 @@ internal import Foundation
 internal import KeychainModel
 internal import Synchronization
 
-// The writes of several threads share one transaction, and with it the one sync that makes all of them durable
+// The writes of several threads share one transaction, and so one sync, which makes all of them durable
 // (docs/decisions/017-group-commit.md).
 
-/// The writes that wait, in the order in which they came.
+/// The waiting writes, in the order in which they came.
 struct WriteLine {
     private(set) var waiting: [QueuedWrite] = []
     private var hasLeader = false
 
-    /// - Returns: whether nobody writes, so that this one leads.
+    /// - Returns: whether no write is under way, so that this one leads.
     mutating func join(_ write: QueuedWrite) -> Bool {
         waiting.append(write)
         defer { hasLeader = true }
@@ -27,17 +27,17 @@ struct WriteLine {
 }
 
 extension ItemStore {
-    /// As many writes share one transaction at most, so that nobody waits long for the answer to a write that is done.
+    /// The most writes of one transaction, so that no thread waits long for the answer to a write that is done.
     private static let mostWrites = 64
 
     /// Runs `body` in a transaction that it may share with writes of other threads, perhaps in another thread. Returns
-    /// when that is committed.
+    /// after the commit.
     ///
-    /// A write that comes while nobody writes leads: its thread begins a transaction, carries it out and then those that
-    /// have come meanwhile, and commits. The others wait, and the first of those that come during the commit leads next.
-    /// Each write but the first of a transaction has a savepoint, so that its failure is its own.
+    /// A write that finds no other under way leads: its thread begins a transaction, carries out this write and those
+    /// that have come meanwhile, and commits. The other threads wait, and the first write that comes during the commit
+    /// leads next. Every write but the first of a transaction has a savepoint, so its failure undoes no other write.
     ///
-    /// - Throws: what `body` throws, and then nothing of it is done; or what went wrong with the transaction.
+    /// - Throws: the error of `body`, and then nothing of it is done; or the error of the transaction.
     package func write<R>(_ body: (StoreConnection) throws -> R) throws -> R {
         var result: R?
         try withoutActuallyEscaping({ result = try body($0) }) { body in
@@ -48,7 +48,7 @@ extension ItemStore {
         return result!
     }
 
-    /// One transaction, with the caller's own write as its first.
+    /// Carries out one transaction, with the caller's own write as its first.
     private func lead() {
         let present = line.withLock { $0.waiting.count }
         var taken: [QueuedWrite] = []
@@ -59,9 +59,9 @@ extension ItemStore {
                 giveBackManyPages(of: connection)
             }
         }
-        // A transaction that did not even begin fails for all that were there to wait for it.
+        // If the transaction could not begin, all writes that waited for it fail.
         if taken.isEmpty { taken = (0..<present).compactMap { _ in line.withLock { $0.takeNext() } } }
-        // Before the answers, so that the next transaction is under way while they are used.
+        // The next leader is called first, so that the next transaction is under way while the answers are used.
         line.withLock { $0.handOver() }?.call(.lead)
         for write in taken { write.finish(result) }
     }
@@ -72,7 +72,7 @@ extension ItemStore {
         repeat {
             guard let write = line.withLock({ $0.takeNext() }) else { return }
             taken.append(write)
-            // Nothing came before the first one that its failure could harm.
+            // The first write needs no savepoint, since its failure undoes no other write.
             try taken.count == 1 ? write.perform(on: connection) : write.performInSavepoint(of: connection)
         } while taken.count < Self.mostWrites && ContinuousClock.now < end
     }
@@ -80,20 +80,21 @@ extension ItemStore {
 
 /// A write and the thread that waits for it.
 ///
-/// What the write captures need not be fit for several threads: it is used by one at a time. Its own thread sleeps from
-/// ``waitForCall()`` until the leader has run it and let go of it; the lock of the condition orders the two.
+/// The values that a write captures need not be safe for several threads, since one thread at a time uses them. The
+/// write's own thread sleeps from ``waitForCall()`` until the leader has run the write and let go of it; the lock of
+/// the condition orders the two.
 final class QueuedWrite: @unchecked Sendable {
     enum Call {
-        /// To begin the next transaction, this write its first.
+        /// The thread is to begin the next transaction, with this write as the first.
         case lead
         /// The write was carried out, or failed.
         case done
     }
 
-    /// nil when it is done with: the leader must not keep what the caller takes back.
+    /// nil after the write: the leader must not keep values that the caller takes back.
     private var body: ((StoreConnection) throws -> Void)?
     private var failure: (any Error)?
-    /// Of its own, so that nobody is woken for another one's sake.
+    /// Each write has a condition of its own, so that a signal wakes no other thread.
     private let condition = NSCondition()
     private var pendingCall: Call?
 
@@ -126,10 +127,10 @@ final class QueuedWrite: @unchecked Sendable {
         }
     }
 
-    /// Keeps a failure to itself, once what was done until then is undone.
+    /// Undoes the write if it fails, and keeps the failure for the write's own thread.
     ///
-    /// - Throws: if SQLite rolled back the whole transaction, as it does when space or memory is short, or if that is the
-    ///   only way to undo this write.
+    /// - Throws: if SQLite rolled back the whole transaction, as it does when space or memory is short, or if this
+    ///   write cannot be undone otherwise.
     func performInSavepoint(of connection: StoreConnection) throws {
         do {
             try connection.statement(.savepoint).run()
@@ -137,7 +138,7 @@ final class QueuedWrite: @unchecked Sendable {
             try connection.statement(.releaseSavepoint).run()
         } catch {
             failure = error
-            // The others are told what the database said, if it did, and not what this write made of it.
+            // The other writes get the database's error if there is one, and not the error of this write.
             guard connection.database.isInTransaction else {
                 throw (error as? KeychainError)?.isOfDatabase == true ? error : KeychainError.abortedTransaction
             }
@@ -146,8 +147,8 @@ final class QueuedWrite: @unchecked Sendable {
         }
     }
 
-    /// - Parameter transaction: What became of the whole. If it failed, so did this write, whatever it made of what the
-    ///   others had done before it.
+    /// - Parameter transaction: The result of the whole transaction. If it failed, this write failed too, whatever its
+    ///   own result.
     func finish(_ transaction: Result<Void, any Error>) {
         body = nil
         if case .failure(let error) = transaction { failure = error }

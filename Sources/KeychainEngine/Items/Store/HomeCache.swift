@@ -1,10 +1,10 @@
 package import KeychainModel
 
-/// Where items of one class, access group and synchronizability are listed, per index tier.
+/// The place in the index of the items of one class, access group and synchronizability, per index tier.
 package struct Home: Sendable {
     var itemClass: ItemClass
     package var tier: IndexTier
-    /// Of the index key that its token is made with.
+    /// The generation of the index key that makes the home's token.
     package var generation: UInt32
     var accessGroup: String
     var synchronizable: Bool
@@ -23,13 +23,13 @@ extension Home: Hashable {
     }
 }
 
-/// Which homes a store has, as far as one reader has looked. Each has its own, so that none waits for another: a lock
-/// here was what threads of a daemon spent their time at.
+/// The homes that one reader has looked up. Each reader has its own cache, so that no reader waits for another: threads
+/// of a daemon spent most of their time at a shared lock.
 ///
-/// Ids only grow, and a home is removed only with the keys that made its token, so what was found stays true, and "there is none"
-/// stays true until the highest id changes.
+/// Ids only grow, and a home is removed only with the keys that made its token. So a found home stays valid, and a
+/// missing one stays missing until the highest id changes.
 final class HomeCache {
-    /// Whoever asks for many groups that are not there must not make it grow for ever.
+    /// The limit keeps the cache small if a caller asks for many groups that do not exist.
     private static let mostAbsent = 4_096
 
     private var found: [Home: Int64] = [:]
@@ -38,7 +38,7 @@ final class HomeCache {
 
     enum Answer { case found(Int64), absent, unknown }
 
-    /// - Parameter highestID: The highest id of the snapshot that is being read.
+    /// - Parameter highestID: The highest id of the present snapshot.
     func lookUp(_ home: Home, highestID: Int64) -> Answer {
         if let id = found[home] { return .found(id) }
         return self.highestID == highestID && absent.contains(home) ? .absent : .unknown

@@ -13,17 +13,17 @@ package final class ItemStore: Sendable {
     private let writeQueue: WriteQueue
     private let reserve: SpaceReserve
     private let pagesGivenBackAtOnce: Int
-    /// Where changes by any process are noticed.
+    /// Notices changes by any process.
     let watch: StoreWatch
     private let logger = Logger(label: "keychain.store")
-    /// The writes of other threads that wait for the one that is under way.
+    /// The writes of other threads that wait for the present one.
     let line = Mutex(WriteLine())
-    /// No further write joins a transaction that is older: writers of other processes wait for it.
+    /// No further write joins a transaction of this age, since writers of other processes wait for it.
     let longestSharedTransaction: Duration
     private let openWriter: @Sendable () throws -> StoreConnection
-    /// Opened by the first write: many a process only reads.
+    /// The first write opens it, since many processes only read.
     private let writer = Mutex<StoreConnection?>(nil)
-    /// The last to go, after every connection.
+    /// The mark goes last, after every connection.
     private let openMark: OpenStores.Mark
 
     init(
@@ -48,14 +48,14 @@ package final class ItemStore: Sendable {
 
     // MARK: Writing
 
-    /// SQLite's own choice: it moves the log into the database when it has that many pages.
+    /// SQLite's own number: at so many pages it moves the log into the database.
     private static let pagesBetweenCheckpoints: Int32 = 1_000
 
     /// Runs `body` in a transaction that no other write shares, for large ones. If it throws, nothing is changed.
     ///
     /// - Parameters:
     ///   - pages: How long the log may become before it is moved into the database.
-    ///   - forgetsPages: Whether the pages that were used are dropped from memory afterwards.
+    ///   - forgetsPages: Whether the used pages are dropped from memory afterwards.
     func writeAlone<R>(
         pagesBetweenCheckpoints pages: Int32, forgetsPages: Bool, _ body: (StoreConnection) throws -> R
     ) throws -> R {
@@ -69,7 +69,7 @@ package final class ItemStore: Sendable {
 
     /// Runs `body` in a transaction that no other process shares, and commits; rolls back if it throws.
     ///
-    /// - Parameter givesBackPages: false for one that has to do with little space: pages that are moved take some.
+    /// - Parameter givesBackPages: false if space is short, since moving pages takes some.
     func transact<R>(
         on connection: StoreConnection, givesBackPages: Bool = true, _ body: () throws -> R
     ) throws -> R {
@@ -86,8 +86,8 @@ package final class ItemStore: Sendable {
         return result
     }
 
-    /// - Throws: `.notAvailable` if the file was removed or replaced: a write into it would be acknowledged and lost; or if
-    ///   the tables are of another version.
+    /// - Throws: `.notAvailable` if the file was removed or replaced, since a write into it would be acknowledged and
+    ///   lost; or if the tables are of another version.
     private func requireUsable(_ connection: StoreConnection) throws(KeychainError) {
         guard connection.database.isInPlace else {
             throw KeychainError(
@@ -97,10 +97,10 @@ package final class ItemStore: Sendable {
         try requireVersion(try connection.statement(.schemaVersion).number())
     }
 
-    /// Looks whether the tables are still of the version that this program knows, once for each epoch of the lock: a change
-    /// of them begins another one.
+    /// Checks whether the tables are of this program's version, once for each epoch of the lock: a change of the tables
+    /// begins another epoch.
     ///
-    /// - Throws: `.notAvailable` if a newer program has brought them up to its own.
+    /// - Throws: `.notAvailable` if a newer program has changed the tables.
     func requireVersion(asOf epoch: UInt64) throws {
         guard verifiedEpoch.withLock({ $0 }) != epoch else { return }
         try requireVersion(try withReader { try $0.statement(.schemaVersion).number() })
@@ -126,14 +126,14 @@ package final class ItemStore: Sendable {
         try writeQueue.withoutWaiting { try connection.database.checkpoint() }
     }
 
-    /// What SQLite itself finds wrong with its file; empty if nothing.
+    /// The flaws that SQLite itself finds in its file.
     func integrityProblems() throws -> [String] {
         try withReader { reader in
             try reader.database.rows("PRAGMA integrity_check(20)") { $0.text(0) }.filter { $0 != "ok" }
         }
     }
 
-    /// For what writes every row, and could write one over another in a damaged database.
+    /// Called before every row is written, since that could write one row over another in a damaged database.
     func requireIntact() throws {
         guard let problem = try integrityProblems().first else { return }
         throw KeychainError.damagedDatabase(problem)
@@ -145,7 +145,7 @@ package final class ItemStore: Sendable {
         return try body(reader)
     }
 
-    /// Runs `body` while no other thread writes. They come to it in their order: the lock is handed over.
+    /// Runs `body` while no other thread writes. Threads take turns in their order, since the lock is handed over.
     func withWriter<R>(_ body: (StoreConnection) throws -> R) throws -> R {
         var result: R?
         var isNew = false
@@ -155,15 +155,15 @@ package final class ItemStore: Sendable {
             writer = connection
             result = try body(connection)
         }
-        // After the work: a full disk should not be filled before it.
+        // The reserve is made after the work, so that it does not fill the disk before.
         if isNew { reserve.keep() }
         return result!
     }
 
     private func openCheckedWriter() throws -> StoreConnection {
         let writer = try openWriter()
-        // SQLite writes over the pages that its list of free ones names. Early stores have such a list, and a process that
-        // was killed may leave one.
+        // SQLite writes over the pages in its list of free pages. Early stores have such a list, and a killed process
+        // may leave one.
         if try freePageCount(writer) > 0 { try requireIntact() }
         return writer
     }
@@ -172,7 +172,8 @@ package final class ItemStore: Sendable {
 // MARK: - Space
 
 extension ItemStore {
-    /// As ``write(_:)``, for what only removes items. If the disk is full, the space that is kept for that is used.
+    /// Works as ``write(_:)``, for a `body` that only removes items. If the disk is full, the space that is kept for
+    /// that is used.
     func remove<R>(_ body: (StoreConnection) throws -> R) throws -> R {
         do {
             return try write(body)
@@ -183,7 +184,7 @@ extension ItemStore {
 
     private func removeWithLittleSpace<R>(_ body: (StoreConnection) throws -> R) throws -> R {
         try withWriter { connection in
-            // Overwriting what is freed takes as much of the log as was freed. Instead the pages go altogether.
+            // Overwriting freed pages takes as much of the log as was freed, so the pages are cut off instead.
             let givesBack = try canGiveBackPages(connection)
             if givesBack { try connection.database.run("PRAGMA secure_delete = FAST") }
             let result = Result { try transact(on: connection, givesBackPages: false) { try body(connection) } }
@@ -195,17 +196,16 @@ extension ItemStore {
         }
     }
 
-    /// Cuts the pages off the database that the transaction has freed, if they are few. A page that is free is one that
-    /// SQLite writes over without looking: a damaged list of them, which names another page, costs whatever is there. So
-    /// no such list is left behind.
+    /// Cuts the pages off the database that the transaction has freed, if they are few. SQLite writes over a free page
+    /// without looking: a damaged list that names a used page destroys its content. So no such list is left behind.
     private func giveBackFewPages(of connection: StoreConnection) throws(KeychainError) {
         let free = try freePageCount(connection)
         guard 0 < free, free <= pagesGivenBackAtOnce, try canGiveBackPages(connection) else { return }
         try connection.database.run("PRAGMA incremental_vacuum")
     }
 
-    /// The same when there are many, in further transactions, so that other programs write in between. What is removed
-    /// stays removed if that fails: the next write goes on with it.
+    /// Cuts off many freed pages, in further transactions, so that other programs write in between. If that fails, the
+    /// removed items stay removed, and the next write goes on with it.
     func giveBackManyPages(of connection: StoreConnection, pagesPerStep: Int? = nil) {
         do {
             let step = pagesPerStep ?? pagesGivenBackAtOnce
@@ -239,7 +239,7 @@ extension ItemStore {
         return try connection.database.number("PRAGMA auto_vacuum") == incremental
     }
 
-    /// Writes the database anew without free pages. It needs as much free space as the database has, twice.
+    /// Writes the database anew without free pages. That needs twice the database's size of free space.
     func compact() throws {
         try withWriter { connection in
             writeQueue.letOthersPass()
@@ -251,10 +251,10 @@ extension ItemStore {
         }
     }
 
-    /// How many bytes of the database are free.
+    /// The free bytes of the database.
     func freeBytes() throws -> Int64 {
         try withReader { reader in
-            Int64(try freePageCount(reader)) * (try reader.database.number("PRAGMA page_size")!)  // it has one row
+            Int64(try freePageCount(reader)) * (try reader.database.number("PRAGMA page_size")!)  // always one row
         }
     }
 }

@@ -1,24 +1,25 @@
 internal import KeychainModel
 
 /// The beginning of the file `keychain.db-shm`, in which SQLite says how much of the log is committed
-/// (sqlite.org/walformat.html, section 2.1). It is written after the log was synced, so what it claims was on the disk.
+/// (sqlite.org/walformat.html, section 2.1). SQLite writes it after the sync of the log, so the frames that it counts
+/// were on the disk.
 ///
-/// SQLite makes it anew when nobody has the database open, and so does not ask what the last process left there.
+/// SQLite ignores and rewrites it if no process has the database open.
 struct LogIndexHeader {
-    /// How many frames of the log are committed.
+    /// The number of committed frames of the log.
     let frames: Int
     let salts: WriteAheadLog.Salts
 
     private static let size = 48
 
-    /// nil if there is none, or it is not intact.
+    /// nil if the header is missing or damaged.
     init?(_ file: FileBytes) {
-        // Twice the same, so that a reader notices a write under way.
+        // SQLite stores the header twice, so that a reader notices a write under way.
         guard let copies = file.bytes(at: 0, count: 2 * Self.size),
             copies.prefix(Self.size).elementsEqual(copies.suffix(Self.size))
         else { return nil }
         let header = copies.withUnsafeBytes { bytes -> (frames: Int, salts: WriteAheadLog.Salts)? in
-            // In the byte order of the machine, but for the salts, which are as they stand in the log.
+            // The words are in the byte order of the machine, but for the salts, which are as in the log.
             func native(_ offset: Int) -> UInt32 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
             var computed = WriteAheadLog.Checksum(first: 0, second: 0)
             computed.add(UnsafeRawBufferPointer(rebasing: bytes[..<40]), isBigEndian: UInt32(1).bigEndian == 1)

@@ -2,20 +2,21 @@ package import Foundation
 internal import Glibc
 package import KeychainModel
 
-/// Looks for damage in the log of a database before SQLite does, which would drop what is behind it.
+/// Looks for damage in the log of a database before SQLite opens it, since SQLite would drop everything behind the
+/// damage.
 ///
-/// The log is not looked at while a process has the database open: SQLite goes by what that one knows of it then, and
-/// checks nothing. This process itself must not have it open (``FileBytes``).
+/// The log is not inspected while a process has the database open: SQLite then relies on that process and checks
+/// nothing. This process itself must not have it open (``FileBytes``).
 struct LogInspection {
     private let database: URL
 
     init(_ database: URL) { self.database = database }
 
-    /// A log that lost writes which were acknowledged.
+    /// The damage of a log that lost acknowledged writes.
     struct Damage: Equatable {
-        /// How many frames of it belong to transactions that were on the disk.
+        /// The number of frames of transactions that were on the disk.
         var committedFrames: Int
-        /// How many of those SQLite would drop.
+        /// The number of these frames that SQLite would drop.
         var droppedFrames: Int
     }
 
@@ -34,14 +35,14 @@ struct LogInspection {
     /// SQLite deletes a log whose database has no page.
     private func isEmptyBesideLog() throws(KeychainError) -> Bool {
         guard let log = try FileBytes(logURL), log.count > WriteAheadLog.headerSize else { return false }
-        // One that is not there too: a new one in its place would get what is in the log.
+        // A missing database counts too, since a new one in its place would get the content of the log.
         return try FileBytes(database)?.count ?? 0 == 0
     }
 
-    /// nil if nothing is lost.
+    /// nil if no write is lost.
     func damage() throws(KeychainError) -> Damage? {
-        // A process that opens the database at this moment may write into the log while it is read. Damage stays, for
-        // whoever opens it next if not for us.
+        // A process that opens the database at this moment may write into the log while it is read. Damage is still
+        // there at the next look.
         guard let first = try look() else { return nil }
         return try look() == first ? first : nil
     }
@@ -50,7 +51,7 @@ struct LogInspection {
         guard let pages = try DatabasePages(database), let log = try LoggedTransactions(database, pages),
             !log.isInUse, log.committed > log.log.framesKeptBySQLite
         else { return nil }
-        // A log that is being begun anew has nothing that the database has not.
+        // A log that is being begun anew has only content that the database has too.
         if !log.log.isHeaderIntact, pages.hasContent(of: log) { return nil }
         return Damage(
             committedFrames: log.committed, droppedFrames: log.committed - log.log.framesKeptBySQLite)
@@ -63,12 +64,12 @@ struct LogInspection {
 package struct LoggedTransactions {
     package let file: FileBytes
     package let log: WriteAheadLog
-    /// As many frames belong to transactions that were acknowledged, damaged or not there any more.
+    /// The number of frames of acknowledged transactions, even if they are damaged or missing.
     package let committed: Int
     /// Whether another process has the database open.
     let isInUse: Bool
 
-    /// nil if there is no log, or nothing in it.
+    /// nil if the log is missing or empty.
     package init?(_ database: URL, _ pages: DatabasePages) throws(KeychainError) {
         guard let file = try FileBytes(URL(fileURLWithPath: database.path + "-wal")), file.count > 0 else { return nil }
         let index = try FileBytes(URL(fileURLWithPath: database.path + "-shm"))
@@ -77,13 +78,14 @@ package struct LoggedTransactions {
         guard let log = WriteAheadLog(file, pageSize: pages.pageSize, salts: claim?.salts) else { return nil }
         self.file = file
         self.log = log
-        // Where the index knows this log, it knows how much of it counts: what failed syncs left behind does not. After a
-        // power cut it may be an older one.
+        // An index of this log knows how much of the log counts: the remains of failed syncs do not. After a power cut
+        // the index may be older.
         let claimed = claim?.salts == log.salts ? claim?.frames : nil
         committed = max(log.framesKeptBySQLite, claimed ?? log.framesProvenByLog)
     }
 
-    /// Whoever has the database open holds a lock on this byte of the index (SQLite's os_unix.c, UNIX_SHM_DMS).
+    /// Every process that has the database open holds a lock on this byte of the index (SQLite's os_unix.c,
+    /// UNIX_SHM_DMS).
     package static let lockedByte: Int64 = 128
 
     static func isInUse(_ index: FileBytes) -> Bool {
@@ -98,17 +100,17 @@ package struct DatabasePages {
     package let file: FileBytes
     package let pageSize: Int
 
-    /// nil if there is no such file, or it has no beginning.
+    /// nil if the file is missing or too short.
     package init?(_ url: URL) throws(KeychainError) {
         guard let file = try FileBytes(url), let header = file.bytes(at: 16, count: 2) else { return nil }
         self.file = file
         let stored = Int(header[0]) << 8 | Int(header[1])
-        // 1 stands for 65,536; what is no page size comes from damage, and SQLite's own choice is the best guess.
+        // 1 stands for 65,536. Any other invalid size comes from damage, and SQLite's default is the best guess.
         let size = stored == 1 ? 65_536 : stored
         pageSize = size >= 512 && size & (size - 1) == 0 ? size : 4096
     }
 
-    /// Whether every page has the content already that the committed frames of a log give it.
+    /// Whether the database already has the content of every committed page of the log.
     func hasContent(of logged: LoggedTransactions) -> Bool {
         logged.log.newestFrames(among: logged.committed).allSatisfy { page, frame in
             guard page > 0,

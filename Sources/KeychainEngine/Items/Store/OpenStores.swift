@@ -4,9 +4,9 @@ internal import KeychainModel
 internal import KeychainSystem
 internal import Synchronization
 
-/// Which stores this process has open: their files must not be opened and closed beside SQLite (``FileBytes``).
+/// The stores that this process has open: their files must not be opened and closed beside SQLite (``FileBytes``).
 package enum OpenStores {
-    /// A directory, by whatever path it was reached.
+    /// A directory, whatever its path.
     fileprivate struct Place: Hashable {
         var device: UInt64
         var inode: UInt64
@@ -14,7 +14,7 @@ package enum OpenStores {
 
     private static let counts = Mutex<[Place: Int]>([:])
 
-    /// Says that a store is open, for as long as it lives.
+    /// Marks a store as open, for as long as the mark lives.
     final class Mark: Sendable {
         private let place: Place
 
@@ -23,7 +23,8 @@ package enum OpenStores {
         deinit { OpenStores.remove(place) }
     }
 
-    /// - Parameter inspect: Run before, if this process does not have the store open yet; meanwhile nobody opens it.
+    /// - Parameter inspect: Run first, if this process does not have the store open yet; meanwhile no other thread
+    ///   opens it.
     static func mark(
         _ directory: URL, afterInspecting inspect: () throws(KeychainError) -> Void
     ) throws(KeychainError) -> Mark {

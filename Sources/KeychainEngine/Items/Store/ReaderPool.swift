@@ -1,8 +1,8 @@
 internal import KeychainModel
 
-/// Idle readers. As many are made as there are threads that read at once.
+/// Idle readers. The pool makes as many as there are threads that read at once.
 final class ReaderPool: Sendable {
-    /// More than this are closed after use: a burst of threads should not hold files open for ever.
+    /// Further readers are closed after use: a burst of threads should not hold files open for ever.
     private static let mostIdle = 8
 
     private let open: @Sendable () throws(KeychainError) -> SQLiteConnection

@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// How large a row is. SQLite tells it without reading what the row holds.
+/// The size of a row, which SQLite knows without reading the content.
 struct RowSize {
     static let select = "SELECT home, length(metadata), length(secret) FROM item WHERE id = ?"
 
@@ -14,12 +14,12 @@ struct RowSize {
         secret = Int(statement.integer(2))
     }
 
-    /// How many bytes are read of it. What opens is a little smaller.
+    /// The number of bytes that are read. The opened item is a little smaller.
     func stored(withSecret: Bool) -> Int { metadata + (withSecret ? secret : 0) }
 }
 
 extension StoreConnection {
-    /// nil: there is no such row.
+    /// nil if there is no such row.
     func size(ofRow id: Int64) throws -> RowSize? {
         let statement = try statement(.rowSize)
         try statement.bind(id, at: 1)

@@ -2,11 +2,11 @@ internal import Foundation
 internal import Glibc
 internal import KeychainSystem
 
-/// A file of zeros that only takes up space, for the day when the disk is full: what deletes an item is written to the log
-/// first, and needs space for that.
+/// A file of zeros that keeps space for the day when the disk is full: deleting an item writes to the log first, which
+/// needs space.
 ///
-/// Keeping it is a courtesy. Where there is no space for it, or its name is taken by something that cannot be removed,
-/// all is as without it. Another program can be quicker to use the space that it gives up.
+/// The reserve is a courtesy. Without space for the file, or if its name is taken for good, the store works without it.
+/// Another program may take the freed space first.
 struct SpaceReserve: Sendable {
     private let path: String
     private let byteCount: Int
@@ -28,12 +28,12 @@ struct SpaceReserve: Sendable {
         let file = files.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC)
         guard file >= 0 else { return }
         defer { close(file) }
-        // Less, where there is not as much. It is made anew when there may be more.
+        // The file is smaller if space is short. A later call makes it anew.
         let written = [UInt8](repeating: 0, count: byteCount).withUnsafeBytes { files.write($0, to: file) }
         if written <= 0 { _ = files.remove(path) }
     }
 
-    /// Runs `body` with the file's space free, and then keeps it again.
+    /// Runs `body` with the file's space free, and then makes the file again.
     func spend<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
         _ = files.remove(path)
         defer { keep() }

@@ -8,7 +8,7 @@ extension StoreConnection {
         return try statement.number(atLeast: id)
     }
 
-    /// Those that have not expired.
+    /// Counts the items that have not expired.
     func itemCounts(at now: ExpiryDate) throws -> [ItemClass: Int] {
         let statement = try statement(.itemCounts)
         try statement.bind(Data(now.storedBytes), at: 1)
@@ -25,7 +25,7 @@ extension StoreConnection {
 
     package func itemCount() throws -> Int { Int(try statement(.itemCount).number() ?? 0) }
 
-    /// How many entries lead to no row.
+    /// The number of entries that lead to no row.
     func strayEntryCount() throws -> Int {
         Int(try statement(.strayEntries).number() ?? 0)
     }

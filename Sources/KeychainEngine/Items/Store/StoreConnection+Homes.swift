@@ -1,7 +1,7 @@
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// What a home is for, without the group and synchronizability that its token hides.
+/// The readable part of a home: its token hides the group and the synchronizability.
 struct HomeKind {
     var itemClass: ItemClass
     var tier: IndexTier
@@ -30,7 +30,7 @@ extension StoreConnection {
     }
 
     private func home(_ home: Home, _ indexer: Indexer) throws -> Int64? {
-        // A write may see homes that its own roll-back takes away, so it neither asks nor fills the cache.
+        // A write may see homes that its own roll-back removes, so it neither asks nor fills the cache.
         guard let highestID = newestHome?.id else { return try findHome(home, indexer) }
         switch homes.lookUp(home, highestID: highestID) {
         case .found(let id): return id
@@ -48,7 +48,7 @@ extension StoreConnection {
         return try statement.number()
     }
 
-    /// What a home is for, its group and synchronizability left out.
+    /// The class, tier and generation of a home.
     func kind(ofHome id: Int64) throws -> HomeKind? {
         let statement = try statement(.homeKind)
         try statement.bind(id, at: 1)
@@ -61,7 +61,7 @@ extension StoreConnection {
         return HomeKind(itemClass: itemClass, tier: tier, generation: generation)
     }
 
-    /// Every home of a class and tier, whatever its group and synchronizability.
+    /// Every home of a class and tier, of any group and synchronizability.
     private func homes(of itemClass: ItemClass, tier: IndexTier) throws -> [(id: Int64, generation: UInt32)] {
         let statement = try statement(.homesByKind)
         try statement.bind(Int64(itemClass.number), at: 1)
@@ -74,7 +74,7 @@ extension StoreConnection {
 
     /// Whether there is any item of a class in a tier.
     ///
-    /// - Parameter isGone: Rows that count as none.
+    /// - Parameter isGone: Whether a row does not count.
     func hasItems(of itemClass: ItemClass, tier: IndexTier, besides isGone: (StoredRow) -> Bool) throws -> Bool {
         for home in try homes(of: itemClass, tier: tier) {
             var next = try firstItem(inHome: home.id, from: 1)

@@ -3,7 +3,7 @@ internal import KeychainCrypto
 internal import KeychainModel
 
 extension StoreConnection {
-    /// Under which generation of keys rows must be sealed, at least.
+    /// The lowest generation of keys under which rows may be sealed.
     func sealingGeneration() throws -> UInt32 {
         UInt32(exactly: try statement(.sealingGeneration).number() ?? 0) ?? .max
     }
@@ -14,12 +14,12 @@ extension StoreConnection {
         try statement.run()
     }
 
-    /// Whether keys of files were ever given out: then files may be anywhere that no other store opens.
+    /// Whether keys of files were ever given out: then there may be files that no other store opens.
     func hasFiles() throws -> Bool { try statement(.fileMark).number() != nil }
 
     package func noteFiles() throws { try statement(.setFileMark).run() }
 
-    /// The items that go with the passcode, written down while it was being removed.
+    /// The items that a removal of the passcode deletes, recorded while it was under way.
     func removal() throws -> Set<UUID> {
         let statement = try statement(.removal)
         defer { statement.reset() }
@@ -46,13 +46,13 @@ extension StoreConnection {
         return try statement.number(atLeast: id)
     }
 
-    /// Those with an access control that `isMeant` says yes to. Goes through all items.
+    /// The items with an access control that `isMeant` accepts. Goes through all items.
     func items(where isMeant: (AccessControl) -> Bool) throws -> [Int64] {
         let all = try statement(.accessControls)
         var meant: [Data] = []
         try all.forEachRow {
             guard let bytes = all.bytes(0).map({ Data($0) }) else { return }
-            // One that is not readable is none that anybody means.
+            // An unreadable access control is skipped.
             if let control = try? AccessControl(canonicalBytes: bytes), isMeant(control) { meant.append(bytes) }
         }
         let statement = try statement(.itemsByAccessControl)
@@ -64,14 +64,14 @@ extension StoreConnection {
         return ids
     }
 
-    /// Those whose secret is sealed for the passcode's pair of keys. Goes through all items.
+    /// The items whose secrets are sealed for the passcode's pair of keys. Goes through all items.
     func itemsSealedWithPasscode() throws -> [Int64] {
         try items(where: \.isSealedWithPasscode).filter { id in
             try withRow(id) { $0.secretKey.map(RowSealer.isConstrained(secretKey:)) == true } == true
         }
     }
 
-    /// All of a row but its entries.
+    /// Replaces all of a row but its entries.
     func rewrap(_ id: Int64, with row: RewrappedRow) throws {
         let statement = try statement(.rewrapItem)
         try statement.bind(row.home, at: 1)
@@ -98,7 +98,7 @@ extension StoreConnection {
         }
     }
 
-    /// Removes the homes of older keys, all but those where rows are left that do not open.
+    /// Removes the homes of older keys, except homes with rows that do not open.
     func deleteHomes(before generation: UInt32) throws {
         let statement = try statement(.deleteOldHomes)
         try statement.bind(Int64(generation), at: 1)
@@ -107,7 +107,7 @@ extension StoreConnection {
 }
 
 extension IndexToken {
-    /// As SQLite compares their bytes.
+    /// Compares as SQLite compares the bytes.
     fileprivate func precedes(_ other: IndexToken) -> Bool {
         (words.0.bigEndian, words.1.bigEndian) < (other.words.0.bigEndian, other.words.1.bigEndian)
     }

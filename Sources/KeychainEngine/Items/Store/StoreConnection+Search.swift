@@ -30,7 +30,7 @@ extension StoreConnection {
         return try statement.number()
     }
 
-    /// Calls `body` with the row of an item, if it is there. The row's bytes are valid only within.
+    /// Calls `body` with the row of an item, if the item exists. The row's bytes are valid only within.
     package func withRow<R>(_ id: Int64, secrets: Bool = false, _ body: (StoredRow) throws -> R) throws -> R? {
         let statement = try statement(secrets ? .row : .rowWithoutSecret)
         try statement.bind(id, at: 1)

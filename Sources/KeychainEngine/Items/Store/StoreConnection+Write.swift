@@ -3,7 +3,7 @@ internal import KeychainCrypto
 internal import KeychainModel
 
 extension StoreConnection {
-    /// The pages of a row that is larger are not read again soon.
+    /// The pages of a larger row are not read again soon.
     private static let mostKeptBytes = 256 << 10
 
     package func insert(_ row: SealedRow) throws {
@@ -75,7 +75,7 @@ extension [IndexToken] {
         }
     }
 
-    /// A rest that is no whole token is left out.
+    /// An incomplete token at the end is left out.
     init(joinedBytes bytes: UnsafeRawBufferPointer) {
         self = stride(from: 0, through: bytes.count - IndexToken.byteCount, by: IndexToken.byteCount).compactMap {
             IndexToken(bytes: UnsafeRawBufferPointer(rebasing: bytes[$0..<$0 + IndexToken.byteCount]))

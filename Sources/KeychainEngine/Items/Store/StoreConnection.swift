@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// The home with the highest id: all others are older.
+/// The home with the highest id, which is the newest.
 struct NewestHome {
     var id: Int64 = 0
     var generation: UInt32 = 0
@@ -9,13 +9,13 @@ struct NewestHome {
 /// A connection to the database of a store, and the statements that are run on its tables, each prepared once.
 package final class StoreConnection: @unchecked Sendable {  // the store gives it to one thread at a time
     let database: SQLiteConnection
-    /// By the statement's number. Plain memory, since looking one up is done many times in a look-up.
+    /// The statements by number, in plain memory, since every look-up needs many of them.
     private let statements = UnsafeMutableBufferPointer<SQLiteStatement?>.allocate(
         capacity: StoreStatement.allCases.count)
     let homes = HomeCache()
-    /// Of the snapshot that is read; nil in a write.
+    /// The newest home of the present snapshot; nil in a write.
     private(set) var newestHome: NewestHome?
-    /// Whether a row was written whose pages are not read again soon, and crowd out those of the index.
+    /// Whether a large row was written, whose pages crowd out those of the index and are not read again soon.
     var hasWrittenLargeRow = false
 
     init(_ database: SQLiteConnection) {
@@ -28,8 +28,8 @@ package final class StoreConnection: @unchecked Sendable {  // the store gives i
         statements.deallocate()
     }
 
-    /// - Throws: `.internalFailure` if the statement is at a row for somebody else: what that one has read of it would be
-    ///   gone, and would be read all the same.
+    /// - Throws: `.internalFailure` if the statement is at a row of another use, whose bytes would become invalid while
+    ///   they are read.
     func statement(_ statement: StoreStatement) throws(KeychainError) -> SQLiteStatement {
         if let prepared = statements[statement.rawValue] {
             guard !prepared.isAtRow else {
@@ -44,8 +44,8 @@ package final class StoreConnection: @unchecked Sendable {  // the store gives i
 
     /// Runs `body` on one snapshot.
     func read<R>(_ body: (StoreConnection) throws -> R) throws -> R {
-        // A snapshot begins with the first step of a statement and lasts until it is reset: this one is needed anyhow, and
-        // spares a BEGIN and a COMMIT.
+        // A snapshot begins with the first step of a statement and lasts until its reset. This statement is needed
+        // anyhow, and spares a BEGIN and a COMMIT.
         let anchor = try statement(.newestHome)
         defer { anchor.reset() }
         var newest = NewestHome()
@@ -75,13 +75,13 @@ package final class StoreConnection: @unchecked Sendable {  // the store gives i
         }
     }
 
-    /// Gives back the memory that the pages of large rows take.
+    /// Frees the memory of the pages of large rows.
     func forgetLargeRows() {
         if hasWrittenLargeRow { database.releaseMemory() }
         hasWrittenLargeRow = false
     }
 
-    /// A statement outside of a transaction would be one of its own.
+    /// A statement outside of the transaction would be a transaction of its own.
     func requireTransaction() throws(KeychainError) {
         guard database.isInTransaction else { throw .abortedTransaction }
     }

@@ -3,10 +3,10 @@ internal import KeychainCrypto
 package import KeychainModel
 internal import KeychainSystem
 
-/// Opens a store, or makes one where there is none.
+/// Opens a store, or makes one if there is none.
 ///
-/// A new store is complete only when its keybag appears: the database comes first, the keybag last, so a
-/// keybag without its database, or the other way round, is never taken for a new store.
+/// A new store is complete only when its keybag appears: the database comes first, the keybag last. So a keybag without
+/// its database, or a database without its keybag, is never taken for a new store.
 package struct StoreOpener {
     private let configuration: EngineConfiguration
     private let database: DatabaseFile
@@ -20,8 +20,8 @@ package struct StoreOpener {
         deviceKeyProvider = configuration.deviceKeyProvider
     }
 
-    /// - Parameter signal: Is given after each change of the lock, if this process has the store alone.
-    /// - Returns: with the store the lock that a daemon keeps for as long as it has it.
+    /// - Parameter signal: Called after each change of the lock, if this process has the store alone.
+    /// - Returns: the store, its keys, and the lock that a daemon holds for as long as it has the store.
     package func open(
         _ signal: ChangeSignal = ChangeSignal()
     ) throws(KeychainError) -> (store: ItemStore, keys: KeyStore, daemonLock: DaemonLock?) {
@@ -46,7 +46,7 @@ package struct StoreOpener {
         return try LockFile.withLock(lock, configuration.files, body)
     }
 
-    // MARK: Whose store it is
+    // MARK: The host of the store
 
     /// - Returns: nil for a program that opens the store for itself.
     private func takePossession() throws -> DaemonLock? {
@@ -60,10 +60,10 @@ package struct StoreOpener {
             try lock.requireInPlace()
             if try mark.read() == .user { return }
             if keybagFile.exists { throw KeychainError.belongsToPrograms(configuration.storeDirectory) }
-            // Before there is anything: a store that is being made is nobody else's either.
+            // The mark is written before the store is made, so that no other host takes the new store.
             try mark.write(.user)
         }
-        // If who handed it over was cut short, programs may not know yet.
+        // If the handover was cut short, programs may not know of it yet.
         try StoreHandover(configuration).tellPrograms()
         return lock
     }
@@ -88,7 +88,7 @@ package struct StoreOpener {
         try keybagFile.create(keybag, deviceKey: deviceKey)
     }
 
-    /// The id of the database that is there without a keybag: a new one, or one whose making was cut short.
+    /// The id of a database without a keybag: a new database, or one whose making was cut short.
     private func makeDatabase() throws -> UUID {
         let probe = try database.probe()
         switch probe {
@@ -103,7 +103,7 @@ package struct StoreOpener {
         return try database.name(try UUID(from: configuration.randomness), generation: 1)
     }
 
-    /// A keybag is not made anew for what only the one that is missing opens.
+    /// No new keybag is made for a database with content that only the missing keybag opens.
     private func requireNothing() throws {
         let reader = try database.openReader()
         let items = try reader.number("SELECT count(*) FROM item") ?? 0
@@ -126,17 +126,17 @@ package struct StoreOpener {
             url: database.url, storeID: keys.storeID, configuration: configuration, readers: readers,
             writeQueue: queue, reserve: database.reserve, openMark: mark
         ) {
-            // Perhaps long after the first reader: what is in the file's place now may be another store, or nothing.
+            // The first reader may be long ago: another store, or nothing, may be in the file's place now.
             _ = try openReader(expecting: keys.storeID)
             return try database.openWriter(queue)
         }
     }
 
-    /// A first reader, after the tables were brought up to this version.
+    /// Opens a first reader, after the tables were brought up to this version.
     private func openReader(of keys: KeyStore) throws -> SQLiteConnection {
         if let reader = try openReaderUnlessOlder(keys.storeID) { return reader }
         try withStoreLock {
-            // Another process may have done it while this one waited.
+            // Another process may have changed the tables while this one waited.
             guard case .older = try database.probe() else { return }
             guard try storedID(try database.openReader()) == keys.storeID else { throw foreignKeybag }
             try database.migrate()

@@ -1,10 +1,9 @@
 internal import Foundation
 internal import KeychainModel
 
-/// The tables of the store, as the steps that lead from one version to the next. docs/store-format.md describes every
-/// column.
+/// The tables of the store, as the steps from one version to the next. docs/store-format.md describes every column.
 package struct StoreSchema: Sendable {
-    /// What makes a version out of the one before. Once released it never changes.
+    /// The step from one version to the next. A released step never changes.
     package struct Step: Sendable {
         let name: String
         let sql: String
@@ -22,13 +21,13 @@ package struct StoreSchema: Sendable {
 
     package let steps: [Step]
 
-    /// - Parameter steps: The first one makes the tables. Others than ``current`` are for tests.
+    /// - Parameter steps: The first one makes the tables. Only tests use steps other than ``current``.
     package init(steps: [Step]) { self.steps = steps }
 
-    /// Counts the steps; a store with a higher one is refused.
+    /// The number of steps; a store with a higher version is refused.
     package var version: Int { steps.count }
 
-    /// Makes the steps that are left, each in a transaction that also raises the version.
+    /// Makes the missing steps, each in a transaction that also raises the version.
     func migrate(_ connection: StoreConnection) throws {
         for (number, step) in zip(1..., steps) {
             try connection.transaction {
@@ -82,21 +81,21 @@ package struct StoreSchema: Sendable {
 }
 
 extension StoreSchema {
-    /// What a database says of itself.
+    /// The kind of a database.
     enum Probe: Equatable {
         case absent
         /// A database of ours and of this version.
         case usable
-        /// One that can be brought up to it; version 0 has no tables yet.
+        /// A database of an earlier version; version 0 has no tables yet.
         case older(Int)
         case newer(Int)
         case foreign
-        /// One of ours, with something in it that its version does not have, or without something: the first of it.
+        /// A database of ours that differs from the tables of its version: the first difference.
         case altered(String)
     }
 
-    /// Asks through a connection that cannot write, so that what is refused stays as it was. The log is looked at
-    /// too, where a newer version may still be.
+    /// Asks through a connection that cannot write, so that a refused store stays as it was. The log is read too, since
+    /// it may have a newer version.
     ///
     /// The file's own header is not read: closing a file drops the locks that other connections of this process
     /// hold on it (sqlite.org/howtocorrupt.html, section 2.2).
@@ -140,7 +139,7 @@ extension StoreSchema {
     }
 }
 
-// MARK: - What a database has
+// MARK: - The objects of a database
 
 extension StoreSchema {
     /// A table, an index, a view or a trigger, as SQLite's own table describes it.
@@ -148,8 +147,8 @@ extension StoreSchema {
         let type: String
         let name: String
         let table: String
-        /// Bytes, since texts that look different to SQLite can be equal as strings. Empty for an index that SQLite makes
-        /// by itself.
+        /// Bytes, since texts that differ for SQLite can be equal as strings. Empty for an index that SQLite makes by
+        /// itself.
         let sql: [UInt8]
 
         init(type: String, name: String, table: String, sql: String) {
@@ -160,13 +159,13 @@ extension StoreSchema {
             (self.type, self.name, self.table, self.sql) = (type, name, table, sql)
         }
 
-        /// Early programs kept the steps that were made in a table, too.
+        /// Early programs kept the list of the made steps in a table, too.
         static let formerStepList = Object(
             type: "table", name: "grdb_migrations", table: "grdb_migrations",
             sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
 
-        /// A store of ours may have these beside its tables: that list, and SQLite's counts of what is in the tables, which
-        /// somebody can ask for.
+        /// Objects that a store of ours may have beside its tables: the list of steps, and the statistics that SQLite
+        /// keeps on request.
         static let tolerated: Set = [
             formerStepList,
             Object(type: "index", name: "sqlite_autoindex_grdb_migrations_1", table: "grdb_migrations", sql: ""),
@@ -187,7 +186,7 @@ extension StoreSchema {
     }
 
     private static func objects(of database: SQLiteConnection) throws(KeychainError) -> Set<Object> {
-        // More than that many are none of ours, whatever they are.
+        // A store of ours has fewer objects than this limit.
         Set(
             try database.rows("SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 1000") { row in
                 Object(

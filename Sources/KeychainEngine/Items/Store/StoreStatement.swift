@@ -1,4 +1,4 @@
-/// Every statement that a store is used with, prepared once for each connection.
+/// The statements of a store, each prepared once for each connection.
 enum StoreStatement: Int, CaseIterable {
     // Transactions.
     case begin, commit
@@ -49,7 +49,7 @@ enum StoreStatement: Int, CaseIterable {
     case expiryPosition, setExpiryPosition, forgetExpiryPosition
     case giveUpName
 
-    /// The ones whose cost must not grow with the number of items.
+    /// The statements whose cost must not grow with the number of items.
     static let searches: [StoreStatement] = [
         .newestHome, .homeByToken, .homeKind, .itemByEntry, .itemByHome, .itemByUUID, .itemByUniqueness, .row,
         .rowWithoutSecret, .rowSize, .sealingGeneration, .nextItem, .nextOutdatedItem, .expiredItems, .passedExpiries,

@@ -4,28 +4,28 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
-/// How programs notice each other's changes of a store: each commit sets the dates of the file `keychain.db-shm` anew, and
-/// whoever wants to know watches that file.
+/// Tells programs of each other's changes of a store: each commit sets the dates of the file `keychain.db-shm` anew,
+/// and programs watch that file.
 ///
-/// SQLite's own writes would tell too early: the log is written before the commit, and the commit itself is a change of shared
-/// memory, of which the kernel tells nobody.
+/// SQLite's own writes would tell too early: the log is written before the commit, and the commit itself is a change of
+/// shared memory, which the kernel does not report.
 struct StoreWatch: Sendable {
     private let path: String
 
     init(_ database: URL) { path = database.path + "-shm" }
 
-    /// To be called after a commit. Where it fails, nobody is told.
+    /// Called after a commit. If it fails, no program is told.
     func announce() { utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) }
 
-    /// - Throws: `.notAvailable` if the store is not there any more.
+    /// - Throws: `.notAvailable` if the store does not exist any more.
     func listen() throws(KeychainError) -> StoreListener { try StoreListener(path) }
 }
 
 final class StoreListener: ChangeListener {
-    /// How often those look who cannot be told.
+    /// The pause between the looks of a listener without a watcher.
     private static let pause = Duration.seconds(1)
 
-    /// nil: the user has no more watchers (inotify(7)).
+    /// nil if the user has no more watchers (inotify(7)).
     private let watcher: Int32?
 
     fileprivate init(_ path: String) throws(KeychainError) {

@@ -5,8 +5,8 @@ package import KeychainModel
 /// A row of the table `item` as it lies on disk, under the statement that reads it.
 package struct StoredRow {
     static let select = select(last: "secret")
-    /// For callers who want no secret: a large one is not read from the disk. (Of a row with a date of expiry its length is, since
-    /// the date lies behind it.)
+    /// The row for callers that want no secret: a large secret is not read from the disk, unless the row has a date of
+    /// expiry, which lies behind the secret.
     static let selectWithoutSecret = select(last: "length(secret)")
 
     private static func select(last: String) -> String {
@@ -26,20 +26,20 @@ package struct StoredRow {
 
     package var uuid: UUID? { UUID(bytes: statement.bytes(0)) }
     var home: Int64 { statement.integer(1) }
-    /// 0, which no key has, for a number that is none.
+    /// 0, which no key has, if the number is invalid.
     var generation: UInt32 { UInt32(exactly: statement.integer(2)) ?? 0 }
     var version: Int64 { statement.integer(3) }
     var access: UnsafeRawBufferPointer { statement.bytes(4) ?? none }
-    /// nil for bytes that are none. Not authentic before the row is opened.
+    /// nil if the bytes are no access control. Not authentic before the row is opened.
     var accessControl: AccessControl? { try? AccessControl(canonicalBytes: access) }
     var tokens: UnsafeRawBufferPointer { statement.bytes(5) ?? none }
     var metadataKey: UnsafeRawBufferPointer { statement.bytes(6) ?? none }
     var metadata: UnsafeRawBufferPointer { statement.bytes(7) ?? none }
     var hasSecret: Bool { !statement.isNull(8) }
     var secretKey: UnsafeRawBufferPointer? { statement.bytes(8) }
-    /// Only if it was asked for.
+    /// Present only if the secret was asked for.
     var secret: UnsafeRawBufferPointer? { statement.bytes(9) }
-    /// Only if the secret was not asked for.
+    /// Valid only if the secret was not asked for.
     var secretByteCount: Int { Int(statement.integer(9)) }
 
     var hasExpiry: Bool { !statement.isNull(10) }
@@ -50,18 +50,18 @@ package struct StoredRow {
 }
 
 extension IndexToken {
-    /// One that stands for nothing: the name of a row that gave up its own.
+    /// A token without an item: the name of a row that gave up its own.
     package init(_ unique: UUID) {
-        self = Swift.withUnsafeBytes(of: unique.uuid) { IndexToken(bytes: $0)! }  // it has sixteen bytes
+        self = Swift.withUnsafeBytes(of: unique.uuid) { IndexToken(bytes: $0)! }  // a UUID has sixteen bytes
     }
 }
 
 /// A row ready to be written.
 package struct SealedRow {
     package var uuid: UUID
-    /// Where it lives, and under which generation of keys.
+    /// The row's home, and the generation of keys that the row is under.
     var home: Home
-    /// Of that home.
+    /// The indexer of the home's key.
     var indexer: Indexer
     var version: Int64
     package var uniqueness: IndexToken
@@ -87,7 +87,7 @@ package struct SealedRow {
     }
 }
 
-/// A row as it is under newer keys. Its sealed halves stay as they are: only their keys are wrapped anew.
+/// A row under newer keys. Its sealed halves stay: only their keys are wrapped anew.
 struct RewrappedRow {
     var home: Int64
     var generation: UInt32
@@ -102,7 +102,7 @@ struct RewrappedRow {
 package struct OpenedRow {
     var id: Int64
     package var version: Int64
-    /// Under which generation of keys it is sealed.
+    /// The generation of keys that the row is sealed under.
     package var generation: UInt32
     package var item: Item
 }

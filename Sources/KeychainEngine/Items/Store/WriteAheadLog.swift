@@ -2,17 +2,17 @@ internal import KeychainModel
 
 /// SQLite's write-ahead log, read without SQLite (sqlite.org/fileformat.html, section 4).
 ///
-/// SQLite takes the first frame that does not check for the place where a power cut tore a write, and drops it with
-/// everything behind it, without a word. If a byte in the midst of the log is damaged, that drops writes that were
-/// acknowledged. What a power cut can tear is the last transaction alone, since each is on the disk before the next
-/// one begins; so a transaction behind the damage, or more of one, gives damage away.
+/// SQLite takes the first frame with a wrong checksum for a write that a power cut tore, and silently drops it with
+/// everything behind it. If a byte in the midst of the log is damaged, that drops acknowledged writes. A power cut can
+/// tear only the last transaction, since each transaction is on the disk before the next one begins; so a further
+/// transaction behind the damage, or a part of one, proves that no power cut tore the log.
 package struct WriteAheadLog {
-    /// A frame's header, and whether its checksum follows from the one that stands in the frame before.
+    /// A frame's header, and whether its checksum follows from the checksum of the frame before.
     package struct Frame {
         var page: UInt32
-        /// How many pages the database has after the transaction that this frame ends; 0 if it ends none.
+        /// The number of pages of the database after the transaction that this frame ends; 0 if it ends none.
         package var pagesAfterCommit: UInt32
-        /// Whether it was written since the log was last begun anew.
+        /// Whether the frame was written since the log was last begun anew.
         package var isCurrent: Bool
         package var isLinked: Bool
 
@@ -25,7 +25,7 @@ package struct WriteAheadLog {
     package let pageSize: Int
     let salts: Salts
     package let frames: [Frame]
-    /// false: SQLite would not look at the log at all.
+    /// false if SQLite would not look at the log at all.
     package let isHeaderIntact: Bool
 
     struct Salts: Hashable {
@@ -37,10 +37,10 @@ package struct WriteAheadLog {
         Self.headerSize + frame * (Self.frameHeaderSize + pageSize) + Self.frameHeaderSize
     }
 
-    // MARK: What is in it
+    // MARK: Frames that count
 
-    /// As many frames as SQLite goes by when nobody has the database open: up to the end of the last transaction
-    /// before the first frame that does not check.
+    /// The number of frames that SQLite keeps when no process has the database open: up to the end of the last
+    /// transaction before the first frame with a wrong checksum.
     var framesKeptBySQLite: Int {
         guard isHeaderIntact else { return 0 }
         var kept = 0
@@ -51,10 +51,10 @@ package struct WriteAheadLog {
         return kept
     }
 
-    /// As many frames as belong to transactions that were on the disk, so far as the log itself proves it.
+    /// The number of frames of transactions that were on the disk, as far as the log itself proves it.
     ///
-    /// Behind the first frame that does not check, the end of a transaction counts if more was written after it. What
-    /// a roll-back leaves behind is no proof: it has no end of a transaction.
+    /// Behind the first frame with a wrong checksum, the end of a transaction counts if a later frame was written. The
+    /// remains of a roll-back prove nothing, since they have no end of a transaction.
     var framesProvenByLog: Int {
         let kept = framesKeptBySQLite
         let firstBroken = frames.firstIndex { !($0.isCurrent && $0.isLinked) } ?? frames.count
@@ -71,7 +71,7 @@ package struct WriteAheadLog {
         return proven
     }
 
-    /// Whether a frame ends a transaction. A damaged one does too, whatever it says of itself, if the next frame was
+    /// Whether a frame ends a transaction. A damaged frame does too, whatever its header says, if the next frame was
     /// written after it.
     private func isEnd(_ index: Int, isFirstBroken: Bool) -> Bool {
         let frame = frames[index]
@@ -81,7 +81,7 @@ package struct WriteAheadLog {
                 || next.map { $0.isCurrent && $0.isLinked } ?? false)
     }
 
-    /// Every frame that is about a page, among the first ones.
+    /// The frames of each page, among the first `count` frames.
     package func framesByPage(among count: Int) -> [UInt32: [Int]] {
         var frames: [UInt32: [Int]] = [:]
         for (index, frame) in self.frames.prefix(count).enumerated() where frame.isCurrent {
@@ -90,7 +90,7 @@ package struct WriteAheadLog {
         return frames
     }
 
-    /// The newest content of each page among the first frames: the frame it is in.
+    /// The frame with the newest content of each page, among the first `count` frames.
     func newestFrames(among count: Int) -> [UInt32: Int] {
         var newest: [UInt32: Int] = [:]
         for (index, frame) in frames.prefix(count).enumerated() where frame.isCurrent { newest[frame.page] = index }
@@ -102,9 +102,9 @@ package struct WriteAheadLog {
 
 extension WriteAheadLog {
     /// - Parameters:
-    ///   - pageSize: The database's, for the case that the log's own header is damaged.
-    ///   - salts: Those that the log's index knows, for the same case.
-    /// - Returns: nil for a log that is empty, or whose header is damaged with no frame behind it.
+    ///   - pageSize: The database's page size, used if the log's own header is damaged.
+    ///   - salts: The salts in the log's index, used if the log's own header is damaged.
+    /// - Returns: nil if the log is empty, or its header is damaged and no frame follows.
     init?(_ file: FileBytes, pageSize databasePageSize: Int, salts knownSalts: Salts?) {
         guard let start = file.bytes(at: 0, count: Self.headerSize) else { return nil }
         let header = start.withUnsafeBytes { Header($0) }
@@ -117,11 +117,11 @@ extension WriteAheadLog {
         frames = Self.frames(file, count, frameSize, header, salts)
     }
 
-    /// Behind so many frames that were not written since the log was begun anew nothing is looked for: they stand at its end,
-    /// and a hole of any size is read in no time.
+    /// The reading ends after so many frames from before the log was begun anew: such frames stand at the end of the
+    /// log, and a hole of any size is read in no time.
     private static let mostStrangers = 16_384
 
-    /// Those of most of the first frames: of a damaged header, the first frame may be damaged with it.
+    /// The most frequent salts of the first frames, since the first frame may be damaged with the header.
     private static func commonSalts(_ file: FileBytes, _ count: Int, _ frameSize: Int) -> Salts {
         var counts: [Salts: Int] = [:]
         for index in 0..<min(count, mostStrangers) {
@@ -146,7 +146,7 @@ extension WriteAheadLog {
                 break
             }
             let bytes = UnsafeRawBufferPointer(piece)
-            // No page has the number 0: that is a hole, whatever the salts are.
+            // No page has the number 0, so such a frame is a hole, whatever its salts are.
             let isCurrent = bytes.word(0) > 0 && Salts(bytes) == salts
             if !isCurrent { strangers += 1 }
             let stored = Checksum(first: bytes.word(16), second: bytes.word(20))
@@ -161,7 +161,8 @@ extension WriteAheadLog {
                 Frame(
                     page: bytes.word(0), pagesAfterCommit: bytes.word(4), isCurrent: isCurrent,
                     isLinked: isCurrent && computed == stored))
-            // From what stands there, not from what should: one damaged frame leaves the next one's check alone.
+            // The stored checksum is used, not the computed one, so that one damaged frame does not spoil the check of
+            // the next.
             former = stored
         }
         return frames
@@ -175,7 +176,8 @@ extension WriteAheadLog {
         let checksum: Checksum
 
         init(_ bytes: UnsafeRawBufferPointer) {
-            // One more for checksums of big-endian words; where the header is damaged, those of this machine.
+            // The magic number is odd if the checksums are of big-endian words; for a damaged header, this machine's
+            // order is taken.
             let magic: UInt32 = 0x377f_0682
             let saysBigEndian = bytes.word(0) & 1 == 1
             pageSize = Int(bytes.word(8))
@@ -208,7 +210,7 @@ extension WriteAheadLog {
 }
 
 extension WriteAheadLog.Salts {
-    /// Those of a frame's header.
+    /// Reads the salts of a frame's header.
     fileprivate init(_ frame: UnsafeRawBufferPointer) {
         first = frame.word(8)
         second = frame.word(12)

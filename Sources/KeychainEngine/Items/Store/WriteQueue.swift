@@ -6,19 +6,20 @@ internal import Synchronization
 
 /// Gives the right of way to a process that has waited long for its turn to write.
 ///
-/// SQLite's own way of waiting, to look now and then, with ever longer pauses, whether the lock is free, lets a process
-/// that writes without a pause keep all others out: by the time they look it has begun anew. So who has waited for a
-/// quarter of a second locks a file, `write.lock`; and before any process begins to write it lets those pass who have it
-/// locked. The kernel takes the lock from a process that ends.
+/// A process that waits for SQLite's lock looks for it now and then, with ever longer pauses. So a process that writes
+/// without a pause keeps all others out: at each look it has begun anew. Therefore a process that has waited for a
+/// quarter of a second locks a file, `write.lock`, and every process waits for that lock before it begins to write. The
+/// kernel takes the lock from a process that ends.
 ///
-/// It is a courtesy and no protection: where the file cannot be used, or is locked for too long, all is as without it.
+/// The queue is a courtesy and no protection: if the file cannot be used, or is locked for too long, writers go on
+/// without it.
 final class WriteQueue: Sendable {
     private struct Wait {
-        /// nil: not waiting.
+        /// nil if no thread waits.
         var start: ContinuousClock.Instant?
         var hasRightOfWay = false
         var isPatient = true
-        /// Another process had the right of way for too long, and has it still.
+        /// Whether another process has had the right of way for too long.
         var wasWaitedInVain = false
     }
 
@@ -27,10 +28,10 @@ final class WriteQueue: Sendable {
     private let url: URL
     private let timeout: Duration
     private let wait = Mutex(Wait())
-    /// Opened by the first write; -1: it cannot be.
+    /// The first write opens the file; -1 if it cannot be opened.
     private let opened: Mutex<Int32?>
 
-    /// - Parameter isAlone: Whether no other process writes to the database: then there is nobody to let pass.
+    /// - Parameter isAlone: Whether no other process writes to the database, so that there is none to let pass.
     init(beside database: URL, timeout: TimeInterval, isAlone: Bool) {
         opened = Mutex(isAlone ? -1 : nil)
         url = database.deletingLastPathComponent().appendingPathComponent("write.lock")
@@ -50,14 +51,14 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// To be called before a transaction begins: waits while another process has the right of way.
+    /// Called before a transaction begins: waits while another process has the right of way.
     func letOthersPass() {
         let file = file
         guard file >= 0 else { return }
-        // Whoever did not make use of it, a stopped process perhaps, is not waited for again.
+        // A process that did not use its right of way, perhaps because it is stopped, is not waited for again.
         let patience = wait.withLock { $0.wasWaitedInVain } ? .zero : timeout / 2
         let end = ContinuousClock.now + patience
-        // Shared, so that those who only look do not keep each other waiting.
+        // The lock is shared, so that processes that only look do not keep each other waiting.
         while flock(file, LOCK_SH | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < end else {
                 return wait.withLock { $0.wasWaitedInVain = true }
@@ -68,7 +69,7 @@ final class WriteQueue: Sendable {
         wait.withLock { $0.wasWaitedInVain = false }
     }
 
-    /// What SQLite asks when the database is locked: whether to try again, after a pause that is made here.
+    /// Answers SQLite, which asks while the database is locked, whether to try again. The pause is made here.
     func shouldTryAgain(tries: Int) -> Bool {
         let start = wait.withLock { wait -> ContinuousClock.Instant? in
             guard wait.isPatient else { return nil }
@@ -83,7 +84,7 @@ final class WriteQueue: Sendable {
         return true
     }
 
-    /// To be called when the transaction has begun, or cannot.
+    /// Called when the transaction has begun, or cannot begin.
     func leave() {
         wait.withLock { wait in
             wait.start = nil
@@ -92,7 +93,7 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Runs `body`, in which a lock of another process is not waited for.
+    /// Runs `body` without waiting for locks of other processes.
     func withoutWaiting<R>(_ body: () throws -> R) rethrows -> R {
         wait.withLock { $0.isPatient = false }
         defer { wait.withLock { $0.isPatient = true } }
