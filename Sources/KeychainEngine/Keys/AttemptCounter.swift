@@ -4,14 +4,14 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
 
-/// Counts wrong passcodes and makes whoever tries wait (docs/key-hierarchy.md).
+/// Counts wrong passcodes and makes callers wait after them (docs/key-hierarchy.md).
 ///
-/// Every method is called under the store's lock, so that two processes cannot try at once. Within one's own process
-/// this restrains our own code alone: a program of the same user can remove the file.
+/// Every method is called under the store's lock, so that two processes cannot try at once. The counter restrains only
+/// our own code: another program of the same user can remove the file.
 struct AttemptCounter: Sendable {
     /// After this many failures the store is erased, if its owner chose that.
     static let mostFailures = 10
-    /// What a damaged file counts as: the longest wait, and no erasure.
+    /// The failures of a damaged file: the longest wait, and no erasure.
     private static let failuresAfterDamage: UInt16 = 9
 
     private let url: URL
@@ -28,7 +28,7 @@ struct AttemptCounter: Sendable {
         self.deviceKey = deviceKey
     }
 
-    /// How long one waits after so many failures, in seconds: Apple's older published table.
+    /// The wait after so many failures, in seconds: Apple's older published table.
     static func delay(after failures: UInt16) -> Double {
         switch failures {
         case ..<5: 0
@@ -45,17 +45,17 @@ struct AttemptCounter: Sendable {
         return (Int(record.count), wait(record))
     }
 
-    /// What came of an attempt.
+    /// The result of an attempt.
     enum Outcome<R> {
         case right(R)
-        /// - mayErase: It was the tenth at least, and the count before it was not guessed.
+        /// - mayErase: Whether it was the tenth failure at least, and the count before it was not guessed.
         case wrong(KeychainError, mayErase: Bool)
     }
 
     /// Counts an attempt, and lets `body` try. An attempt that is cut short stays counted.
     ///
     /// - Parameter body: Turns the passcode into a key, and says whether it is the right one.
-    /// - Throws: `.authenticationFailed` while one has to wait; then nothing was tried.
+    /// - Throws: `.authenticationFailed` while the caller has to wait; then nothing was tried.
     func attempt<R>(
         _ body: () throws(KeychainError) -> (fingerprint: Data, result: R?)
     ) throws(KeychainError) -> Outcome<R> {
@@ -70,7 +70,7 @@ struct AttemptCounter: Sendable {
         do throws(KeychainError) {
             outcome = try body()
         } catch {
-            // Nothing was tried, for want of memory for instance.
+            // The passcode was not tried, for want of memory for instance.
             try save(before)
             throw error
         }
@@ -79,7 +79,7 @@ struct AttemptCounter: Sendable {
             return .right(result)
         }
         if outcome.fingerprint == before.fingerprint {
-            // The same mistake once more tells whoever guesses nothing.
+            // A repeated mistake tells an attacker nothing.
             try save(before)
             return .wrong(wrong(before), mayErase: false)
         }
@@ -88,14 +88,14 @@ struct AttemptCounter: Sendable {
         return .wrong(wrong(record), mayErase: record.count >= Self.mostFailures && !record.isAfterDamage)
     }
 
-    /// Throws while one has to wait.
+    /// - Throws: `.authenticationFailed` while the caller has to wait.
     func requireNoWait() throws(KeychainError) { try requireNoWait(try loadOrMend()) }
 
-    /// So many wrong application passwords make one wait a quarter of an hour. More of them are not counted, so that no
-    /// program's mistakes alone bring the store to the tenth, which may erase it.
+    /// The failures from which wrong application passwords do not count: a quarter of an hour's wait. So the mistakes
+    /// of a program alone never bring the store to the tenth failure, which may erase it.
     private static let mostNoted: UInt16 = 8
 
-    /// Counts an application password that turned out to be wrong when it was tried.
+    /// Counts an application password that was tried and is wrong.
     func noteFailure(_ fingerprint: Data) throws(KeychainError) {
         var record = try loadOrMend()
         if record.fingerprint == fingerprint { return }
@@ -106,11 +106,11 @@ struct AttemptCounter: Sendable {
         try save(record)
     }
 
-    /// So many wrong answers cost no wait.
+    /// The failures that cost no wait.
     private static let mostFree: UInt16 = 4
 
-    /// Lets the next wrong answer cost a minute instead of more. It is not forgotten that there were wrong ones: a program
-    /// that knows one item's password would have free guesses at every other's.
+    /// Shortens the wait after the next failure to a minute. The earlier failures still count: a program that knows one
+    /// item's password would have free guesses at every other's.
     func noteRightPassword() throws(KeychainError) {
         var record = try loadOrMend()
         guard record.count > Self.mostFree else { return }
@@ -133,7 +133,8 @@ struct AttemptCounter: Sendable {
             message: "after \(record.count) wrong answers none is looked at for another \(Self.text(wait))")
     }
 
-    /// By the boot clock, which setting the time does not move; after a restart of the system the whole time runs anew.
+    /// The boot clock counts, which setting the time does not move; after a restart of the system the whole wait begins
+    /// anew.
     private func wait(_ record: AttemptRecord) -> Double {
         let clock = configuration.clock
         let start = record.bootID == clock.bootID ? record.time : 0
@@ -155,7 +156,7 @@ struct AttemptCounter: Sendable {
 
     // MARK: The file
 
-    /// The record, or what stands for a damaged one: nine failures just now.
+    /// The record. A damaged file counts as nine failures just now.
     private func load() throws(KeychainError) -> AttemptRecord {
         try stored()
             ?? AttemptRecord(
@@ -163,7 +164,7 @@ struct AttemptCounter: Sendable {
                 bootID: configuration.clock.bootID, isAfterDamage: true)
     }
 
-    /// The same, kept: the wait runs from the moment the damage was first noticed.
+    /// The record. A damaged file is replaced, so that the wait runs from the moment the damage was first noticed.
     private func loadOrMend() throws(KeychainError) -> AttemptRecord {
         if let record = try stored() { return record }
         let record = try load()
@@ -183,7 +184,7 @@ struct AttemptCounter: Sendable {
         return AttemptRecord(decoding: bytes.prefix(count), storeID: storeID, deviceKey: deviceKey)
     }
 
-    /// Removes what a writer left that was killed.
+    /// Removes the file that a killed writer left.
     func removeLeftover() { file.removeLeftover() }
 
     private func save(_ record: AttemptRecord) throws(KeychainError) {

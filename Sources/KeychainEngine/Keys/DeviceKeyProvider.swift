@@ -4,14 +4,14 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
 
-/// Where the device key comes from: a file or a credential today; a TPM would be another.
+/// The source of the device key: a file or a credential today; a TPM would be another.
 protocol DeviceKeyProvider: Sendable {
     var origin: DeviceKeyOrigin { get }
 
     /// - Throws: `.notAvailable`, saying why, if the key cannot be used.
     func load() throws(KeychainError) -> KeyMaterial
 
-    /// The key for a new store, made if the provider can make one and there is none.
+    /// The key of a new store. A provider that can make a key makes a missing one.
     func loadOrCreate(randomness: any Randomness) throws(KeychainError) -> KeyMaterial
 }
 
@@ -24,7 +24,7 @@ extension EngineConfiguration {
 
 /// The device key as a file: 32 random bytes, readable by its owner alone.
 ///
-/// It does not protect against a thief of the whole home directory, who has this file too; `keychainctl status`
+/// The key does not protect against a thief of the whole home directory, who has this file too; `keychainctl status`
 /// says so.
 struct DeviceKeyFile: DeviceKeyProvider {
     let url: URL
@@ -51,7 +51,7 @@ struct DeviceKeyFile: DeviceKeyProvider {
             try PrivateDirectory.create(directory, files)
             try PrivateDirectory.makeDurable(directory, files)
             let fresh = try KeyMaterial { target throws(KeychainError) in try randomness.fill(target) }
-            // Another process may be quicker; then its key is the one, and ours was never used.
+            // Another process may be quicker; then its key counts, and this one was never used.
             _ = try fresh.withUnsafeBytes { bytes throws(KeychainError) in
                 try AtomicFile(unlocked: url, files).create(with: bytes)
             }
@@ -61,9 +61,9 @@ struct DeviceKeyFile: DeviceKeyProvider {
         return key
     }
 
-    /// Removes what makers left that were killed, now that there is a key. Each has a name of its own, since stores
-    /// share no lock; one that is at work sees that it was too late. In a directory that this user cannot change they
-    /// stay.
+    /// Removes the files that killed makers left, now that there is a key. Each file has a name of its own, since
+    /// stores share no lock; a maker still at work sees that it was too late. In a directory that this user cannot
+    /// change the files stay.
     private func removeLeftovers() throws(KeychainError) {
         let directory = url.deletingLastPathComponent().path
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else { return }
@@ -86,8 +86,8 @@ struct DeviceKeyCredential: DeviceKeyProvider {
 
     func load() throws(KeychainError) -> KeyMaterial {
         try RawKeyFile(url: url).load { information in
-            // It may belong to root, who gives the service's user access by an access control list: that shows as a
-            // permission of the group.
+            // The credential may belong to root, who gives the service's user access by an access control list: the
+            // mode shows that as a permission of the group.
             if information.st_uid != geteuid() && information.st_uid != 0 { return "it belongs to another user" }
             return information.st_mode & 0o027 == 0 ? nil : "others may read or change it"
         }
@@ -100,7 +100,7 @@ struct DeviceKeyCredential: DeviceKeyProvider {
 private struct RawKeyFile {
     let url: URL
 
-    /// - Parameter flaw: What is wrong with the file's owner or mode, if anything.
+    /// - Parameter flaw: The flaw of the file's owner or mode, if any.
     func load(_ flaw: (stat) -> String?) throws(KeychainError) -> KeyMaterial {
         guard let file = try OwnFile.open(url, O_RDONLY, of: .anybody) else {
             throw unusable("it is missing. Without it nothing in this store can be read")

@@ -5,10 +5,10 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import Synchronization
 
-/// Unlocked keys in this process: a daemon's, and everybody's where the kernel refuses keyrings.
+/// Unlocked keys in this process: a daemon's, and every program's if the kernel refuses keyrings.
 ///
-/// In the second case a thread waits for the lock that any other process may announce, and erases them then: the next call may be hours
-/// away.
+/// In a program, a thread waits for the lock that any process may announce, and erases the keys then, since the next
+/// call may be hours away.
 final class HeldKeys: Sendable {
     private struct State {
         var afterFirstUnlock: KeySet?
@@ -19,19 +19,19 @@ final class HeldKeys: Sendable {
         var idleLimit: Int?
         var isWatching = false
         var lastNote: UInt64 = 0
-        /// The keys were found to be due, and nobody has taken note of it.
+        /// Whether the keys were erased because they were due, and no thread has taken note of it.
         var wereErased = false
     }
 
     private struct Reference: Sendable { weak var keys: HeldKeys? }
     private struct Place: Hashable {
         var storeID: UUID
-        /// A path: whether a URL ends with a slash depends on what was there when it was made.
+        /// A path, since a URL ends with a slash only if the directory existed when it was made.
         var directory: String
     }
     private static let known = Mutex<[Place: Reference]>([:])
 
-    /// The keys of a store in this process, whichever of its engines unlocked it.
+    /// The keys of a store in this process, whichever engine unlocked it.
     static func of(
         _ storeID: UUID, _ directory: URL, _ lockState: any LockStateKeeper, _ clock: any Clock
     ) -> HeldKeys {
@@ -49,7 +49,7 @@ final class HeldKeys: Sendable {
     private let lockState: any LockStateKeeper
     private let clock: any Clock
 
-    /// Those of a process that has the store alone.
+    /// The keys of a process that has the store alone.
     init(_ lockState: any LockStateKeeper, _ clock: any Clock) {
         self.lockState = lockState
         self.clock = clock
@@ -57,7 +57,7 @@ final class HeldKeys: Sendable {
 
     var afterFirstUnlock: KeySet? { state.withLock { $0.afterFirstUnlock } }
 
-    /// nil if they are locked away.
+    /// nil if the keys are locked away.
     func whenUnlocked(idleLimit: Int?) -> KeySet? {
         state.withLock { state in
             state.idleLimit = idleLimit
@@ -66,10 +66,10 @@ final class HeldKeys: Sendable {
         }
     }
 
-    /// - Parameter record: What was written when the keys were made available.
+    /// - Parameter record: The record that was written when the keys became available.
     func hold(_ keys: StoreKeys, tiers: [KeyTier], record: LockRecord, idleLimit: Int?) {
         state.withLock { state in
-            // What is not replaced is judged by what it was unlocked with.
+            // Keys that stay are judged by their own unlock, before the state forgets it.
             if !tiers.contains(.whenUnlocked) { judge(&state, record) }
             if tiers.contains(.afterFirstUnlock) { state.afterFirstUnlock = keys[.afterFirstUnlock] }
             if tiers.contains(.whenUnlocked) { state.whenUnlocked = keys[.whenUnlocked] }
@@ -85,7 +85,7 @@ final class HeldKeys: Sendable {
         }
     }
 
-    /// When what is unlocked has to be locked for want of use or of a watcher; nil: never, or nothing is.
+    /// The time at which the keys have to be locked for want of use or of a watcher; nil if there is none, or no key.
     func end(idleLimit: Int?) -> UInt64? {
         state.withLock { state in
             guard state.whenUnlocked != nil else { return nil }
@@ -101,9 +101,9 @@ final class HeldKeys: Sendable {
         }
     }
 
-    /// Erases what was locked away since. Where nobody can tell whether it was, it is.
+    /// Erases the keys if they were locked away since. Without a readable record they count as locked away.
     ///
-    /// - Returns: the epoch that this is about.
+    /// - Returns: the epoch of the record.
     @discardableResult
     private func judge(_ state: inout State) -> UInt64? {
         guard let record = lockState.read() else {
@@ -116,7 +116,7 @@ final class HeldKeys: Sendable {
 
     private func judge(_ state: inout State, _ record: LockRecord) {
         let now = clock.sinceBoot
-        // An epoch that went back is that of another file: what the former one told may have been missed.
+        // A lower epoch belongs to another file, and a lock in the former file may have been missed.
         if record.lockedAt > state.epoch || record.epoch < state.epoch
             || record.isIdle(limit: state.idleLimit, now: now) || record.isWatcherGone(since: state.time, now: now)
         {
@@ -125,7 +125,7 @@ final class HeldKeys: Sendable {
         }
     }
 
-    /// Whether the keys went since somebody looked at what is due, without a lock. True once.
+    /// Whether the keys were erased without a lock since the last look. True once.
     func takeErasure() -> Bool {
         state.withLock { state in
             defer { state.wereErased = false }
@@ -133,7 +133,8 @@ final class HeldKeys: Sendable {
         }
     }
 
-    /// At most sixteen times within the idle limit: noting it costs two system calls.
+    /// Whether to note a use of the keys, at most sixteen times within the idle limit: noting it costs two system
+    /// calls.
     func shouldNoteUse(at now: UInt64, limit: Int) -> Bool {
         state.withLock { state in
             let pause = UInt64(limit) * 1_000_000_000 / 16
@@ -145,25 +146,24 @@ final class HeldKeys: Sendable {
 
     // MARK: The thread
 
-    /// Nothing announces that keys have gone unused for too long, or that a watcher is gone; it is looked after now and
-    /// then.
+    /// The pause between looks: no event tells that keys have gone unused for too long, or that a watcher is gone.
     private static let pause = Duration.seconds(30)
 
-    /// Holds the object only while it looks, so that an engine that is no longer used goes away.
+    /// Watches the keys. The thread holds the object only while it looks, so that an engine without users goes away.
     private static func watch(_ object: () -> HeldKeys?) {
         while true {
             guard let (lockState, epoch) = object()?.look() else { return }
             do throws(KeychainError) {
                 _ = try lockState.waitForChange(since: epoch, timeout: pause)
             } catch {
-                // Nobody could tell of a lock any more.
+                // No lock could be noticed any more.
                 object()?.giveUp()
                 return
             }
         }
     }
 
-    /// - Returns: what to wait on, and the epoch that was judged; nil if there is nothing left to watch over.
+    /// - Returns: the keeper to wait on, and the epoch that was judged; nil if there are no keys left to watch over.
     private func look() -> (any LockStateKeeper, UInt64)? {
         lockState.reopen()
         return state.withLock { state in

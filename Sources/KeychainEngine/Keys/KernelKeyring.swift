@@ -3,23 +3,24 @@ internal import Foundation
 internal import Glibc
 internal import KeychainModel
 
-/// The keyring that the kernel keeps for each user: what one process puts there, every process of the user reads
-/// until it is removed, and no other user does (user-keyring(7)).
+/// The kernel's keyring of a user: every process of the user reads a key there until it is removed, and no other user
+/// does (user-keyring(7)).
 struct KernelKeyring: Sendable {
-    /// nil if the kernel refuses keyrings here, as many containers make it do.
+    /// nil if the kernel refuses keyrings, as in many containers.
     static let ofUser: KernelKeyring? = ckeychain_keyring_check() == 0 ? KernelKeyring() : nil
 
-    /// Puts a key there, or gives the one of that name another content: whoever reads meanwhile gets the one or the other.
+    /// Puts a key into the keyring, or replaces the content of the key with that name. A reader gets the old content or
+    /// the new one.
     ///
-    /// - Parameter lifetime: Seconds; nil: until removed.
+    /// - Parameter lifetime: Seconds; nil: until the key is removed.
     func put(_ bytes: Data, as name: String, lifetime: Int?) throws(KeychainError) {
         let seconds = UInt32(clamping: lifetime ?? 0)
         let failure = bytes.withUnsafeBytes { bytes -> Int32 in
-            // Never empty: sealed keys have a tag at least.
+            // The bytes are never empty: sealed keys have a tag at least.
             let start = bytes.baseAddress!
             if let serial = find(name), ckeychain_keyring_update(serial, start, bytes.count, seconds) == 0 { return 0 }
             var failure: Int32 = 0
-            // Removed keys count against the quota until the kernel has time for them: 50 ms, after thousands of them.
+            // Removed keys count against the quota until the kernel clears them away: 50 ms, after thousands of them.
             for attempt in 0..<100 {
                 if attempt > 0 { usleep(10_000) }
                 failure = ckeychain_keyring_put(name, start, bytes.count, seconds)
@@ -35,13 +36,13 @@ struct KernelKeyring: Sendable {
         }
     }
 
-    /// nil: there is none of that name, or none any more.
+    /// nil if there is no key of that name any more.
     func find(_ name: String) -> Int32? {
         var serial: Int32 = 0
         return ckeychain_keyring_find(name, &serial) == 0 ? serial : nil
     }
 
-    /// Calls `body` with a key's bytes; returns nil if it is gone.
+    /// Calls `body` with a key's bytes; returns nil if the key is gone.
     func read<R>(
         _ serial: Int32, capacity: Int, _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R?
     ) throws(KeychainError) -> R? {
@@ -58,18 +59,18 @@ struct KernelKeyring: Sendable {
         return try result.get()
     }
 
-    /// Takes keys from every process, by their names.
+    /// Removes keys by their names, for every process.
     func removeAll(where isMeant: (_ name: String) -> Bool) { removeAll { name, _ in isMeant(name) } }
 
     func removeAll(where isMeant: (_ name: String, _ serial: Int32) -> Bool) {
         for serial in serials {
             guard let name = name(of: serial), isMeant(name, serial) else { continue }
-            // One that is gone meanwhile needs nothing.
+            // A key that is gone meanwhile needs no removal.
             _ = ckeychain_keyring_remove(serial)
         }
     }
 
-    /// The paths of the stores that keys are of, by the names of the keys; nil where the path is not known.
+    /// The paths of the stores of the keys with such names; nil for an unknown path.
     func payloads(where isMeant: (_ name: String) -> Bool) -> [String?] {
         serials.compactMap { serial in
             guard let name = name(of: serial), isMeant(name) else { return nil }
@@ -91,7 +92,7 @@ struct KernelKeyring: Sendable {
         }
     }
 
-    /// nil if the key is gone, or not ours to look at.
+    /// nil if the key is gone, or belongs to another user.
     private func name(of serial: Int32) -> String? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
             guard ckeychain_keyring_describe(serial, text.baseAddress!, text.count) == 0 else { return nil }
@@ -100,7 +101,7 @@ struct KernelKeyring: Sendable {
     }
 
     func setLifetime(of serial: Int32, to seconds: Int?) {
-        // A key that is gone needs none.
+        // A key that is gone needs no lifetime.
         _ = ckeychain_keyring_set_timeout(serial, UInt32(clamping: seconds ?? 0))
     }
 }

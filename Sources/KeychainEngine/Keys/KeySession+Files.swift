@@ -3,14 +3,14 @@ internal import KeychainCrypto
 internal import KeychainModel
 
 extension KeySession {
-    /// Calls `body` with the key of a file class, of whatever generation: of class B with the private half.
+    /// Calls `body` with the key of a file class, of any generation. The key of class B has the private half.
     ///
-    /// - Throws: `.interactionNotAllowed` if the key is locked away, `.noSuchKeychain` if there is none, or
+    /// - Throws: `.interactionNotAllowed` if the key is locked away, `.noSuchKeychain` if there is no such key, or
     ///   `KeychainError.staleKeys` if the keys were renewed since the operation began.
     func withFileClassKey<R>(
         _ fileClass: FileClass, generation: UInt32, _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R
     ) throws(KeychainError) -> R {
-        // What does not exist is told as such in every state of the lock.
+        // A missing key is reported as missing in every state of the lock.
         try requireFileKey(fileClass, generation: generation)
         if let set = try set(of: fileClass.tier) {
             if let result = try set.withKey(.file(fileClass), generation: generation, body) { return result }
@@ -20,7 +20,7 @@ extension KeySession {
         throw lockedError(fileClass.tier)
     }
 
-    /// The public half of class B's key, which is there in every state of the lock.
+    /// The public half of class B's key, which is present in every state of the lock.
     ///
     /// - Throws: as ``withFileClassKey(_:generation:_:)``.
     func publicKey(generation: UInt32) throws(KeychainError) -> Data {

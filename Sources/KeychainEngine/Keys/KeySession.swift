@@ -1,35 +1,35 @@
 package import KeychainCrypto
 package import KeychainModel
 
-/// Where a session gets the keys that come and go with the lock.
+/// The source of the keys of a session that come and go with the lock.
 protocol KeySource: AnyObject {
-    /// The keys that are there while unlocked; nil if the store is locked. Counts as a use of them.
+    /// The keys of the "when unlocked" tier; nil if the store is locked. The call counts as a use of them.
     func fetchWhenUnlocked(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet?
 
-    /// The same without counting as a use.
+    /// The keys of the "when unlocked" tier, without counting as a use.
     func available(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet?
 
     /// - Throws: `.interactionNotAllowed` if the store was locked since the snapshot and the grace is over.
     func requireWithinGrace(_ snapshot: KeySnapshot) throws(KeychainError)
 
-    /// Keeps a date of expiry that has passed.
+    /// Records a date of expiry that has passed.
     func noteExpired(_ date: ExpiryDate)
 }
 
 /// The keys of a store for the length of one operation, in one thread.
 ///
-/// The keys of the "when unlocked" tier are fetched when the first of them is used, and erased when the operation
-/// ends. What was fetched before a lock may be used for as long as the grace lasts.
+/// The keys of the "when unlocked" tier are fetched when the first of them is used, and erased when the operation ends.
+/// Keys that were fetched before a lock may be used until the end of the grace.
 package final class KeySession {
     private let keys: any KeySource
-    /// Rows under keys that the keybag does not have count as damaged, instead of making the operation begin anew.
+    /// Whether rows under keys that the keybag lacks count as damaged, instead of making the operation begin anew.
     let isLastAttempt: Bool
     package let snapshot: KeySnapshot
-    /// The latest date of expiry that was seen to have passed, by whatever process.
+    /// The latest date of expiry that any process has seen to have passed.
     private(set) var latestExpiry: ExpiryDate
-    /// nil: not asked for yet.
+    /// nil until the keys are asked for.
     private var fetched: KeySet??
-    /// Whether taking a key puts off the lock that disuse brings.
+    /// Whether taking a key puts off the lock for want of use.
     private let countsAsUse: Bool
 
     init(
@@ -43,12 +43,12 @@ package final class KeySession {
         self.latestExpiry = latestExpiry
     }
 
-    /// For what is done without anybody having asked for it.
+    /// A session for work that no caller asked for.
     func unnoticed() -> KeySession {
         KeySession(keys, snapshot, latestExpiry: latestExpiry, isLastAttempt: true, countsAsUse: false)
     }
 
-    /// Under which generation of keys a row is sealed now.
+    /// The generation of keys that rows are sealed under now.
     package var generation: UInt32 { snapshot.newestGeneration }
 
     func noteExpired(_ date: ExpiryDate) {
@@ -61,7 +61,7 @@ package final class KeySession {
 
     /// Calls `body` with the key of a class.
     ///
-    /// - Throws: `.interactionNotAllowed` if the key is locked away, `.decode` if there is none, or
+    /// - Throws: `.interactionNotAllowed` if the key is locked away, `.decode` if there is no such key, or
     ///   `KeychainError.staleKeys` if the keys were renewed since the operation began.
     func withClassKey<R>(
         _ protection: Protection, generation: UInt32, _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R
@@ -75,7 +75,7 @@ package final class KeySession {
         throw lockedError(protection.tier)
     }
 
-    /// The same with the key that new rows are sealed under.
+    /// Calls `body` with the key that new rows are sealed under.
     ///
     /// - Throws: `.authenticationFailed` for the class that exists only while a passcode is set.
     func withSealingKey<R>(
@@ -90,18 +90,18 @@ package final class KeySession {
         return try withClassKey(protection, generation: generation, body)
     }
 
-    /// Whether there is such a key, within reach or not.
+    /// Whether the key exists, within reach or not.
     func exists(_ protection: Protection, generation: UInt32) -> Bool {
         snapshot.bag.entries.contains { $0.key == .itemClass(protection) && $0.generation == generation }
     }
 
     // MARK: Index keys
 
-    /// Makers of index tokens, one for each generation of keys in use, the newest first. nil: the tier is out of reach,
-    /// since nobody has unlocked the store yet.
+    /// Makers of index tokens, one for each generation of keys in use, the newest first; nil if the tier is out of
+    /// reach, since the store was never unlocked.
     package func indexers(for tier: IndexTier) throws(KeychainError) -> [(generation: UInt32, indexer: Indexer)]? {
         let name = KeyName.index(tier)
-        // What a process holds by itself may be from before a renewal of keys: then rows are there that it cannot find.
+        // The keys that a process holds by itself may be older than a renewal of keys, and find no newer rows.
         guard let set = try set(of: name.tier), set.contains(name, generation: generation) else { return nil }
         var indexers: [(generation: UInt32, indexer: Indexer)] = []
         for generation in snapshot.generations {
@@ -112,7 +112,7 @@ package final class KeySession {
 
     // MARK: Sets
 
-    /// All keys of a tier; nil if it is out of reach.
+    /// All keys of a tier; nil if the tier is out of reach.
     package func set(of tier: KeyTier) throws(KeychainError) -> KeySet? {
         switch tier {
         case .always: return snapshot.always
@@ -125,14 +125,14 @@ package final class KeySession {
         }
     }
 
-    /// For long operations to ask now and then.
+    /// Long operations call this now and then.
     ///
     /// - Throws: `.interactionNotAllowed` if the store was locked meanwhile and the grace is over.
     func requireWithinGrace() throws(KeychainError) {
         if case .some(.some) = fetched, snapshot.bag.passcode != nil { try keys.requireWithinGrace(snapshot) }
     }
 
-    /// Why nothing of a tier can be done.
+    /// The error for a tier that is out of reach.
     package func lockedError(_ tier: KeyTier) -> KeychainError {
         KeychainError(
             .interactionNotAllowed,
@@ -143,7 +143,7 @@ package final class KeySession {
 }
 
 extension KeychainError {
-    /// Never seen by a caller: the engine begins the operation anew, with the keys there are now.
+    /// No caller sees this error: the engine begins the operation anew, with the present keys.
     static var staleKeys: KeychainError {
         KeychainError(
             .notAvailable, message: "the keys of the keychain are being renewed; try again", signal: .staleKeys)

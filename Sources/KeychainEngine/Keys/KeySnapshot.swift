@@ -1,15 +1,16 @@
 package import KeychainCrypto
 internal import KeychainModel
 
-/// What a process knows of a store's keys at one epoch of its lock.
+/// A process's view of a store's keys at one epoch of its lock.
 package final class KeySnapshot: Sendable {
-    /// Where the keys are that are there while unlocked.
+    /// The place of the keys of the "when unlocked" tier.
     enum WhenUnlocked: Sendable {
-        /// Here, since no passcode is set.
+        /// The snapshot has the keys, since no passcode is set.
         case unprotected(KeySet)
-        /// In this process, if anywhere: the kernel refuses keyrings. Not kept here, where no lock would reach them.
+        /// This process may have the keys: the kernel refuses keyrings. The snapshot has none, since no lock would
+        /// reach it.
         case process
-        /// In the kernel's keyring, under this number.
+        /// The kernel's keyring has the keys, under this number.
         case keyring(Int32)
         case locked
     }
@@ -17,14 +18,14 @@ package final class KeySnapshot: Sendable {
     let record: LockRecord
     package let bag: Keybag
     let always: KeySet
-    /// nil: not unlocked since the system started.
+    /// nil if the store was not unlocked since the system started.
     let afterFirstUnlock: KeySet?
     let whenUnlocked: WhenUnlocked
-    /// What the kernel's copy of the keys is sealed under; nil without a passcode.
+    /// The key that seals the kernel's copy of the keys; nil without a passcode.
     let keyringKey: KeyMaterial?
     /// The generations of keys in use, the newest first.
     let generations: [UInt32]
-    /// The one that rows are sealed under now.
+    /// The generation that rows are sealed under now.
     let newestGeneration: UInt32
 
     init(
@@ -41,7 +42,7 @@ package final class KeySnapshot: Sendable {
         newestGeneration = bag.keyGeneration
     }
 
-    /// What the memory is that keys are kept in: the worst there is.
+    /// The worst kind of memory that keys are kept in.
     var memoryKind: KeyMemoryKind {
         let kinds = [always.memoryKind, afterFirstUnlock?.memoryKind].compactMap(\.self)
         return KeyMemoryKind.allCases.last { kinds.contains($0) } ?? .ordinary

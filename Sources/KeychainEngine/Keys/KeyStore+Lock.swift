@@ -3,10 +3,10 @@ internal import KeychainCrypto
 package import KeychainModel
 
 extension KeyStore {
-    /// Brings the keys into reach that the passcode protects.
+    /// Brings the keys that the passcode protects into reach.
     ///
-    /// - Parameter isPairLost: As for ``completeConsent(of:_:isLost:)``.
-    /// - Throws: `.noPasscode`, `.authenticationFailed` for a wrong passcode and while one has to wait, or
+    /// - Parameter isPairLost: Passed to ``completeConsent(of:_:isLost:)``.
+    /// - Throws: `.noPasscode`, `.authenticationFailed` for a wrong passcode and while the caller has to wait, or
     ///   `.interactionNotAllowed` if the store was locked while the passcode was being checked.
     package func unlock(_ passcode: SecretBytes, isPairLost: () throws -> Bool) throws {
         try Passcode.check(passcode)
@@ -26,18 +26,17 @@ extension KeyStore {
         forgetSnapshot()
     }
 
-    /// Takes the keys away that are there while unlocked, from every process; with grace those who listen are told
-    /// before.
+    /// Takes the keys of the "when unlocked" tier from every process. A lock with grace tells the listeners before.
     ///
-    /// - Throws: `.noPasscode`: without one there is nothing that could bring them back.
+    /// - Throws: `.noPasscode`, since only a passcode could bring the keys back.
     package func lock(_ request: LockRequest) throws(KeychainError) {
-        // A lock that came meanwhile was this one too, and what was unlocked after it is not locked again.
+        // A lock by another process that came meanwhile is enough, and keys that were unlocked after it stay.
         if request == .withGrace && giveNotice() { return }
         try takeKeys(request)
     }
 
     private func takeKeys(_ request: LockRequest) throws(KeychainError) {
-        // The keys go first, whatever is wrong with the files or holds them.
+        // The keys go first, even if the files are damaged or in use.
         removeBlobs(of: [.whenUnlocked])
         held.release(alsoAfterFirstUnlock: false)
         forgetSnapshot()
@@ -45,25 +44,25 @@ extension KeyStore {
         let now = configuration.clock.sinceBoot
         func take(_ record: inout LockRecord) {
             record.lock(graceEnd: request == .now ? 0 : now + LockRecord.graceLength)
-            // Again, now that no unlock and no change of the keybag can be under way.
+            // The keys go once more, now that no unlock and no change of the keybag can be under way.
             removeBlobs(of: [.whenUnlocked])
             held.release(alsoAfterFirstUnlock: false)
         }
-        // Also if there is no passcode: a keybag of before it may have been put back.
+        // The lock is written even without a passcode: an older keybag may have been put back.
         let outcome = Result { () throws(KeychainError) in try state.lock(take) }
         _ = try bag.get()
         try outcome.get()
     }
 
-    /// A watcher says that it will be there for the next minute. If nobody has used the keys for too long, they are
-    /// locked away.
+    /// Promises that a watcher will be present for the next minute. Keys that have gone unused for too long are locked
+    /// away.
     func renewLease() throws(KeychainError) {
         let bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
         let limit = bag.passcode == nil ? nil : bag.policy.idleLimit
         let now = configuration.clock.sinceBoot
         var isIdle = false
         try state.update { record throws(KeychainError) in
-            // A watcher that was gone for a while locked the keychain by that, though nobody wrote it down.
+            // An absence of the watcher locked the keychain, although no process wrote that down.
             isIdle = !record.isLocked && (record.isIdle(limit: limit, now: now) || record.isWatcherGone(now: now))
             record.watchedUntil = now + LockRecord.leaseLength
             // A lock that came from another user namespace did not reach this keyring.
@@ -73,7 +72,7 @@ extension KeyStore {
             else { return }
             keyring.setLifetime(of: serial, to: record.lifetime(idleLimit: limit, now: now))
         }
-        // Nobody can read any more as it is, so there is nothing to give notice of.
+        // No process can read any more, so there is nothing to give notice of.
         if isIdle { try takeKeys(.withGrace) }
     }
 
@@ -96,10 +95,10 @@ extension KeyStore {
         return keyring == nil ? .process : .keyring
     }
 
-    /// Locks what has gone unused for too long, or whose watcher is gone, if this process holds the keys; announces it
-    /// shortly before. Never waits for those who listen.
+    /// Locks the keys that this process holds if they have gone unused for too long, or the watcher is gone; announces
+    /// the lock shortly before. Never waits for listeners.
     ///
-    /// - Returns: when to look again, if nothing happens before; nil: nothing will be due.
+    /// - Returns: the time until the next look, if nothing happens before; nil if nothing will be due.
     func lockIfDue() throws(KeychainError) -> Duration? {
         let bag = try begin().snapshot.bag
         let limit = bag.policy.idleLimit
@@ -119,15 +118,15 @@ extension KeyStore {
         return .nanoseconds(Int64(clamping: end - now - (isTime ? 0 : notice) + 1_000_000))
     }
 
-    /// Begins an epoch if the keys were erased by whoever asked just when they were due, and told nobody. That is no lock
-    /// of its own: an unlock that is under way holds.
+    /// Begins an epoch if a caller met keys that were due, which erased them silently. The erasure is no lock: an
+    /// unlock that is under way holds.
     private func tellOfErasedKeys() throws(KeychainError) {
         guard held.takeErasure() else { return }
         try state.update { $0.epoch &+= 1 }
         forgetSnapshot()
     }
 
-    /// Asks without counting as a use of the keys.
+    /// Reads the state without counting as a use of the keys.
     private func lockState(_ session: KeySession) throws(KeychainError) -> LockState {
         guard session.snapshot.afterFirstUnlock != nil else { return .neverUnlocked }
         return try available(session.snapshot) == nil ? .locked : .unlocked
@@ -141,7 +140,7 @@ extension KeyStore {
         return bag
     }
 
-    /// All keys, with a passcode that is counted as an attempt.
+    /// Opens all keys with a passcode, which counts as an attempt.
     func open(
         _ bag: Keybag, with passcode: SecretBytes
     ) throws(KeychainError) -> (keys: StoreKeys, passcodeKey: KeyMaterial) {

@@ -2,16 +2,16 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// The notice before a lock, for those who listen: until nobody does any more, for three seconds at most, the keys stay.
+/// The notice before a lock: the keys stay until no process listens any more, for three seconds at most.
 extension KeyStore {
-    /// How soon whoever locks sees that nobody listens any more, in microseconds.
+    /// The pause between two looks for listeners, in microseconds.
     private static let pause: UInt32 = 5_000
 
-    /// Announces a lock and waits for those who listen.
+    /// Announces a lock and waits for the listeners.
     ///
-    /// - Returns: whether somebody else has locked the store since.
+    /// - Returns: whether another process has locked the store since.
     func giveNotice() -> Bool {
-        // What waits reads the file that what announces writes.
+        // The look for listeners and the announcement have to use the same file.
         state.reopen()
         guard let announced = announce(until: nil) else { return false }
         func wasLocked() -> Bool { state.read().map { $0.lockedAt != announced.lockedAt } ?? false }
@@ -21,11 +21,11 @@ extension KeyStore {
         return wasLocked()
     }
 
-    /// Announces, shortly before, that the keys will have gone unused for too long. From then on using them puts nothing
-    /// off: what was announced comes.
+    /// Announces a lock for want of use, shortly before it. From then on a use of the keys puts nothing off: the
+    /// announced lock comes.
     ///
-    /// To be called now and then by those who listen: in the embedded host nobody else looks at the right moment, and
-    /// the kernel says nothing when it takes the keys.
+    /// Listeners call this now and then: in the embedded host no other thread looks at the right moment, and the kernel
+    /// takes the keys silently.
     func announceDisuse() throws(KeychainError) {
         let bag = try begin().snapshot.bag
         guard bag.passcode != nil, let limit = bag.policy.idleLimit, let record = state.read() else { return }
@@ -35,16 +35,16 @@ extension KeyStore {
         _ = announce(until: end)
     }
 
-    /// - Parameter end: When the keys go at the latest; nil: when the longest notice is over.
-    /// - Returns: the record with the announcement, which may have been there already; nil: nobody is to be told, or can
-    ///   be.
+    /// - Parameter end: The latest time of the lock; nil: the end of the longest notice.
+    /// - Returns: the record with the announcement, which may be an earlier one; nil if there is no listener, or the
+    ///   record cannot be written.
     @discardableResult
     func announce(until end: UInt64?) -> LockRecord? {
         guard state.hasListeners else { return nil }
         var announced: LockRecord?
         do throws(KeychainError) {
             let bag = try requirePasscode()
-            // A program that was stopped with the record in its hands keeps nobody from locking.
+            // A stopped program that holds the record keeps no other program from locking.
             try state.update(
                 within: LockRecord.patience,
                 { record throws(KeychainError) in
@@ -57,18 +57,18 @@ extension KeyStore {
                     announced = record
                 }, then: {})
         } catch {
-            // The keys go all the same, and the lock says what is wrong.
+            // The keys go all the same, and the lock reports the error.
             return nil
         }
         return announced
     }
 
-    /// Whether there is anything left that could be read in time.
+    /// Whether there are keys left that a listener could still use.
     private func hasKeysToTake(_ bag: Keybag, _ record: LockRecord, _ now: UInt64) -> Bool {
         let limit = bag.policy.idleLimit
         guard !record.isLocked, !record.isIdle(limit: limit, now: now) else { return false }
         if let keyring { return keyring.find(blobName(.whenUnlocked, bagGeneration: bag.generation)) != nil }
-        // Where each process has its own, it may be another one that has them.
+        // Without a keyring another process may have the keys.
         return state.isShared || held.whenUnlocked(idleLimit: limit) != nil
     }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 package import KeychainCrypto
 package import KeychainModel
 
-/// Changes of the keybag. Each leaves either the old file or the new one, whatever happens.
+/// Changes of the keybag. Each leaves either the old file or the new one, even if it is cut short.
 extension KeyStore {
     /// Sets the first passcode. All keys are made anew, because copies of the old keybag need no passcode; the rows
     /// follow one by one.
@@ -30,9 +30,9 @@ extension KeyStore {
         forgetSnapshot()
     }
 
-    /// Wraps the same keys under another passcode, and adds a new generation of them if asked to.
+    /// Wraps the keys under another passcode, and adds a new generation of them on request.
     ///
-    /// - Parameter isPairLost: As for ``completeConsent(of:_:isLost:)``.
+    /// - Parameter isPairLost: Passed to ``completeConsent(of:_:isLost:)``.
     func changePasscode(
         from old: SecretBytes, to new: SecretBytes, rekey: Bool, isPairLost: () throws -> Bool
     ) throws {
@@ -53,14 +53,14 @@ extension KeyStore {
             if try !completeConsent(of: &bag, derived.key, isLost: isPairLost) {
                 try rewrapConsent(of: &bag, from: oldKey, to: derived.key)
             }
-            // A renewal needs the keys, and who knows the passcode may have them.
+            // A renewal needs all keys, and a person who knows the passcode may have them.
             try replace(
                 &bag, keys, passcodeKey: derived.key, tiers: rekey ? KeyTier.behindPasscode : present, asOf: moment)
         }
         forgetSnapshot()
     }
 
-    /// Wraps the keys under the device key alone, all but those that exist only with a passcode.
+    /// Wraps the keys under the device key alone, except keys that exist only with a passcode.
     func removePasscode(_ old: SecretBytes) throws {
         try withStoreLock {
             var bag = try requirePasscode()
@@ -87,7 +87,8 @@ extension KeyStore {
         forgetSnapshot()
     }
 
-    /// Drops the older generation of keys, when no row needs it any more. Files may, so theirs are retired.
+    /// Drops the older generation of keys, which no row needs any more. Files may need it, so the keys of files are
+    /// retired.
     func finishRekey() throws {
         try withStoreLock {
             var bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
@@ -98,7 +99,7 @@ extension KeyStore {
             let session = try begin()
             guard session.snapshot.bag.generation == bag.generation else { throw KeychainError.staleKeys }
             let all = try StoreKeys(session)
-            // What a process holds by itself may be from before the renewal.
+            // The keys that a process holds by itself may be older than the renewal.
             for entry in bag.entries where !all[entry.key.tier].contains(entry.key, generation: entry.generation) {
                 throw session.lockedError(entry.key.tier)
             }
@@ -121,10 +122,10 @@ extension KeyStore {
 
     // MARK: Erasing
 
-    /// After ten wrong passcodes, if the owner chose so: the keys behind the passcode are destroyed, and fresh ones
-    /// take their place, as in a new store. What is "always" accessible stays.
+    /// Destroys the keys behind the passcode, and makes fresh ones, as in a new store: the erasure after ten wrong
+    /// passcodes that the owner chose. The "always" keys stay.
     ///
-    /// - Returns: what the caller is told.
+    /// - Returns: the error for the caller.
     func erase(_ bag: Keybag) throws(KeychainError) -> KeychainError {
         var bag = bag
         let keys = try bag.unwrap(deviceKey: deviceKey).filtered { name, _ in name.tier == .always }
@@ -132,7 +133,7 @@ extension KeyStore {
         bag.passcode = nil
         bag.consent = nil
         bag.policy = PasscodePolicy()
-        // What the others are wrapped under is no more.
+        // The keys that the other retired keys are wrapped under are gone.
         bag.retired.removeAll { $0.key.tier != .always }
         try replaceUnprotected(&bag, keys)
         try attempts.reset()
@@ -143,10 +144,10 @@ extension KeyStore {
 
     // MARK: Parts
 
-    /// Replaces the keybag by one with a passcode, and the keys in the keyring with it, so that no other process finds
-    /// the one without the other.
+    /// Replaces the keybag by one with a passcode, and the keys in the keyring with it, so that every process finds
+    /// both or neither.
     ///
-    /// - Returns: false if the store was locked since `moment`, so that not all of them are there.
+    /// - Returns: false if the store was locked since `moment`, so that some of the keys are left out.
     @discardableResult
     func replace(
         _ bag: inout Keybag, _ keys: StoreKeys, passcodeKey: KeyMaterial, tiers: [KeyTier] = KeyTier.behindPasscode,
@@ -160,11 +161,12 @@ extension KeyStore {
         }
     }
 
-    /// Replaces the keybag by one without a passcode. What is in the keyring is of no use any more.
+    /// Replaces the keybag by one without a passcode. The keys in the keyring become useless.
     private func replaceUnprotected(_ bag: inout Keybag, _ keys: StoreKeys) throws(KeychainError) {
         bag.generation += 1
         try bag.wrap(keys, deviceKey: deviceKey, passcodeKey: nil)
-        // Before and after: a process that went on with the former keys might write what nobody can read any more.
+        // The change is announced before and after: a process that goes on with the former keys might write rows that
+        // cannot be read any more.
         withdraw()
         try announce()
         try keybagFile.replace(with: bag, deviceKey: deviceKey)
@@ -173,7 +175,7 @@ extension KeyStore {
 
     /// Tells other processes that there is another keybag, or another version of the tables.
     func announce() throws(KeychainError) {
-        // What there is to tell of has happened: it is told though somebody holds the record.
+        // The change has happened, so it is told even if another process holds the record.
         do throws(KeychainError) {
             try state.update { $0.epoch &+= 1 }
         } catch {
@@ -182,11 +184,11 @@ extension KeyStore {
         forgetSnapshot()
     }
 
-    /// Makes the pair that is missing if the passcode was set before there were such pairs.
+    /// Makes the missing pair of keys of a passcode that is older than such pairs.
     ///
-    /// - Parameter isLost: Whether secrets are sealed for a pair. Then the missing one is not replaced by another, which
-    ///   opens none of them.
-    /// - Returns: whether it was made.
+    /// - Parameter isLost: Whether secrets are sealed for a pair. A new pair would open none of them, so none is made
+    ///   then.
+    /// - Returns: whether the pair was made.
     func completeConsent(
         of bag: inout Keybag, _ passcodeKey: KeyMaterial, isLost: () throws -> Bool
     ) throws -> Bool {
@@ -196,7 +198,7 @@ extension KeyStore {
         return true
     }
 
-    /// The same pair under a new passcode.
+    /// Wraps the pair under a new passcode.
     private func rewrapConsent(of bag: inout Keybag, from old: KeyMaterial, to new: KeyMaterial) throws(KeychainError) {
         guard var consent = bag.consent else { return }
         let privateKey = try KeybagFile.usable { () throws(KeychainError) in
@@ -206,11 +208,11 @@ extension KeyStore {
         bag.consent = consent
     }
 
-    /// What is sealed with the passcode opens with this.
+    /// The key that opens secrets sealed with the passcode.
     ///
-    /// - Parameter isPairLost: As for ``completeConsent(of:_:isLost:)``.
-    /// - Throws: `.noPasscode`, `.authenticationFailed` for a wrong passcode and while one has to wait, or `.notAvailable` if
-    ///   the keybag has lost the pair.
+    /// - Parameter isPairLost: Passed to ``completeConsent(of:_:isLost:)``.
+    /// - Throws: `.noPasscode`, `.authenticationFailed` for a wrong passcode and while the caller has to wait, or
+    ///   `.notAvailable` if the keybag has lost the pair.
     func consentKey(_ passcode: SecretBytes, isPairLost: () throws -> Bool) throws -> ConsentKey {
         try withStoreLock {
             var bag = try requirePasscode()
@@ -267,9 +269,9 @@ extension KeychainError {
 }
 
 extension StoreKeys {
-    /// Those of a session.
+    /// The keys of a session.
     ///
-    /// - Throws: `.interactionNotAllowed` unless all are within reach.
+    /// - Throws: `.interactionNotAllowed` unless all keys are within reach.
     package init(_ session: KeySession) throws(KeychainError) {
         try self.init()
         for tier in KeyTier.allCases {

@@ -5,24 +5,24 @@ package import KeychainModel
 internal import KeychainSystem
 internal import Synchronization
 
-/// Keys that are put within reach of every process of the user, and taken back.
+/// Puts keys within reach of every process of the user, and takes them back.
 extension KeyStore {
-    /// The lock as it is now, for ``publish(_:_:tiers:asOf:commit:)``.
+    /// The present lock, for ``publish(_:_:tiers:asOf:commit:)``.
     func moment() throws(KeychainError) -> LockRecord {
         var moment: LockRecord?
         try state.update { moment = $0 }
         return moment!
     }
 
-    /// The lock as it is now, for ``moveKeys(_:asOf:)``; nil: nobody can tell.
+    /// The present lock, for ``moveKeys(_:asOf:)``; nil if it is unknown.
     package var presentLock: LockRecord? { state.readOrMake() }
 
     /// Makes keys available to this process, and through the kernel's keyring to every process of the user.
     ///
     /// - Parameters:
-    ///   - moment: When the reason for it was established. If the store was locked since, the keys that are there while
-    ///     unlocked are left out.
-    ///   - commit: Run between, when the keys are there and nobody is told yet: replaces the keybag.
+    ///   - moment: The lock before the caller got the keys. If the store was locked since, the keys of the "when
+    ///     unlocked" tier are left out.
+    ///   - commit: Replaces the keybag. It runs when the keys are in place and no process is told yet.
     /// - Returns: false if the store was locked meanwhile.
     @discardableResult
     func publish(
@@ -45,7 +45,7 @@ extension KeyStore {
             }
             published = record
         } then: {
-            // A process that is told of the new epoch finds the keys here, and a later lock takes them.
+            // A process that is told of the new epoch finds the keys in place, and a later lock takes them.
             guard keyring == nil, let published else { return }
             held.hold(
                 keys, tiers: tiers.filter { $0 != .whenUnlocked || !wasLocked }, record: published,
@@ -57,14 +57,14 @@ extension KeyStore {
             held.release(alsoAfterFirstUnlock: false)
             wasLocked = true
         }
-        // From here on other processes look for the new ones. Whoever is killed before this leaves the former ones to
-        // the next lock, which takes all there are.
+        // From here on other processes look for the new keys. A process that is killed before leaves the former keys to
+        // the next lock, which takes all keys of the store.
         removeBlobs(of: KeyTier.behindPasscode, exceptOf: bag.generation)
         return !wasLocked
     }
 
-    /// Where the keyring is full, and the keys of stores that are gone leave no room either, this process alone has them,
-    /// as where there is none.
+    /// Puts the keys into the keyring. If the keyring is full even without the keys of missing stores, only this
+    /// process has the keys, as without a keyring.
     private func putOrKeep(
         _ keys: StoreKeys, _ tiers: [KeyTier], _ bag: Keybag, _ record: LockRecord, _ now: UInt64
     ) throws(KeychainError) {
@@ -81,7 +81,7 @@ extension KeyStore {
         isKeyringFull.store(true, ordering: .relaxed)
     }
 
-    /// Those of directories that are not there any more, or that another one is in the place of.
+    /// Removes the keys of directories that are gone or replaced.
     private func removeBlobsOfMissingStores() {
         guard let ownKeyring else { return }
         ownKeyring.removeAll { name, serial in
@@ -112,8 +112,9 @@ extension KeyStore {
         }
     }
 
-    /// Takes out of this keyring what a lock has taken out of another one. An unlock that is under way puts its keys there
-    /// before it says so in the record, and is waited for. If that takes long they stay: nobody opens them.
+    /// Removes the keys from this keyring after a lock that reached only another one. An unlock that is under way puts
+    /// its keys there before it writes the record, and is waited for. If that takes long, the keys stay: no process
+    /// opens them.
     func removeLockedBlobs() {
         try? state.update(
             within: .milliseconds(100),
@@ -122,11 +123,11 @@ extension KeyStore {
             }, then: {})
     }
 
-    /// Removes what is in the keyring for a store, in whatever directory it was.
+    /// Removes the keys of a store from the keyring, whatever directory it was in.
     ///
     /// - Parameters:
-    ///   - bagGeneration: Of this keybag alone; nil: of any.
-    ///   - exceptOf: But not of this one.
+    ///   - bagGeneration: The keybag whose keys are removed; nil: any.
+    ///   - exceptOf: A keybag whose keys stay.
     func removeBlobs(of tiers: [KeyTier], bagGeneration: UInt64? = nil, exceptOf kept: UInt64? = nil) {
         let prefixes = formerPlaces.map(blobPrefix)
         ownKeyring?.removeAll { name in
@@ -138,11 +139,10 @@ extension KeyStore {
         }
     }
 
-    /// After another directory was put in the place of the store's: takes the keys of the former one, and puts these there
-    /// for the new one.
+    /// Takes the keys of the former directory, and puts these keys into the keyring for the directory that replaced it.
     ///
-    /// - Parameter moment: When it was established that they are within reach: after a lock since, they are not. nil: they
-    ///   are not.
+    /// - Parameter moment: The lock when the keys were found within reach. After a later lock, and for nil, they stay
+    ///   out of reach.
     package func moveKeys(_ keys: StoreKeys?, asOf moment: LockRecord?) throws(KeychainError) {
         removeBlobs(of: KeyTier.behindPasscode)
         forgetSnapshot()
@@ -150,7 +150,7 @@ extension KeyStore {
         try publish(keys, try keybagFile.load(deviceKey: deviceKey, expecting: storeID), asOf: moment ?? LockRecord())
     }
 
-    /// Takes every key from the kernel's keyring and from this process, as a restart of the system would.
+    /// Takes every key of the store from the kernel's keyring and from this process, as a restart of the system would.
     func withdraw() {
         removeBlobs(of: KeyTier.behindPasscode)
         held.release(alsoAfterFirstUnlock: true)

@@ -5,7 +5,7 @@ package import KeychainModel
 internal import KeychainSystem
 internal import Synchronization
 
-/// The keys of a store: which are within reach, and where (docs/key-hierarchy.md).
+/// The keys of a store: their reach, and their places (docs/key-hierarchy.md).
 package final class KeyStore: KeySource, Sendable {
     package let storeID: UUID
     let configuration: EngineConfiguration
@@ -13,23 +13,23 @@ package final class KeyStore: KeySource, Sendable {
     let keybagFile: KeybagFile
     let state: any LockStateKeeper
     let attempts: AttemptCounter
-    /// nil: every process holds the keys it unlocked itself.
+    /// nil if every process holds the keys that it unlocked itself.
     var keyring: KernelKeyring? { isKeyringFull.load(ordering: .relaxed) ? nil : ownKeyring }
-    /// What is there is taken out also when no more goes in.
+    /// Keys are removed from it even when no more keys go in.
     let ownKeyring: KernelKeyring?
-    /// It did not take the keys of this process's last unlock.
+    /// Whether the keyring had no room for the keys of this process's last unlock.
     let isKeyringFull = Atomic(false)
     let held: HeldKeys
 
     private let snapshot: BriefLock<KeySnapshot?>
     private let places = BriefLock<[StorePlace]>([])
 
-    /// Something in this process locks the store with the session.
+    /// Whether something in this process locks the store with the session.
     private let hasWatcher = Atomic(false)
 
-    /// With the device key that the configuration names.
+    /// Opens the keys with the device key that the configuration names.
     ///
-    /// - Parameter signal: Is given after each change of the lock, if this process has the store alone.
+    /// - Parameter signal: Called after each change of the lock, if this process has the store alone.
     package convenience init(
         _ configuration: EngineConfiguration, keybagFile: KeybagFile, signal: ChangeSignal = ChangeSignal()
     ) throws(KeychainError) {
@@ -52,7 +52,7 @@ package final class KeyStore: KeySource, Sendable {
             ? LockStateMemory(signal)
             : LockStateFile(configuration.storeDirectory.appendingPathComponent("lock-state"), configuration.files)
         attempts = AttemptCounter(configuration, storeID: bag.storeID, deviceKey: deviceKey)
-        // A set-user-ID program would reach the keyring of the user who runs it, and with it none of the owner's locks.
+        // A set-user-ID program would reach the keyring of the user who runs it, and miss the locks of the owner.
         let isOwnersKeyring = configuration.host == .embedded && getuid() == geteuid()
         ownKeyring = configuration.usesKeyring && isOwnersKeyring ? KernelKeyring.ofUser : nil
         held =
@@ -71,10 +71,10 @@ package final class KeyStore: KeySource, Sendable {
     package func withStoreLock<R>(_ body: () throws -> R) throws -> R {
         let lock = configuration.storeDirectory.appendingPathComponent("store.lock")
         return try LockFile.withLock(lock, configuration.files) {
-            // A keybag that was not put in place may be one that opens without the passcode.
+            // A leftover keybag may be one that opens without the passcode.
             keybagFile.removeLeftover()
             attempts.removeLeftover()
-            // It may have changed hands while this waited: its keys are somebody else's to change, or to unlock.
+            // The store may have changed hands during the wait: then its keys belong to another host.
             try requireOurs()
             return try body()
         }
@@ -90,8 +90,8 @@ package final class KeyStore: KeySource, Sendable {
 
     /// The keys for one operation.
     ///
-    /// - Parameter isLastAttempt: Whether it was begun anew several times already, because rows are under keys that the
-    ///   keybag does not have: then they never will be.
+    /// - Parameter isLastAttempt: Whether the operation was begun anew several times already, because rows are under
+    ///   keys that the keybag lacks, and will always lack.
     package func begin(isLastAttempt: Bool = false) throws(KeychainError) -> KeySession {
         guard let record = state.readOrMake() else {
             return KeySession(
@@ -112,21 +112,21 @@ package final class KeyStore: KeySource, Sendable {
 
     func noteExpired(_ date: ExpiryDate) { state.noteExpired(date.milliseconds) }
 
-    /// Whether anything happened to the lock or the keybag since a session began: then its refusals are not final.
+    /// Whether the lock or the keybag has changed since a session began, so that its refusals are not final.
     func hasChanged(since session: KeySession) -> Bool {
         guard let record = state.read() else { return false }
         return record.epoch != session.snapshot.record.epoch
     }
 
-    /// Makes the next operation look at everything again.
+    /// Makes the next operation read the keybag and the lock again.
     func forgetSnapshot() {
         snapshot.withLock { $0 = nil }
         state.reopen()
     }
 
-    /// Looks at the keybag and at what is unlocked.
+    /// Reads the keybag and finds the unlocked keys.
     private func look(_ record: LockRecord) throws(KeychainError) -> KeySnapshot {
-        // A daemon that has the store is asked by nobody else to give it up.
+        // A daemon that has the store gives it up only on a request of its own.
         if configuration.host == .embedded { try requireOurs() }
         let bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
         let keys = try KeybagFile.usable { () throws(KeychainError) in try bag.unwrap(deviceKey: deviceKey) }
@@ -150,7 +150,7 @@ package final class KeyStore: KeySource, Sendable {
         let afterFirstUnlock = try former.flatMap { serial throws(KeychainError) in
             try readBlob(serial, keyringKey, binding.context(.afterFirstUnlock), keyring)
         }
-        // The keyring is a cache. The lock that emptied another one, of another user namespace, is in the record alone.
+        // The keyring is a cache. A lock that emptied the keyring of another user namespace is in the record alone.
         if record.isLocked, serial != nil { removeLockedBlobs() }
         return KeySnapshot(
             record: record, bag: bag, always: keys[.always], afterFirstUnlock: afterFirstUnlock,
@@ -159,7 +159,7 @@ package final class KeyStore: KeySource, Sendable {
 
     func fetchWhenUnlocked(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet? {
         guard let keys = try available(snapshot) else {
-            // Expired, or replaced while nobody told us: the next operation looks again.
+            // The keys have expired, or were replaced without a notice: the next operation looks again.
             forgetSnapshot()
             return nil
         }
@@ -167,7 +167,7 @@ package final class KeyStore: KeySource, Sendable {
         return keys
     }
 
-    /// The same without counting as a use.
+    /// The keys of the "when unlocked" tier, without counting as a use.
     func available(_ snapshot: KeySnapshot) throws(KeychainError) -> KeySet? {
         switch snapshot.whenUnlocked {
         case .unprotected(let keys):
@@ -189,7 +189,7 @@ package final class KeyStore: KeySource, Sendable {
     }
 
     func requireWithinGrace(_ snapshot: KeySnapshot) throws(KeychainError) {
-        // A record that is gone or damaged counts as a lock without grace.
+        // A missing or damaged record counts as a lock without grace.
         if let record = state.read(),
             record.lockedAt == snapshot.record.lockedAt || record.isWithinGrace(configuration.clock.sinceBoot)
         {
@@ -200,15 +200,16 @@ package final class KeyStore: KeySource, Sendable {
 
     // MARK: The kernel's keyring
 
-    /// The keys of each keybag have a name of their own: while one replaces another, both have theirs there.
+    /// Each keybag's keys have a name of their own: while one keybag replaces another, both have their keys in the
+    /// keyring.
     func blobName(_ tier: KeyTier, bagGeneration: UInt64) -> String {
         "\(blobPrefix(of: place))\(bagGeneration):\(tier.rawValue)"
     }
 
-    /// What the names of all keys of the store in a directory begin with. Those of a copy have another one.
+    /// The beginning of the names of all keys of the store in a directory. A copy of the store has another one.
     func blobPrefix(of place: StorePlace) -> String { "keychain:\(storeID.uuidString.lowercased()):\(place.name):" }
 
-    /// Which directory the store is in, whatever it is called; the last one it was in, if nobody can tell at the moment.
+    /// The store's directory, whatever its path; the last known one, if the present one cannot be told.
     var place: StorePlace {
         let present = StorePlace(configuration.storeDirectory)
         return places.withLock { places in
@@ -218,7 +219,7 @@ package final class KeyStore: KeySource, Sendable {
         }
     }
 
-    /// All that it was in while this process had it open: a lock takes the keys of each.
+    /// All directories of the store while this process had it open: a lock takes the keys of each.
     var formerPlaces: [StorePlace] {
         _ = place
         return places.withLock { $0 }
@@ -233,7 +234,7 @@ package final class KeyStore: KeySource, Sendable {
             boot: Self.boot)
     }
 
-    /// nil if it is gone, or is not ours: the keyring is open to every program of the user.
+    /// nil if the key is gone, or is not ours: the keyring is open to every program of the user.
     private func readBlob(
         _ serial: Int32, _ key: KeyMaterial, _ context: KeyContext, _ keyring: KernelKeyring
     ) throws(KeychainError) -> KeySet? {
@@ -246,12 +247,12 @@ package final class KeyStore: KeySource, Sendable {
 
     // MARK: Disuse
 
-    /// Puts off the moment at which the store locks itself for lack of use.
+    /// Puts off the lock for want of use.
     private func noteUse(_ snapshot: KeySnapshot) {
         guard snapshot.bag.passcode != nil, let limit = snapshot.bag.policy.idleLimit else { return }
         let now = configuration.clock.sinceBoot
         guard held.shouldNoteUse(at: now, limit: limit) else { return }
-        // What reads in time does not put off the lock that it was told of.
+        // A use does not put off a lock that was announced.
         if state.read()?.isLocking(now) ?? false { return }
         state.noteUse(at: now)
         guard case .keyring(let serial) = snapshot.whenUnlocked, let keyring, let record = state.read() else { return }

@@ -6,7 +6,7 @@ internal import KeychainSystem
 
 /// The file `keybag` of a store.
 package struct KeybagFile: Sendable {
-    /// More than a bag has whose keys were renewed as often as they may be.
+    /// More than the size of a bag whose keys were renewed as often as possible.
     package static let mostBytes = 256 << 10
 
     package let url: URL
@@ -21,20 +21,21 @@ package struct KeybagFile: Sendable {
 
     package var exists: Bool { FilePath.exists(url.path) }
 
-    /// - Throws: `.notAvailable` if it is missing, another user's, not readable, or not an intact keybag of this device
-    ///   key and, if one is named, of this store.
+    /// - Throws: `.notAvailable` if the file is missing, another user's, not readable, or not an intact keybag of this
+    ///   device key and, if a store is named, of that store.
     func load(deviceKey: KeyMaterial, expecting storeID: UUID? = nil) throws(KeychainError) -> Keybag {
         let bytes = try bytes()
         return try Self.usable { () throws(KeychainError) in
             let bag = try Keybag(decoding: bytes, deviceKey: deviceKey)
             guard storeID == nil || bag.storeID == storeID else { throw Self.foreign }
-            // Before a passcode is asked for: with less work its fingerprint would tell it.
+            // The check precedes any question for a passcode: with less work the passcode's fingerprint would reveal
+            // it.
             guard bag.passcode?.takesWork(ofCost: leastCost) != false else { throw Self.cheap }
             return bag
         }
     }
 
-    /// Makes of a bag that does not open what it is to callers: a keychain that cannot be used.
+    /// Turns the error of a bag that does not open into the callers' error: a keychain that cannot be used.
     static func usable<R>(_ body: () throws(KeychainError) -> R) throws(KeychainError) -> R {
         do throws(KeychainError) {
             return try body()
@@ -68,14 +69,14 @@ package struct KeybagFile: Sendable {
         return bytes.prefix(count)
     }
 
-    /// Removes what a writer left that was killed. Under the store's lock, as every write.
+    /// Removes the file that a killed writer left. Called under the store's lock, as every write.
     func removeLeftover() { file.removeLeftover() }
 
     func replace(with bag: Keybag, deviceKey: KeyMaterial) throws(KeychainError) {
         try write(bag, deviceKey) { bytes throws(KeychainError) in try file.replace(with: bytes) }
     }
 
-    /// - Throws: `.notAvailable` if another process made one meanwhile: it must not be lost.
+    /// - Throws: `.notAvailable` if another process made a keybag meanwhile: that keybag must not be lost.
     func create(_ bag: Keybag, deviceKey: KeyMaterial) throws(KeychainError) {
         try write(bag, deviceKey) { bytes throws(KeychainError) in
             guard try file.create(with: bytes) else {

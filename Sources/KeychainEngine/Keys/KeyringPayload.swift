@@ -3,11 +3,11 @@ internal import Foundation
 /// The content of a key in the kernel's keyring: the place of the store's directory, and the sealed keys.
 struct KeyringPayload {
     private static let mostPlaceBytes = 1_024
-    /// Of the keys of all generations that a keybag can have in use.
+    /// The size of the keys of all generations that a keybag can have in use.
     private static let mostSealedBytes = 1_024
     static let mostBytes = 2 + mostPlaceBytes + mostSealedBytes
 
-    /// As ``place(of:)``; empty for one that is too long to be kept.
+    /// The result of ``place(of:)``; empty if that is too long to be kept.
     let place: String
     let sealed: UnsafeRawBufferPointer
 
@@ -17,20 +17,20 @@ struct KeyringPayload {
         return withUnsafeBytes(of: UInt16(kept.count).bigEndian) { Data($0) } + kept + sealed
     }
 
-    /// The mount namespace, by what the kernel calls it, and the path there: another one shares the keyring, and may have
-    /// something else at the same path.
+    /// The kernel's name of the mount namespace, and the path there: another namespace shares the keyring, and may have
+    /// another directory at the same path.
     private static func place(of path: String) -> String {
         let namespace = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/mnt")
         return (namespace ?? "") + path
     }
 
-    /// The path of the store's directory; nil: that is another mount namespace's, or not known.
+    /// The path of the store's directory; nil if it is unknown, or in another mount namespace.
     var path: String? {
         let prefix = Self.place(of: "")
         return prefix.isEmpty || !place.hasPrefix(prefix + "/") ? nil : String(place.dropFirst(prefix.count))
     }
 
-    /// nil for what is none.
+    /// nil if the bytes are no payload.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= 2 else { return nil }
         let start = 2 + Int(UInt16(bigEndian: bytes.loadUnaligned(as: UInt16.self)))

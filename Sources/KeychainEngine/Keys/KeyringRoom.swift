@@ -1,9 +1,10 @@
 internal import Foundation
 internal import Glibc
 
-/// How much of a user the kernel's keyrings take (keyrings(7)).
+/// The room in the kernel's keyrings for one user (keyrings(7)).
 package enum KeyringRoom {
-    /// The stores whose keys take the room, if there is none for those of another store; nil: there is, or no keyring.
+    /// The stores whose keys fill the keyring, if it has no room for another store; nil if it has room, or there is no
+    /// keyring.
     package static var storesIfFull: [String]? {
         guard let keyring = KernelKeyring.ofUser, isFull else { return nil }
         return Set(keyring.payloads { $0.hasPrefix("keychain:") }.compactMap(\.self)).sorted()
@@ -12,7 +13,7 @@ package enum KeyringRoom {
     /// Two keys for each store, one of each tier behind the passcode.
     private static let keysForStore = 2
 
-    /// By /proc/key-users: "UID: USAGE KEYS/INSTANTIATED KEYS/MOST BYTES/MOST".
+    /// The line of /proc/key-users is "UID: USAGE KEYS/INSTANTIATED KEYS/MOST BYTES/MOST".
     private static var isFull: Bool {
         guard let text = try? String(contentsOfFile: "/proc/key-users", encoding: .utf8) else { return false }
         let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
@@ -25,6 +26,6 @@ package enum KeyringRoom {
         return keys < keysForStore || bytes < keysForStore * leastBytes
     }
 
-    /// Of the keys of one tier, with the place of their store and their name.
+    /// The bytes for the keys of one tier, with the place of their store and their name.
     private static let leastBytes = 512
 }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Somebody wants to be told before a lock, until ``end()`` or for as long as this lives.
+/// A listener that is told before a lock, until ``end()`` or the end of this object.
 final class LockListening: Sendable {
     private let onEnd: Mutex<(@Sendable () -> Void)?>
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainModel
 
-/// What processes tell each other about a store's lock: the content of the file `lock-state`
+/// The content of the file `lock-state`, by which processes tell each other about a store's lock
 /// (docs/keybag-format.md). Times are nanoseconds since the system started.
 package struct LockRecord: Sendable, Equatable {
     static let byteCount = 80
@@ -9,39 +9,39 @@ package struct LockRecord: Sendable, Equatable {
 
     /// Changes with every lock, unlock, announcement of a lock and change of the keybag.
     var epoch: UInt64
-    /// Until then, calls that had begun before the last lock may go on.
+    /// The time until which calls that began before the last lock may go on.
     var graceEnd: UInt64 = 0
     /// The epoch that the last lock began.
     package var lockedAt: UInt64
-    /// When the keys were last used, to within a sixteenth of the idle limit.
+    /// The time of the last use of the keys, to within a sixteenth of the idle limit.
     var lastUse: UInt64 = 0
-    /// Until then a watcher has promised to be there.
+    /// The time until which a watcher has promised to be present.
     var watchedUntil: UInt64 = 0
     /// The epoch that the last unlock began.
     var unlockedAt: UInt64 = 0
-    /// A lock was announced, and follows until then; 0: none was since the last lock.
+    /// The latest time of an announced lock; 0 if none was announced since the last lock.
     var lockingUntil: UInt64 = 0
-    /// The latest date of expiry that was seen to have passed, in milliseconds since 1970: a clock that is set back does not
-    /// bring the item back.
+    /// The latest date of expiry that was seen to have passed, in milliseconds since 1970: a clock that is set back
+    /// does not bring the item back.
     var latestExpiry: UInt64 = 0
 
-    /// Where ``graceEnd`` and ``lockedAt`` lie, which locks alone write.
+    /// The place of ``graceEnd`` and ``lockedAt``, which only locks write.
     static let offsetsOfLock = 16..<32
-    /// Where ``lastUse`` lies, which is written alone.
+    /// The place of ``lastUse``, which is written alone.
     static let offsetOfLastUse = 32
-    /// Where ``latestExpiry`` lies, which is written alone.
+    /// The place of ``latestExpiry``, which is written alone.
     static let offsetOfExpiry = 64
-    /// By how much a lock that does not wait for its turn is ahead of whatever has the turn.
+    /// The number of epochs by which a lock that does not wait for its turn is ahead of a change under way.
     static let forcedStep: UInt64 = 1 << 32
 
-    /// The first record, of a file that is new or was damaged. Its epoch is one that no process has seen, and locks
-    /// whatever a process holds: a lock that was announced in the former file may have been missed.
+    /// The first record of a new or damaged file. Its epoch is one that no process has seen, and locks the keys that
+    /// any process holds: a lock that was announced in the former file may have been missed.
     init() {
         epoch = UInt64.random(in: 1 << 32..<1 << 62)
         lockedAt = epoch
     }
 
-    /// nil for bytes that are not such a record.
+    /// nil if the bytes are no record.
     init?(_ bytes: UnsafeRawBufferPointer) {
         func word(_ offset: Int) -> UInt64 {
             UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
@@ -51,13 +51,13 @@ package struct LockRecord: Sendable, Equatable {
         }
         graceEnd = word(16)
         lockedAt = word(24)
-        // A lock that did not wait for its turn may be ahead of what was written after it.
+        // A lock that did not wait for its turn may be ahead of a later change.
         epoch = max(word(8), lockedAt)
         lastUse = word(Self.offsetOfLastUse)
         watchedUntil = word(40)
         unlockedAt = word(48)
         lockingUntil = word(56)
-        // With its complement: damage of one must not make an item expire.
+        // The complement is stored too: damage to one of them must not make an item expire.
         latestExpiry = word(72) == ~word(64) ? word(64) : 0
     }
 
@@ -81,7 +81,7 @@ extension LockRecord {
     /// How long a lock waits for its turn.
     static let patience = Duration.milliseconds(100)
 
-    /// The last lock came after the last unlock.
+    /// Whether the last lock came after the last unlock.
     var isLocked: Bool { lockedAt > unlockedAt }
 
     func isWithinGrace(_ now: UInt64) -> Bool { graceEnd > now && graceEnd - now <= Self.graceLength }
@@ -94,7 +94,8 @@ extension LockRecord {
         lockingUntil = 0
     }
 
-    /// Begins the epoch of an unlock. A watcher that is gone locks what was unlocked before it went, and nothing after.
+    /// Begins the epoch of an unlock. A watcher that is gone locks keys that were unlocked before it went, and none
+    /// after.
     mutating func unlock(_ now: UInt64) {
         epoch &+= 1
         unlockedAt = epoch
@@ -106,37 +107,37 @@ extension LockRecord {
 // MARK: - Watchers
 
 extension LockRecord {
-    /// A watcher's promise; it renews it three times as often.
+    /// The length of a watcher's promise; the watcher renews it three times as often.
     static let leaseLength = Duration.seconds(60).inNanoseconds
 
     func isWatched(_ now: UInt64) -> Bool { watchedUntil > now && watchedUntil - now <= Self.leaseLength }
 
-    /// A watcher had promised to be there since the last unlock, which forgets those of before, and is no more.
+    /// Whether a watcher's promise since the last unlock is over. An unlock forgets earlier promises.
     func isWatcherGone(now: UInt64) -> Bool { watchedUntil > 0 && watchedUntil < now }
 
-    /// A watcher had promised to be there, after the keys were unlocked, and is no more.
+    /// Whether a watcher's promise after the keys were unlocked is over.
     func isWatcherGone(since unlock: UInt64, now: UInt64) -> Bool { watchedUntil > unlock && watchedUntil < now }
 }
 
 // MARK: - Disuse
 
 extension LockRecord {
-    /// Nobody has used the keys for that long.
+    /// Whether the keys have gone unused for that long.
     func isIdle(limit: Int?, now: UInt64) -> Bool {
         guard let limit else { return false }
         return now > lastUse && now - lastUse > Duration.seconds(limit).inNanoseconds
     }
 
-    /// When nobody will have used the keys for that long.
+    /// The time at which the keys will have gone unused for that long.
     func idleEnd(limit: Int) -> UInt64 { lastUse &+ Duration.seconds(limit).inNanoseconds }
 
-    /// When keys that were unlocked at some time will have gone unused for too long, or a watcher that promised since to
-    /// be there will be overdue; nil: never.
+    /// The time at which keys that were unlocked at `time` will have gone unused for too long, or a watcher that has
+    /// promised since to be present will be overdue; nil: never.
     func end(unlockedAt time: UInt64, idleLimit: Int?) -> UInt64? {
         [idleLimit.map(idleEnd), watchedUntil > time ? watchedUntil : nil].compactMap(\.self).min()
     }
 
-    /// How long the kernel keeps the keys, in seconds: as long as the watcher promised to be there, and no longer
+    /// How long the kernel keeps the keys, in seconds: as long as the watcher promised to be present, and no longer
     /// than they may go unused. nil: no limit.
     func lifetime(idleLimit: Int?, now: UInt64) -> Int? {
         let idle = idleLimit.map { Self.seconds(from: now, to: idleEnd(limit: $0)) }
@@ -144,7 +145,7 @@ extension LockRecord {
         return [idle, watched].compactMap(\.self).min()
     }
 
-    /// At least one: zero would mean for ever.
+    /// At least one second: zero would mean for ever.
     private static func seconds(from now: UInt64, to end: UInt64) -> Int {
         max(1, end > now ? Int(clamping: (end - now) / 1_000_000_000) : 0)
     }
@@ -153,23 +154,23 @@ extension LockRecord {
 // MARK: - Notices
 
 extension LockRecord {
-    /// At most so much time lies between an announcement and its lock.
+    /// The longest time between an announcement and its lock.
     static let noticeLength = LockStatus.noticeLength.inNanoseconds
     /// How long after the announced time a lock may still be written.
     private static let leeway = Duration.seconds(1).inNanoseconds
 
-    /// How long before the end of the idle limit it is announced: uses in that time do not count any more.
+    /// How long before the end of the idle limit the lock is announced. Later uses do not count any more.
     static func noticeLength(idleLimit: Int?) -> UInt64 {
         idleLimit.map { min(noticeLength, Duration.seconds($0).inNanoseconds / 4) } ?? noticeLength
     }
 
-    /// A lock was announced, and has not come yet. One whose maker was killed never comes.
+    /// Whether a lock was announced and has not come yet. A lock never comes if its process was killed.
     func isLocking(_ now: UInt64) -> Bool {
         !isLocked && lockingUntil > 0 && now < lockingUntil &+ Self.leeway
             && lockingUntil <= now &+ Self.noticeLength
     }
 
-    /// Those who listen have time left.
+    /// Whether listeners have time left.
     func isNoticeRunning(_ now: UInt64) -> Bool { isLocking(now) && now < lockingUntil }
 }
 

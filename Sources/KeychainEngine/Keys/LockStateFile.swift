@@ -5,10 +5,10 @@ internal import KeychainModel
 package import KeychainSystem
 internal import Synchronization
 
-/// The file by which processes notice each other's locking. Read at the start of every operation.
+/// The file by which processes notice each other's locking. Every operation reads it first.
 ///
-/// It holds no secret, and whoever can write it can also read the store's files as their owner. It need not survive a
-/// crash of the system, which locks every store anyhow, so nothing is forced to the disk.
+/// The file holds no secret, and a process that can write it can also read the store's files as their owner. It need
+/// not survive a crash of the system, which locks every store anyhow, so nothing is forced to the disk.
 package final class LockStateFile: LockStateKeeper {
     let url: URL
     private let path: String
@@ -26,45 +26,46 @@ package final class LockStateFile: LockStateKeeper {
         descriptor.withLock { if $0 >= 0 { close($0) } }
     }
 
-    /// nil if there is no such file and none can be made, as on a read-only disk, if it is new, if it is damaged, or if
+    /// nil if there is no such file and none can be made, as on a read-only disk, if the file is new or damaged, or if
     /// something else is in its place: then the store is locked.
     ///
-    /// Goes on reading the file it opened first for as long as that is in its place, which costs a microsecond.
+    /// The first file that was opened is read for as long as it is in its place, which costs a microsecond.
     package func read() -> LockRecord? {
         if let record = descriptor.withLock({ $0 }).nonNegative.flatMap(presentRecord) { return record }
         reopen()
         return descriptor.withLock { $0 }.nonNegative.flatMap(presentRecord)
     }
 
-    /// nil if another file is in its place, or none: what is told of the lock is told elsewhere.
+    /// nil if the file is not in its place any more: other processes then read and write another file.
     private func presentRecord(in file: Int32) -> LockRecord? { isInPlace(file) ? Self.record(in: file) : nil }
 
-    /// The same, with a first record if there is none yet. nil where none can be written.
+    /// The record, which is made if there is none yet; nil if none can be written.
     func readOrMake() -> LockRecord? {
         if let record = read() { return record }
-        // Where it fails, the store is locked.
+        // If this fails, the store is locked.
         if !isGone { try? update { _ in } }
         return read()
     }
 
-    /// It was there, and is not any more. Only an unlock makes another one: the store itself is perhaps being removed.
+    /// Whether the file was present and is missing now. Only an unlock makes another one, since the store itself may be
+    /// about to be removed.
     private var isGone: Bool { descriptor.withLock { $0 >= 0 } && !FilePath.exists(url.path) }
 
-    /// On a read-only disk for reading alone.
+    /// Opens the file, on a read-only disk only for reading.
     private func open() -> Int32 {
         let file = (try? OwnFile.open(url, O_RDWR, through: files)) ?? (try? OwnFile.open(url, O_RDONLY))
         return file ?? -1
     }
 
-    /// For the case that the file was removed, and another process made a new one.
+    /// Called in case the file was removed, and another process made a new one.
     func reopen() {
         descriptor.withLock { descriptor in
             var other = open()
             if descriptor < 0 { return descriptor = other }
-            // What is no record must not go on to be read as one: of this there is nothing to read.
+            // The old file must not be read any more. /dev/null has no record.
             if other < 0 { other = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC) }
             guard other >= 0 else { return }
-            // In place: another thread may be reading from the number at this moment.
+            // The number stays the same, since another thread may be reading from it at this moment.
             dup2(other, descriptor)
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             close(other)
@@ -80,7 +81,7 @@ package final class LockStateFile: LockStateKeeper {
         }
     }
 
-    /// A file that was moved, or replaced while it has another name, is there still, and nobody writes into it any more.
+    /// A file that was moved or replaced may still have a name, but no process writes into it any more.
     private func isInPlace(_ file: Int32) -> Bool {
         var (opened, present) = (stat(), stat())
         return fstat(file, &opened) == 0 && lstat(path, &present) == 0 && opened.st_ino == present.st_ino
@@ -113,7 +114,7 @@ package final class LockStateFile: LockStateKeeper {
         follow()
     }
 
-    /// The same at once, whoever has the turn.
+    /// Changes the record at once, even if another process has the turn.
     func force(_ change: (inout LockRecord) throws(KeychainError) -> Void) throws(KeychainError) {
         let file = try openForChange()
         defer { close(file) }
@@ -132,8 +133,8 @@ package final class LockStateFile: LockStateKeeper {
         var record = present
         try change(&record)
         if record == former { return }
-        // Only a lock writes the words of a lock: one that did not wait for its turn may have written them meanwhile. The
-        // epoch comes last, since who has seen it looks at the rest once.
+        // Only a lock writes the words of a lock, since a lock that did not wait for its turn may have written them
+        // meanwhile. The epoch comes last, since a process that has seen it reads the rest once.
         let isLock = former == nil || record.lockedAt != present.lockedAt || record.graceEnd != present.graceEnd
         let (offsets, end) = (LockRecord.offsetsOfLock, LockRecord.offsetOfExpiry)
         let ranges =
@@ -150,7 +151,7 @@ package final class LockStateFile: LockStateKeeper {
         guard isWritten else { throw KeychainError(file: "write", url, errno) }
     }
 
-    /// One word alone, so that using a key does not wait for anybody.
+    /// One word is written alone, so that using a key never waits.
     func noteUse(at time: UInt64) {
         let word = time.bigEndian
         descriptor.withLock { file in
@@ -159,20 +160,21 @@ package final class LockStateFile: LockStateKeeper {
         }
     }
 
-    /// Two programs that do this at once may leave the earlier date. The next one that meets the later item writes it again.
+    /// Two programs at once may leave the earlier date. The next program that meets the later item writes the later
+    /// date again.
     func noteExpired(_ date: UInt64) {
         guard var record = read(), record.latestExpiry < date else { return }
         record.latestExpiry = date
         let words = record.expiryWords.map(\.bigEndian)
         descriptor.withLock { file in
-            // On a read-only disk it is not kept: then a clock that is set back brings an item back.
+            // A read-only disk does not keep the date: then a clock that is set back brings an item back.
             _ = words.withUnsafeBytes { files.write($0, to: file, at: LockRecord.offsetOfExpiry) }
         }
     }
 
-    /// As if no date had been seen to have passed.
+    /// Forgets every date that was seen to have passed.
     ///
-    /// - Throws: `.notAvailable` if it cannot be written.
+    /// - Throws: `.notAvailable` if the file cannot be written.
     func forgetExpired() throws(KeychainError) {
         let file = try openForChange()
         defer { close(file) }
@@ -183,14 +185,15 @@ package final class LockStateFile: LockStateKeeper {
 
     /// Waits until the record has another epoch than `epoch`, or the time is over.
     func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
-        // It must be there to be watched.
+        // The file must exist to be watched.
         if read() == nil {
             if isGone { throw KeychainError(file: "watch", url, ENOENT) }
             try update { _ in }
         }
         var watcher: Int32 = -1
         let failure = ckeychain_watch_file(url.path, &watcher)
-        // A user has 128 of them, unless the administrator says otherwise (inotify(7)); without one it is looked at often.
+        // A user has 128 watchers, unless the administrator allows another number (inotify(7)); without one the file is
+        // read often.
         let isPolling = failure == EMFILE || failure == ENOSPC
         guard failure == 0 || isPolling else { throw KeychainError(file: "watch", url, failure) }
         defer { if !isPolling { close(watcher) } }
@@ -201,7 +204,7 @@ package final class LockStateFile: LockStateKeeper {
             let present = Self.record(in: file)?.epoch ?? epoch
             let left = end - ContinuousClock.now
             if present != epoch { return present }
-            // Nobody will write into a file that is not in its place any more.
+            // No process writes into a file that is not in its place any more.
             guard isInPlace(file) else { return epoch &+ 1 }
             if left <= .zero { return present }
             if isPolling {
@@ -220,10 +223,11 @@ package final class LockStateFile: LockStateKeeper {
 
     // MARK: Listeners
 
-    /// Not this file itself: over a network, a lock of its bytes and one of the whole exclude each other.
+    /// The listeners have a file of their own: over a network, a lock of a file's bytes and one of the whole file
+    /// exclude each other.
     private var listeners: URL { url.deletingLastPathComponent().appendingPathComponent("lock-listeners") }
 
-    /// A lock of the file `lock-listeners` beside this one, shared by all who listen: it is gone with whoever is killed.
+    /// Takes a lock of the file `lock-listeners`, which all listeners share. The kernel takes it from a killed process.
     func listen() throws(KeychainError) -> LockListening {
         let file = try OwnFile.make(listeners, O_RDONLY, through: files)
         let failure = ckeychain_share_byte(file, 0)
@@ -238,7 +242,7 @@ package final class LockStateFile: LockStateKeeper {
         }
     }
 
-    /// Where that cannot be found out nobody is waited for.
+    /// false if the file cannot be read: then no lock waits for listeners.
     var hasListeners: Bool {
         guard let file = try? OwnFile.open(listeners, O_RDONLY) else { return false }
         defer { close(file) }
@@ -248,6 +252,6 @@ package final class LockStateFile: LockStateKeeper {
 }
 
 extension Int32 {
-    /// nil for what is no descriptor.
+    /// nil if the number is no descriptor.
     fileprivate var nonNegative: Int32? { self < 0 ? nil : self }
 }

@@ -1,36 +1,37 @@
 internal import KeychainModel
 
-/// Keeps what those who use a store tell each other about its lock.
+/// Keeps the record by which the users of a store tell each other about its lock.
 protocol LockStateKeeper: AnyObject, Sendable {
-    /// Whether other processes may change it. If not, nobody has to look after keys that they may have locked.
+    /// Whether other processes may change the record. If not, no thread has to watch for their locks.
     var isShared: Bool { get }
 
-    /// nil: nobody can tell, and the store counts as locked.
+    /// nil if the record is not readable: the store counts as locked.
     func read() -> LockRecord?
 
-    /// The same, with a first record if there is none yet.
+    /// The record, which is made if there is none yet.
     func readOrMake() -> LockRecord?
 
-    /// For the case that another keeper took this one's place.
+    /// Called in case another keeper took this one's place.
     func reopen()
 
-    /// Changes the record while nobody else does, and runs `change` meanwhile.
+    /// Changes the record while no other process or thread does. `change` runs meanwhile.
     ///
     /// - Parameters:
-    ///   - patience: How long to wait for another process that changes it, which may have been stopped.
-    ///   - follow: Run when the record is changed, and before anybody else may change it or is woken for it.
-    /// - Throws: `.notAvailable` if it cannot be kept, or what `change` throws; then nothing is changed.
+    ///   - patience: The longest wait for another process that changes the record, since that process may be stopped.
+    ///   - follow: Runs when the record is changed, before any other process may change it or is woken for it.
+    /// - Throws: `.notAvailable` if the record cannot be kept, or the error of `change`; then nothing is changed.
     func update(
         within patience: Duration, _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
     ) throws(KeychainError)
 
-    /// Changes the record without waiting for its turn. For a lock, when another process holds the record for too long.
+    /// Changes the record without waiting for its turn: a lock does that if another process holds the record for too
+    /// long.
     func force(_ change: (inout LockRecord) throws(KeychainError) -> Void) throws(KeychainError)
 
-    /// One word alone, so that using a key does not wait for anybody.
+    /// Writes one word alone, so that using a key never waits.
     func noteUse(at time: UInt64)
 
-    /// Keeps a date of expiry that has passed, if it is the latest one.
+    /// Records a date of expiry that has passed, if it is the latest one.
     ///
     /// - Parameter date: In milliseconds since 1970.
     func noteExpired(_ date: UInt64)
@@ -38,10 +39,10 @@ protocol LockStateKeeper: AnyObject, Sendable {
     /// Waits until the record has another epoch than `epoch`, or the time is over.
     func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64
 
-    /// Whoever locks with notice waits for the end of this, for as long as it is announced.
+    /// Begins to listen. A lock with notice waits for the end of the listening, for as long as the lock is announced.
     func listen() throws(KeychainError) -> LockListening
 
-    /// Whether anybody does, in whatever process. Not certain of those who begin or end just now.
+    /// Whether any process listens. The answer may miss a listening that begins or ends at this moment.
     var hasListeners: Bool { get }
 }
 
@@ -52,9 +53,9 @@ extension LockStateKeeper {
         try update(within: .seconds(5), change, then: follow)
     }
 
-    /// Writes a lock, which comes also if somebody holds the record.
+    /// Writes a lock, even if another process holds the record.
     ///
-    /// - Parameter take: Locks the record, and takes the keys away when nobody else has the turn.
+    /// - Parameter take: Locks the record, and takes the keys away while no other process has the turn.
     func lock(_ take: (inout LockRecord) -> Void) throws(KeychainError) {
         do throws(KeychainError) {
             try update(within: LockRecord.patience, { record throws(KeychainError) in take(&record) }, then: {})

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import KeychainModel
 
-/// The lock of a store that one process alone opens: nobody else has to be told of it, or can tell anything.
+/// The lock of a store that only one process opens: there are no other processes to tell.
 final class LockStateMemory: LockStateKeeper {
     private let record = BriefLock(LockRecord())
-    /// Held while a change is being made, which may take as long as a file takes to be replaced.
+    /// Held during a change, which may take as long as replacing a file.
     private let turn = NSLock()
     private let signal: ChangeSignal
     private let listenerCount = BriefLock(0)
 
-    /// - Parameter signal: Is given after each change of the epoch.
+    /// - Parameter signal: Called after each change of the epoch.
     init(_ signal: ChangeSignal) { self.signal = signal }
 
     let isShared = false
@@ -18,9 +18,9 @@ final class LockStateMemory: LockStateKeeper {
 
     func readOrMake() -> LockRecord? { read() }
 
-    func reopen() {}  // nobody takes its place
+    func reopen() {}  // no keeper takes its place
 
-    /// Nobody stops this process and not whoever waits here.
+    /// Waits without a limit: a stop of this process stops the waiting thread too.
     func update(
         within _: Duration, _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
     ) throws(KeychainError) {
@@ -47,7 +47,7 @@ final class LockStateMemory: LockStateKeeper {
 
     func noteUse(at time: UInt64) { record.withLock { $0.lastUse = time } }
 
-    /// For as long as the process lives: a daemon removes the item itself in a moment.
+    /// Kept until the end of the process: a daemon removes the item itself soon.
     func noteExpired(_ date: UInt64) { record.withLock { $0.latestExpiry = max($0.latestExpiry, date) } }
 
     func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {

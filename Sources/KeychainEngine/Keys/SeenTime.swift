@@ -1,7 +1,7 @@
 internal import Foundation
 package import KeychainModel
 
-/// What `lock-state` says of the clock, looked at from outside.
+/// The time in `lock-state`, read from outside of the engine.
 package struct SeenTime {
     private let configuration: EngineConfiguration
     private let state: LockStateFile

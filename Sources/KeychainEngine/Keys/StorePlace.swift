@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 
-/// The directory that a store is in, by what the kernel calls it: a copy is in another one, whatever its path.
+/// The kernel's name of the directory of a store: a copy is in another directory, whatever its path.
 struct StorePlace: Sendable, Hashable {
     var device: UInt64
     var inode: UInt64
@@ -11,7 +11,7 @@ struct StorePlace: Sendable, Hashable {
         self.inode = inode
     }
 
-    /// nil if it is not there, or cannot be looked at.
+    /// nil if the directory is missing or not accessible.
     init?(_ directory: URL) {
         var information = stat()
         guard stat(directory.path, &information) == 0 else { return nil }

@@ -3,12 +3,12 @@ internal import Glibc
 package import KeychainModel
 internal import KeychainSystem
 
-/// A store that need not open to be locked: its directory is enough, whatever is in it.
+/// A store that can be locked without being opened: its directory is enough, whatever its content.
 package enum UnopenedStore {
-    /// Takes the keys away that are there while unlocked, from every process. Where the keybag does not open either, at
-    /// once and without notice.
+    /// Takes the keys of the "when unlocked" tier from every process. If the keybag does not open, that happens at once
+    /// and without notice.
     ///
-    /// - Throws: `.noPasscode`; `.notAvailable` if the lock cannot be written down. The keys are gone from the user's
+    /// - Throws: `.noPasscode`; `.notAvailable` if the lock cannot be written. The keys are gone from the user's
     ///   keyring all the same.
     package static func lock(_ configuration: EngineConfiguration, _ request: LockRequest) throws(KeychainError) {
         do throws(KeychainError) {
