@@ -11,7 +11,6 @@ public func openEmbeddedHost(_ box: UnsafeMutableRawPointer) {
     Unmanaged<EmbeddedHostBox>.fromOpaque(box).takeUnretainedValue().host = EmbeddedEngine.shared
 }
 
-/// The engine in this process.
 final class EmbeddedEngine: EmbeddedHost {
     static let shared = EmbeddedEngine()
 

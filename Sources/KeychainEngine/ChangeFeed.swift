@@ -72,7 +72,7 @@ extension ChangeFeed.Topic: Hashable {
 // MARK: - Requests
 
 extension ChangeFeed {
-    /// Notes what a request that was carried out may have changed. The group of a locked item is unknown, so every
+    /// Notes the possible changes of a request that was carried out. The group of a locked item is unknown, so every
     /// group that the caller could mean counts as changed.
     func note(_ request: Request, _ reply: Reply, from caller: Caller) {
         switch (request, reply) {

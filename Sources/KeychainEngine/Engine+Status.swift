@@ -16,7 +16,6 @@ extension Engine {
         try store.compact()
     }
 
-    /// The size of the database and of its log.
     private func bytesOnDisk() -> Int64 {
         ["", "-wal"].reduce(0) { total, suffix in
             // The log is missing while no process writes, which is no failure.

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// Everything behind a request: policy, keys and the store, with one way in.
 ///
-/// The engine never waits for a person and knows nothing of who carries the request. It may be called
-/// from any number of threads at once, and any number of processes may have an engine on the same store.
+/// The engine never waits for a person and knows nothing of its host. Any number of threads may call it at once, and
+/// any number of processes may have an engine on the same store.
 package final class Engine: RequestHandler {
     let store: ItemStore
     let keys: KeyStore
@@ -47,9 +47,9 @@ package final class Engine: RequestHandler {
     /// How often a request is tried while other processes renew the keys without a pause.
     private static let mostAttempts = 30
 
-    /// Does what a request asks on behalf of a caller.
+    /// Carries out a request of a caller.
     ///
-    /// - Returns: for an item that asks for authentication, and a query that does not forbid to ask, what is missing.
+    /// - Returns: a challenge if an item needs authentication that is missing, and the query does not forbid to ask.
     /// - Throws: a `KeychainError` with the status that Apple's keychain gives in the same case. After any
     ///   error the store is as it was before the call.
     package func handle(_ request: Request, from caller: Caller) throws(KeychainError) -> Reply {
@@ -105,7 +105,7 @@ package final class Engine: RequestHandler {
         do { return try body() } catch { throw KeychainError(engineFailure: error) }
     }
 
-    /// Tries to do what is asked, as often as a signal says that another attempt may help.
+    /// Carries out a request, as often as a signal says that another attempt may help.
     private func answer(
         _ request: Request, from caller: Caller, _ shown: Authentication, _ mostBytes: Int?
     ) throws(KeychainError) -> Reply {
@@ -135,7 +135,7 @@ package final class Engine: RequestHandler {
         }
     }
 
-    /// Does what is asked once, with the keys there are now.
+    /// Carries out a request once, with the present keys.
     private func reply(
         to request: Request, from caller: Caller, _ attempt: Attempt
     ) throws(KeychainError) -> Reply {
@@ -187,7 +187,7 @@ package final class Engine: RequestHandler {
         }
     }
 
-    /// Runs `body` with the keys there are now.
+    /// Runs `body` with the present keys.
     private func withItems<R>(_ attempt: Attempt, _ body: (ItemOperations) throws -> R) throws -> R {
         var items = try items(attempt.isLast, attempt.shown)
         items.mostBytes = attempt.mostBytes
@@ -255,13 +255,13 @@ package final class Engine: RequestHandler {
             logger: logger, authentication: shown ?? unauthenticated, changes: changes)
     }
 
-    /// Returns the epoch of the lock as soon as it is another one than `epoch`, or when the time is over.
+    /// Returns the epoch of the lock as soon as it differs from `epoch`, or when the time is over.
     package func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
         try keys.state.waitForChange(since: epoch, timeout: timeout)
     }
 
-    /// Moves what this process has written out of the log, so that replaced and deleted ciphertext leaves it. If
-    /// another process is reading, the next process that writes does it.
+    /// Moves this process's writes out of the log, so that replaced and deleted ciphertext leaves it. If another
+    /// process is reading, the next process that writes does it.
     package func prepareForExit() {
         // A forked child inherits the handlers of exit, and must not touch its parent's connection.
         if Self.isForkedChild { return }
@@ -303,8 +303,7 @@ package final class Engine: RequestHandler {
         }
     }
 
-    /// Takes this store's keys from the kernel's keyring, as a restart of the system would. For tests, which must
-    /// leave nothing behind.
+    /// Takes this store's keys from the kernel's keyring, as a restart of the system would. Only tests call this.
     package func withdrawKeys() { keys.withdraw() }
 }
 

@@ -55,7 +55,7 @@ package struct EngineConfiguration: Sendable {
         self.randomness = randomness
     }
 
-    /// Without a reader of fingers or faces.
+    /// The configuration has no reader of fingers or faces.
     package init(_ location: StoreLocation) {
         self.init(storeDirectory: location.storeDirectory, deviceKeyDirectory: location.deviceKeyDirectory)
         deviceKeyCredential = location.deviceKeyCredential

@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeychainEngine
 internal import KeychainModel
 
-/// Where records begin in a page, and what they hold.
+/// The records of a page.
 ///
 /// Everything is checked against the page's bounds, since any byte of it may be damaged.
 struct LoosePage {
@@ -29,7 +29,7 @@ struct LoosePage {
         }
     }
 
-    /// Where the records of a leaf of a table begin; nil if the page is no such leaf, or its structure is damaged
+    /// The starts of the records; nil if the page is no leaf of a table, or its structure is damaged
     /// (sqlite.org/fileformat.html, section 1.6).
     private var intactRecords: [Int]? {
         let header = number == 1 ? 100 : 0

@@ -3,7 +3,7 @@ internal import KeychainCrypto
 internal import KeychainEngine
 internal import KeychainModel
 
-/// Puts rows that were found in the pages of a damaged database into a new one, as they are, if they open.
+/// Puts the rows that open, out of the pages of a damaged database, unchanged into a new one.
 struct RowRescue {
     private let items: ItemOperations
     private let echo: RowEcho

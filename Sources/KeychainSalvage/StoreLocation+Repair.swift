@@ -11,8 +11,8 @@ extension StoreLocation {
     /// - Parameters:
     ///   - passcode: Asked for once, if the store is locked.
     ///   - progress: Told how much was looked at, and how much there is.
-    /// - Throws: `.notAvailable` if the store is in use, or its keybag or device key do not open; what an unlock throws
-    ///   for a passcode. After any error the store is as it was.
+    /// - Throws: `.notAvailable` if the store is in use, or its keybag or device key do not open; the errors of an
+    ///   unlock. After any error the store is as it was.
     package func repair(
         passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void
     ) throws(KeychainError) -> RepairReport {

@@ -26,11 +26,11 @@ package struct StoreRepair {
     }
 
     /// - Parameters:
-    ///   - passcode: Asked for once, if the store is locked. It is tried like any other.
+    ///   - passcode: Asked for once, if the store is locked. The attempt counts like any other.
     ///   - progress: Told how many pages were looked at, and how many there are.
-    /// - Throws: `.notAvailable` if the store is in use, or keybag or device key do not open, since nothing does then; if
-    ///   a newer version made it; or if nothing at all can be saved. What ``KeychainModel/Request/unlock(_:)`` throws for
-    ///   a passcode. After any error the store is as it was.
+    /// - Throws: `.notAvailable` if the store is in use, or the keybag or the device key does not open; if a newer
+    ///   version made the store; or if no item can be saved. The errors of ``KeychainModel/Request/unlock(_:)``. After
+    ///   any error the store is as it was.
     package func run(
         passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void
     ) throws(KeychainError) -> RepairReport {
@@ -216,8 +216,8 @@ package struct StoreRepair {
 
     // MARK: Putting the new store in place
 
-    /// Lets `fill` fill a new directory and puts it in the store's place in one step. If anything fails, the directory is
-    /// removed and the store is as it was.
+    /// Lets `fill` fill a new directory, and puts that in the store's place in one step. After a failure the directory
+    /// is removed and the store is as it was.
     private func exchange(_ fill: (URL) throws -> (saved: Int, unreadable: Int)) throws -> RepairReport {
         let store = configuration.storeDirectory
         let fresh = sibling("repair-\(UUID().uuidString.prefix(8).lowercased())")

@@ -151,8 +151,8 @@ package final class Authentication {
 
     /// The access control for the present enrolment, to which items of the current set are bound.
     ///
-    /// - Throws: `.authenticationFailed` if it asks for a finger or a face and none is enrolled, or for the passcode and
-    ///   none is set; with a challenge if an application password is to be part of the key and none came.
+    /// - Throws: `.authenticationFailed` if the access control asks for a finger or a face and none is enrolled, or for
+    ///   the passcode and none is set; with a challenge if the key needs an application password and none came.
     ///
     /// - Parameter hasConsentPair: Whether an item can be sealed with the passcode while none is shown. A store whose
     ///   passcode is older than such pairs has none until the passcode is shown once.

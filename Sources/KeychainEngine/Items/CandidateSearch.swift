@@ -3,7 +3,7 @@ internal import KeychainCrypto
 /// The rows that a search must look at, by index alone and in the order of their ids.
 ///
 /// A search for several attributes leaps: it goes round their entries, each time to the first one at or after the
-/// highest id seen, until all agree. It costs no more steps than the rarest value has rows.
+/// highest id seen, until all agree. The search takes no more steps than the rarest value has rows.
 struct CandidateSearch {
     let connection: StoreConnection
     /// The homes in which a candidate may live; not empty.
@@ -18,8 +18,8 @@ struct CandidateSearch {
         tokens.isEmpty || Set(tokens).isSubset(of: [IndexToken](joinedBytes: row.tokens))
     }
 
-    /// The first candidate at or after `id`. It may live in another home, since an entry does not name the home: its
-    /// row does, and ``next(inHomesFrom:)`` goes on from there.
+    /// The first candidate at or after `id`. Its row may name another home, which an entry does not tell;
+    /// ``next(inHomesFrom:)`` goes on from there.
     func next(from id: Int64) throws -> Int64? {
         tokens.isEmpty ? try firstItemInHomes(from: id) : try firstItemWithAllTokens(from: id)
     }

@@ -79,7 +79,7 @@ extension ItemOperations {
         try read { try !$0.items { $0.protection == .whenPasscodeSetThisDeviceOnly }.isEmpty }
     }
 
-    /// Deletes the items that cannot be opened any more because the passcode was removed.
+    /// Deletes the items that the removal of the passcode has made useless.
     func deleteUnreachable() throws {
         try write { connection in
             let removal = try connection.removal()
@@ -90,8 +90,8 @@ extension ItemOperations {
         }
     }
 
-    /// Whether a row can never be opened again: it needs the passcode, which was removed, or its key was destroyed by
-    /// that or by an erasure.
+    /// Whether a row has become useless: it needs the passcode, which was removed, or its key was destroyed by that or
+    /// by an erasure.
     ///
     /// The row's access control is not believed. If the access control's key exists, the row has to open under it. If
     /// the key does not exist, the row was opened before the removal, or all keys behind the passcode were erased; and

@@ -168,9 +168,8 @@ extension ItemOperations {
         return work.items.isEmpty && work.sightings == nil && work.resume == nil ? nil : work
     }
 
-    /// Removes the rows that open, which proves that their dates are authentic, the first to expire first. A locked row
-    /// waits for its key, and keeps no other row waiting: a write that does not come to the end leaves the rest to the
-    /// next.
+    /// The rows to remove: those that open, which proves their dates, the first to expire first. A locked row waits for
+    /// its key, and keeps no other row waiting: a write that does not come to the end leaves the rest to the next.
     private func removal(
         by date: ExpiryDate, lookingAt most: Int, on connection: StoreConnection
     ) throws -> ExpiryWork {

@@ -8,8 +8,8 @@ extension ItemOperations {
     private static let rowsPerPart = 2_000
     private static let bytesPerPart = 4 << 20
 
-    /// Opens the next rows for good. Rows are met in the order of their ids, which an item keeps for its whole life: an
-    /// item that is there all the time is met once, even if other items are changed or keys are renewed.
+    /// Opens the next rows, with their secrets. Rows are met in the order of their ids, which an item keeps for its
+    /// whole life: an item that is there all the time is met once, even if other items are changed or keys are renewed.
     ///
     /// - Throws: `.interactionNotAllowed` if an item that is to be exported is locked, since an export is complete.
     func export(_ request: ExportRequest, from caller: Caller) throws -> ExportedPart {

@@ -143,7 +143,7 @@ extension ItemOperations {
 
 // MARK: - The join
 
-/// A query for identities, split into what it asks of the certificate and of the key.
+/// A query for identities, split into a query for the certificate and one for the key.
 private struct IdentitySearch {
     var certificate: ItemQuery
     var key: ItemQuery

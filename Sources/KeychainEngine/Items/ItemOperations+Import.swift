@@ -3,7 +3,7 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import Logging
 
-/// Merging the items of an export into the store (docs/export-format.md, "Merging").
+/// Merges the items of an export into the store (docs/export-format.md, "Merging").
 extension ItemOperations {
     /// Merges items, in their order, in one transaction.
     ///

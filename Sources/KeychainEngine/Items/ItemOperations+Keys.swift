@@ -3,7 +3,7 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import Logging
 
-/// Keys that are made and used in the engine and never leave it (``Item/isKeptInEngine``). They are on P-256, as a
+/// Keys that are made and used in the engine and never leave it (``Item/isKeptInEngine``). The keys are on P-256, as a
 /// Secure Enclave's are.
 ///
 /// The private number lies in the row's sealed secret, under its protection class. During its use it is in memory, in a

@@ -117,12 +117,13 @@ extension ItemOperations {
         case current
         /// The row does not open under any key. The row is kept, and so are the keys.
         case leave
-        /// The row can never be opened again (``ItemOperations/isDestroyed(_:)``).
+        /// The row is useless (``ItemOperations/isDestroyed(_:)``).
         case delete
         case rewrap(Home, Indexer, RewrappedRow)
     }
 
-    /// - Parameter kind: The class that the row's home names. It is only tried first, since no key vouches for it.
+    /// - Parameter kind: The class that the row's home names. That class is only tried first, since no key vouches for
+    ///   it.
     private func rewrapping(of row: StoredRow, _ kind: HomeKind?) throws(KeychainError) -> Rewrapping {
         guard let control = row.accessControl else { return .leave }
         guard let generation = try generation(of: row, control) else { return try isDestroyed(row) ? .delete : .leave }

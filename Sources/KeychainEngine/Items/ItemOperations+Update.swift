@@ -104,7 +104,7 @@ extension ItemOperations {
 }
 
 extension ItemOperations {
-    /// An item with the same unique attributes, with its secret unless that needs authentication; nil if it opens as no
+    /// The item in the way of another one, with its secret unless that needs authentication; nil if it opens as no
     /// class. Every class is tried, since no key vouches for the index or for the class that the row's home names.
     ///
     /// - Parameter isMeant: Whether the index should lead to the item.

@@ -16,7 +16,7 @@ package struct ItemOperations {
     var mostBytes: Int?
 
     /// The date by which items have expired: the time of day, or a later date of expiry that was seen to have passed.
-    /// It is read anew each time, since a write may wait for its turn.
+    /// The clock is read anew each time, since a write may wait for its turn.
     var now: ExpiryDate { max(clockDate, keys.latestExpiry) }
 
     /// The time of day.

@@ -75,7 +75,7 @@ package struct RowCipher {
         }
     }
 
-    /// The statements of a row about itself. They are not authentic before the row is opened.
+    /// A row's statements about itself, which are not authentic before the row is opened.
     func binding(of row: StoredRow, _ itemClass: ItemClass) throws(KeychainError) -> RowBinding {
         guard let uuid = row.uuid else { throw Self.damaged("its id is not a UUID") }
         let expires = row.hasExpiry ? row.expires : nil

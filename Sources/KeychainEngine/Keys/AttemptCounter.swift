@@ -118,7 +118,6 @@ struct AttemptCounter: Sendable {
         try save(record)
     }
 
-    /// Forgets all failures.
     func reset() throws(KeychainError) {
         try save(AttemptRecord(count: 0, time: 0, bootID: configuration.clock.bootID))
     }

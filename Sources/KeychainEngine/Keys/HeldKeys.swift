@@ -13,7 +13,7 @@ final class HeldKeys: Sendable {
     private struct State {
         var afterFirstUnlock: KeySet?
         var whenUnlocked: KeySet?
-        /// When the keys were unlocked.
+        /// The epoch and the time of the unlock.
         var epoch: UInt64 = 0
         var time: UInt64 = 0
         var idleLimit: Int?

@@ -36,7 +36,7 @@ struct KernelKeyring: Sendable {
         }
     }
 
-    /// nil if there is no key of that name any more.
+    /// nil if there is no key of that name.
     func find(_ name: String) -> Int32? {
         var serial: Int32 = 0
         return ckeychain_keyring_find(name, &serial) == 0 ? serial : nil
@@ -92,7 +92,7 @@ struct KernelKeyring: Sendable {
         }
     }
 
-    /// nil if the key is gone, or belongs to another user.
+    /// nil if the key is gone, or not accessible.
     private func name(of serial: Int32) -> String? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
             guard ckeychain_keyring_describe(serial, text.baseAddress!, text.count) == 0 else { return nil }

@@ -98,7 +98,7 @@ package final class KeySession {
     // MARK: Index keys
 
     /// Makers of index tokens, one for each generation of keys in use, the newest first; nil if the tier is out of
-    /// reach, since the store was never unlocked.
+    /// reach before the first unlock.
     package func indexers(for tier: IndexTier) throws(KeychainError) -> [(generation: UInt32, indexer: Indexer)]? {
         let name = KeyName.index(tier)
         // The keys that a process holds by itself may be older than a renewal of keys, and find no newer rows.

@@ -122,8 +122,8 @@ extension KeyStore {
 
     // MARK: Erasing
 
-    /// Destroys the keys behind the passcode, and makes fresh ones, as in a new store: the erasure after ten wrong
-    /// passcodes that the owner chose. The "always" keys stay.
+    /// Destroys the keys behind the passcode, and makes fresh ones, as in a new store. The owner can choose this for
+    /// ten wrong passcodes. The "always" keys stay.
     ///
     /// - Returns: the error for the caller.
     func erase(_ bag: Keybag) throws(KeychainError) -> KeychainError {

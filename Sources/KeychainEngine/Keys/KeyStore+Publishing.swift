@@ -85,7 +85,7 @@ extension KeyStore {
     private func removeBlobsOfMissingStores() {
         guard let ownKeyring else { return }
         ownKeyring.removeAll { name, serial in
-            // keychain, the store's id, its place, the keybag's generation, the tier.
+            // The name has "keychain", the store's id, its place, the keybag's generation and the tier.
             let parts = name.split(separator: ":")
             guard parts.count == 5, parts[0] == "keychain" else { return false }
             let stored: String? = try? ownKeyring.read(serial, capacity: KeyringPayload.mostBytes) {

@@ -29,7 +29,7 @@ package final class KeyStore: KeySource, Sendable {
 
     /// Opens the keys with the device key that the configuration names.
     ///
-    /// - Parameter signal: Called after each change of the lock, if this process has the store alone.
+    /// - Parameter signal: Given after each change of the lock, if this process has the store alone.
     package convenience init(
         _ configuration: EngineConfiguration, keybagFile: KeybagFile, signal: ChangeSignal = ChangeSignal()
     ) throws(KeychainError) {
@@ -52,7 +52,7 @@ package final class KeyStore: KeySource, Sendable {
             ? LockStateMemory(signal)
             : LockStateFile(configuration.storeDirectory.appendingPathComponent("lock-state"), configuration.files)
         attempts = AttemptCounter(configuration, storeID: bag.storeID, deviceKey: deviceKey)
-        // A set-user-ID program would reach the keyring of the user who runs it, and miss the locks of the owner.
+        // A set-user-ID program would reach the keyring of the user that runs it, and miss the locks of the owner.
         let isOwnersKeyring = configuration.host == .embedded && getuid() == geteuid()
         ownKeyring = configuration.usesKeyring && isOwnersKeyring ? KernelKeyring.ofUser : nil
         held =

@@ -7,7 +7,7 @@ package struct LockRecord: Sendable, Equatable {
     static let byteCount = 80
     private static let magic: UInt64 = 0x4C4F_434B_5354_0D0A  // "LOCKST", CR, LF
 
-    /// Changes with every lock, unlock, announcement of a lock and change of the keybag.
+    /// A number that changes with every lock, unlock, announcement of a lock and change of the keybag.
     var epoch: UInt64
     /// The time until which calls that began before the last lock may go on.
     var graceEnd: UInt64 = 0

@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// The file by which processes notice each other's locking. Every operation reads it first.
 ///
-/// The file holds no secret, and a process that can write it can also read the store's files as their owner. It need
-/// not survive a crash of the system, which locks every store anyhow, so nothing is forced to the disk.
+/// The file holds no secret, and a process that can write it can also read the store's files as their owner. A crash of
+/// the system locks every store anyhow, so nothing is forced to the disk.
 package final class LockStateFile: LockStateKeeper {
     let url: URL
     private let path: String
@@ -90,12 +90,11 @@ package final class LockStateFile: LockStateKeeper {
 
     /// Changes the record while no other process does, and runs `change` under that lock.
     ///
-    /// - Throws: `.notAvailable` if the file cannot be written, or what `change` throws; then nothing is written.
+    /// - Throws: `.notAvailable` if the file cannot be written, or the error of `change`; then nothing is written.
     func update(
         within patience: Duration, _ change: (inout LockRecord) throws(KeychainError) -> Void, then follow: () -> Void
     ) throws(KeychainError) {
         let file = try openForChange()
-        // Closing gives up the lock.
         defer {
             // A forked child may have it open too, and would keep the lock.
             flock(file, LOCK_UN)
@@ -183,7 +182,7 @@ package final class LockStateFile: LockStateKeeper {
         guard isWritten else { throw KeychainError(file: "write", url, errno) }
     }
 
-    /// Waits until the record has another epoch than `epoch`, or the time is over.
+    /// Waits until the record's epoch differs from `epoch`, or the time is over.
     func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
         // The file must exist to be watched.
         if read() == nil {
@@ -218,7 +217,7 @@ package final class LockStateFile: LockStateKeeper {
         }
     }
 
-    /// In microseconds.
+    /// The pause between looks, in microseconds.
     private static let pollingPause: useconds_t = 10_000
 
     // MARK: Listeners

@@ -36,7 +36,7 @@ protocol LockStateKeeper: AnyObject, Sendable {
     /// - Parameter date: In milliseconds since 1970.
     func noteExpired(_ date: UInt64)
 
-    /// Waits until the record has another epoch than `epoch`, or the time is over.
+    /// Waits until the record's epoch differs from `epoch`, or the time is over.
     func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64
 
     /// Begins to listen. A lock with notice waits for the end of the listening, for as long as the lock is announced.

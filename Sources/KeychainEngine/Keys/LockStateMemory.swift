@@ -9,7 +9,7 @@ final class LockStateMemory: LockStateKeeper {
     private let signal: ChangeSignal
     private let listenerCount = BriefLock(0)
 
-    /// - Parameter signal: Called after each change of the epoch.
+    /// - Parameter signal: Given after each change of the epoch.
     init(_ signal: ChangeSignal) { self.signal = signal }
 
     let isShared = false

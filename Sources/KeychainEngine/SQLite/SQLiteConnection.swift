@@ -64,7 +64,7 @@ package final class SQLiteConnection: @unchecked Sendable {  // its owner gives 
 
     // MARK: The schema
 
-    /// Reads the schema, before anything else is asked.
+    /// Reads the schema, before any other statement.
     ///
     /// - Throws: as ``withLittleWork(_:)``.
     func loadSchema() throws(KeychainError) {

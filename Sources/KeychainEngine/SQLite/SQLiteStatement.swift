@@ -40,7 +40,7 @@ package struct SQLiteStatement {
         try bind(identifier.bytes, at: index)
     }
 
-    /// Whether there is a row.
+    /// Goes to the next row. Returns false if there is none.
     package func step() throws(KeychainError) -> Bool {
         let code = sqlite3_step(pointer)
         switch code {

@@ -55,7 +55,6 @@ package struct DatabaseFile {
         close(file)
     }
 
-    /// Brings the tables up to this version.
     func migrate() throws { try configuration.schema.migrate(try openWriter()) }
 
     /// Names the store that the database belongs to, unless the database names one already.

@@ -116,7 +116,7 @@ package final class ItemStore: Sendable {
                 + "with that version")
     }
 
-    /// Moves what this process wrote into the database, and cuts the log to nothing.
+    /// Moves this process's writes into the database, and cuts the log to nothing.
     package func emptyLog() throws {
         try writer.withLock { if let writer = $0 { try emptyLog(of: writer) } }
     }
@@ -239,7 +239,7 @@ extension ItemStore {
         return try connection.database.number("PRAGMA auto_vacuum") == incremental
     }
 
-    /// Writes the database anew without free pages. That needs twice the database's size of free space.
+    /// Writes the database anew without free pages, which needs twice its size of free space.
     func compact() throws {
         try withWriter { connection in
             writeQueue.letOthersPass()
@@ -251,7 +251,6 @@ extension ItemStore {
         }
     }
 
-    /// The free bytes of the database.
     func freeBytes() throws -> Int64 {
         try withReader { reader in
             Int64(try freePageCount(reader)) * (try reader.database.number("PRAGMA page_size")!)  // always one row

@@ -5,7 +5,7 @@ internal import KeychainSystem
 /// A file of zeros that keeps space for the day when the disk is full: deleting an item writes to the log first, which
 /// needs space.
 ///
-/// The reserve is a courtesy. Without space for the file, or if its name is taken for good, the store works without it.
+/// The reserve is a courtesy. If there is no space for the file, or its name is taken, the store works without it.
 /// Another program may take the freed space first.
 struct SpaceReserve: Sendable {
     private let path: String

@@ -42,7 +42,6 @@ package final class StoreConnection: @unchecked Sendable {  // the store gives i
         return prepared
     }
 
-    /// Runs `body` on one snapshot.
     func read<R>(_ body: (StoreConnection) throws -> R) throws -> R {
         // A snapshot begins with the first step of a statement and lasts until its reset. This statement is needed
         // anyhow, and spares a BEGIN and a COMMIT.

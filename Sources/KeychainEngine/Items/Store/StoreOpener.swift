@@ -20,7 +20,7 @@ package struct StoreOpener {
         deviceKeyProvider = configuration.deviceKeyProvider
     }
 
-    /// - Parameter signal: Called after each change of the lock, if this process has the store alone.
+    /// - Parameter signal: Given after each change of the lock, if this process has the store alone.
     /// - Returns: the store, its keys, and the lock that a daemon holds for as long as it has the store.
     package func open(
         _ signal: ChangeSignal = ChangeSignal()

@@ -84,7 +84,7 @@ extension StoreSchema {
     /// The kind of a database.
     enum Probe: Equatable {
         case absent
-        /// A database of ours and of this version.
+        /// A database of ours, of this version.
         case usable
         /// A database of an earlier version; version 0 has no tables yet.
         case older(Int)
@@ -178,7 +178,7 @@ extension StoreSchema {
         ]
     }
 
-    /// The objects that the steps make. They are made in memory, in less than a millisecond.
+    /// The objects that the steps make, in memory and in less than a millisecond.
     private func objects() throws(KeychainError) -> Set<Object> {
         let database = try SQLiteConnection.inMemory()
         for step in steps { try database.run(step.sql) }

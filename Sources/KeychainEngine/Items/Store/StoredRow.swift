@@ -43,7 +43,7 @@ package struct StoredRow {
     var secretByteCount: Int { Int(statement.integer(9)) }
 
     var hasExpiry: Bool { !statement.isNull(10) }
-    /// nil for bytes that are no date. Not authentic before the row is opened.
+    /// nil if the bytes are no date. Not authentic before the row is opened.
     package var expires: ExpiryDate? { statement.blob(10).flatMap(ExpiryDate.init(storedBytes:)) }
 
     private var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -56,7 +56,6 @@ extension IndexToken {
     }
 }
 
-/// A row ready to be written.
 package struct SealedRow {
     package var uuid: UUID
     /// The row's home, and the generation of keys that the row is under.

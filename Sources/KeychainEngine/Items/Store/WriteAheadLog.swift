@@ -210,7 +210,6 @@ extension WriteAheadLog {
 }
 
 extension WriteAheadLog.Salts {
-    /// Reads the salts of a frame's header.
     fileprivate init(_ frame: UnsafeRawBufferPointer) {
         first = frame.word(8)
         second = frame.word(12)
