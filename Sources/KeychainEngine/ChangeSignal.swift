@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Wakes threads that wait for something to change.
+/// Wakes threads that wait for a change.
 package final class ChangeSignal: @unchecked Sendable {  // the condition guards its state
     private let condition = NSCondition()
     private var hasStopped = false
@@ -14,7 +14,7 @@ package final class ChangeSignal: @unchecked Sendable {  // the condition guards
         condition.unlock()
     }
 
-    /// Ends every wait, now and from now on.
+    /// Ends every wait, present and future.
     func stop() {
         condition.lock()
         hasStopped = true

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// Everything behind a request: policy, keys and the store, with one way in.
 ///
-/// The engine never waits for a person and knows nothing of its host. Any number of threads may call it at once, and
-/// any number of processes may have an engine on the same store.
+/// The engine never waits for a person and does not know how a request came. Any number of threads may call it at once,
+/// and any number of processes may have an engine on the same store.
 package final class Engine: RequestHandler {
     let store: ItemStore
     let keys: KeyStore
@@ -286,8 +286,8 @@ package final class Engine: RequestHandler {
         try keys.withStoreLock {
             let mark = HostMark(configuration)
             let result = Result { try mark.write(.embedded) }
-            // The possession ends even if only forcing the mark to the disk failed: programs may have seen that the
-            // store is theirs.
+            // The possession ends even if forcing the mark to the disk failed: programs may have seen that the store is
+            // theirs.
             if try mark.read() == .embedded { possession.withLock { $0 = nil } }
             try result.get()
         }
@@ -303,7 +303,8 @@ package final class Engine: RequestHandler {
         }
     }
 
-    /// Takes this store's keys from the kernel's keyring, as a restart of the system would. Only tests call this.
+    /// Takes this store's keys from the kernel's keyring, as a restart of the system would. Tests call this, to leave
+    /// nothing behind.
     package func withdrawKeys() { keys.withdraw() }
 }
 

@@ -42,7 +42,7 @@ package struct EngineConfiguration: Sendable {
     package var mostBytesInAnswer: Int?
     /// The tables, and the steps that bring older tables up to date. Others in tests.
     package var schema = StoreSchema.current
-    /// Whether writes are forced to the disk. Benchmarks fill stores without; never for secrets.
+    /// Whether writes are forced to the disk. Benchmarks fill stores without; stores with secrets need it.
     package var isDurable = true
 
     package init(

@@ -3,7 +3,7 @@ internal import KeychainCrypto
 internal import KeychainEngine
 internal import KeychainModel
 
-/// Puts the rows that open, out of the pages of a damaged database, unchanged into a new one.
+/// Copies the rows that open from the pages of a damaged database into a new one, unchanged.
 struct RowRescue {
     private let items: ItemOperations
     private let echo: RowEcho

@@ -29,7 +29,7 @@ package struct StoreRepair {
     ///   - passcode: Asked for once, if the store is locked. The attempt counts like any other.
     ///   - progress: Told how many pages were looked at, and how many there are.
     /// - Throws: `.notAvailable` if the store is in use, or the keybag or the device key does not open; if a newer
-    ///   version made the store; or if no item can be saved. The errors of ``KeychainModel/Request/unlock(_:)``. After
+    ///   version made the store; or if no item can be saved; the errors of ``KeychainModel/Request/unlock(_:)``. After
     ///   any error the store is as it was.
     package func run(
         passcode: () throws -> SecretBytes, progress: (Int, Int) -> Void
@@ -128,7 +128,7 @@ package struct StoreRepair {
                 + "and has to repair it. Nothing was changed")
     }
 
-    /// Runs `body` while no process can open the database: SQLite takes a lock on the same byte first.
+    /// Runs `body` while no process has the database open or can open it: SQLite takes a lock on the same byte first.
     private func withStoreClosed<R>(_ body: () throws -> R) throws -> R {
         let index = file("keychain.db-shm")
         let descriptor = try OwnFile.make(index, through: configuration.files)

@@ -5,7 +5,7 @@ package import KeychainModel
 internal import KeychainSystem
 internal import Synchronization
 
-/// The keys of a store: their reach, and their places (docs/key-hierarchy.md).
+/// Knows which keys of a store are within reach, and where (docs/key-hierarchy.md).
 package final class KeyStore: KeySource, Sendable {
     package let storeID: UUID
     let configuration: EngineConfiguration
@@ -126,7 +126,7 @@ package final class KeyStore: KeySource, Sendable {
 
     /// Reads the keybag and finds the unlocked keys.
     private func look(_ record: LockRecord) throws(KeychainError) -> KeySnapshot {
-        // A daemon that has the store gives it up only on a request of its own.
+        // A daemon gives its store up only on a request to itself.
         if configuration.host == .embedded { try requireOurs() }
         let bag = try keybagFile.load(deviceKey: deviceKey, expecting: storeID)
         let keys = try KeybagFile.usable { () throws(KeychainError) in try bag.unwrap(deviceKey: deviceKey) }

@@ -164,7 +164,7 @@ extension LockRecord {
         idleLimit.map { min(noticeLength, Duration.seconds($0).inNanoseconds / 4) } ?? noticeLength
     }
 
-    /// Whether a lock was announced and has not come yet. A lock never comes if its process was killed.
+    /// Whether a lock was announced and has not come yet. An announced lock never comes if its process was killed.
     func isLocking(_ now: UInt64) -> Bool {
         !isLocked && lockingUntil > 0 && now < lockingUntil &+ Self.leeway
             && lockingUntil <= now &+ Self.noticeLength

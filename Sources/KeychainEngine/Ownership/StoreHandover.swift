@@ -10,8 +10,8 @@ package struct StoreHandover {
 
     package init(_ configuration: EngineConfiguration) { self.configuration = configuration }
 
-    /// Gives the store to the user's daemon; a store that is missing the daemon will make. Programs that have the store
-    /// open notice with their next call. An unlocked store is locked, since keys cannot be handed over.
+    /// Gives the store to the user's daemon, which makes a missing store. Programs that have the store open notice with
+    /// their next call. An unlocked store is locked, since keys cannot be handed over.
     ///
     /// - Throws: `.notAvailable` if the keybag or the device key do not open: a daemon could not open the store either.
     package func giveToDaemon() throws(KeychainError) {

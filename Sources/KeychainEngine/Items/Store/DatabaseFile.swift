@@ -106,8 +106,8 @@ package struct DatabaseFile {
         let database = try SQLiteConnection(url, mayWrite: true)
         database.setBusyHandler { queue.shouldTryAgain(tries: $0) }
         try database.loadSchema()
-        // This precedes the log, so that its beginning is synced too. Otherwise a power cut takes acknowledged writes
-        // away, and several transactions can be torn at once, which looks like damage
+        // The pragma precedes the log, so that the log's beginning is synced too. Otherwise a power cut takes
+        // acknowledged writes away, and several transactions can be torn at once, which looks like damage
         // (docs/decisions/014-damage-in-the-log.md).
         try database.run("PRAGMA synchronous = \(configuration.isDurable ? "FULL" : "OFF")")
         if new != nil { try database.prepareToGiveBackPages() }

@@ -19,7 +19,7 @@ final class WriteQueue: Sendable {
         var start: ContinuousClock.Instant?
         var hasRightOfWay = false
         var isPatient = true
-        /// Whether another process has had the right of way for too long.
+        /// Whether another process has had the right of way for too long, and still has it.
         var wasWaitedInVain = false
     }
 
