@@ -19,7 +19,7 @@ enum SecretHelper: Helper {
             return 0
         } catch let error as KeychainError {
             console.complain(error)
-            // As keychainctl's.
+            // keychainctl has the same exit status.
             return error.status & 0xff
         } catch {
             console.complain(error)
@@ -28,7 +28,7 @@ enum SecretHelper: Helper {
     }
 
     private static func secret(_ attributes: AttributeSet) throws -> SecretBuffer {
-        // Of any program: the person has named it in a command of their own.
+        // The item may be of any program, because the person has named it in a command.
         let items = HelperItems(.genericPassword, mark: nil)
         let found = try items.find(attributes)
         guard let item = found.first else {
