@@ -35,7 +35,7 @@ struct KeychainCommand: ParsableCommand {
         return try parseAsRoot(ClipTime.completed(arguments))
     }
 
-    /// The one way out: every failure of every command becomes an exit status here.
+    /// Every failure of every command becomes an exit status here.
     static func main() {
         ckeychain_limit_cores()
         StandardStreams.makeSafe()
