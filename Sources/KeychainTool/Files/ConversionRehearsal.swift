@@ -2,7 +2,7 @@ internal import DataProtection
 internal import Glibc
 internal import KeychainModel
 
-/// What `file protect --dry-run` and `file unprotect --dry-run` tell.
+/// The report of `file protect --dry-run` and `file unprotect --dry-run`.
 final class ConversionRehearsal {
     private let direction: ConversionDirection
     private let files: ProtectedFiles

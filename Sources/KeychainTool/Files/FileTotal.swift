@@ -1,11 +1,11 @@
-/// How many files there are to deal with, and how large they are together.
+/// The number of files, and their size together.
 struct FileTotal {
     private(set) var fileCount = 0
     private(set) var byteCount: UInt64 = 0
 
     init() {}
 
-    /// - Parameter walk: Goes over everything once.
+    /// - Parameter walk: The files, which are walked over once.
     init(of walk: TreeWalk) {
         walk.visit { finding in
             if case .file(_, let file) = finding { add(file) }
