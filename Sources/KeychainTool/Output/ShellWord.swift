@@ -3,8 +3,8 @@ enum ShellWord {
     /// A command's last argument, which is no option even if it begins with a dash.
     static func argument(_ word: String) -> String { (word.hasPrefix("-") ? "-- " : "") + quoted(word) }
 
-    /// As the shell reads it back; bare if it has nothing in it that the shell would take for more.
-    /// Without a backslash, which messages show as two.
+    /// The word in the form that a shell reads, without quotes if it needs none. The form has no backslash, which
+    /// messages would double.
     static func quoted(_ word: String) -> String {
         let isPlain =
             !word.isEmpty
