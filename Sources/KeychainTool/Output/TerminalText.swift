@@ -3,8 +3,8 @@ internal import CKeychainLinux
 /// Text from outside in a form that can only be read. An attribute must not move the cursor, set the window's title,
 /// turn the writing direction round or begin a line that looks like one of this command.
 enum TerminalText {
-    /// The text with control and invisible formatting characters as `\u{…}`. The backslash is doubled, so that two
-    /// texts never look the same.
+    /// The text with control and invisible formatting characters as `\u{…}`. The backslash is doubled, so that the
+    /// result has one meaning.
     static func escape(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
