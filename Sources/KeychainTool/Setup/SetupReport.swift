@@ -20,7 +20,7 @@ struct SetupReport {
     var notes: [String] = []
     /// Whether the tool asks the keychain when the setting is there.
     var isEffective = true
-    /// The end of the work when a part of it was done. It is told as an error, and not with the report.
+    /// The error that has ended the work after a part of it. It is told apart from the report.
     var failure: (any Error)?
 
     /// Whether the tool finds its secrets in the keychain now.

@@ -2,10 +2,10 @@ internal import Foundation
 internal import KeychainModel
 internal import KeychainSystem
 
-/// Where a tool's files and programs are.
+/// The places of a tool's files and programs.
 struct SetupSurroundings {
     var environment = Environment.process
-    /// Of the command itself.
+    /// The directory of this command.
     var programDirectory = FilePath.directory(of: ProcessInfo.processInfo.arguments.first ?? "")
 
     init() {
@@ -35,10 +35,10 @@ struct SetupSurroundings {
     /// The program that a tool would find by its name. nil: none.
     func program(_ name: String) -> String? { searchPath.program(name) }
 
-    /// A helper, in the PATH or where one is installed beside this command.
+    /// The path of a helper, in the PATH or installed beside this command.
     ///
     /// - Parameter other: The helper that the tool asks for, if that is another name of the same program.
-    /// - Throws: ``ToolFailure`` if it is nowhere.
+    /// - Throws: ``ToolFailure`` if the helper is not found.
     func helper(_ name: String, toInstall other: String? = nil) throws -> String {
         let beside = [programDirectory, programDirectory + "/../libexec/keychain"]
         let found = [program(name), SearchPath(directories: beside).program(name)].compactMap(\.self)
@@ -51,7 +51,7 @@ struct SetupSurroundings {
         return path
     }
 
-    /// For tools that look for a helper by its name alone.
+    /// Requires a helper in the PATH, for tools that look for it only by its name.
     func requireInSearchPath(_ name: String) throws {
         let path = try helper(name)
         guard let found = program(name), isHelper(found) else {
@@ -61,7 +61,7 @@ struct SetupSurroundings {
         }
     }
 
-    /// Whether a program is one of the helpers, and not another one of the same name.
+    /// Whether a program is a helper of this project, and not another one of the same name.
     func isHelper(_ path: String) -> Bool {
         guard let real = realpath(path, nil) else { return false }
         defer { free(real) }
