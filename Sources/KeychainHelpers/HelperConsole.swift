@@ -11,7 +11,7 @@ struct HelperConsole {
 
     // MARK: Input
 
-    /// Everything until the end of standard input.
+    /// Reads standard input to its end.
     func read() throws -> SecretBytes {
         let buffer = SecretBuffer()
         // A person at a terminal may take their time.

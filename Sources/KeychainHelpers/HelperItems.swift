@@ -83,8 +83,8 @@ struct HelperItems {
     /// written again.
     ///
     /// - Parameters:
-    ///   - attributes: All that make an item unique.
-    ///   - scope: Those of them that say what the secret is for.
+    ///   - attributes: All attributes that make an item unique.
+    ///   - scope: The attributes that name the purpose of the secret.
     /// - Throws: `.duplicateItem` if an item without the mark has these attributes.
     func store(
         _ secret: SecretBytes, _ attributes: AttributeSet, label: String, replacing scope: AttributeSet
@@ -117,7 +117,7 @@ struct HelperItems {
     /// Removes the items that have the attributes of `scope` and a secret that is meant.
     ///
     /// - Parameter isMeant: nil: every secret is meant.
-    /// - Returns: How many items were removed.
+    /// - Returns: the number of removed items.
     /// - Throws: `.interactionNotAllowed` if the keychain is locked, because the secrets cannot be compared then.
     @discardableResult
     func erase(_ scope: AttributeSet, ifSecretIs isMeant: ((SecretBytes) -> Bool)? = nil) throws(KeychainError) -> Int {
@@ -169,7 +169,7 @@ extension Item {
         wanted.entries.allSatisfy { attributes[$0.attribute].map($0.value.matches) ?? false }
     }
 
-    /// An attribute's bytes, whether they were given as text or not.
+    /// The bytes of an attribute that is text or data.
     func bytes(_ attribute: Attribute) -> Data? {
         switch attributes[attribute] {
         case .text(let text): Data(text.utf8)

@@ -1,7 +1,7 @@
 internal import KeychainModel
 
-/// `keychain-secret SERVICE [ACCOUNT]`, for tools that run a command and take its output for a password: the bytes of one
-/// generic password, and nothing else.
+/// `keychain-secret SERVICE [ACCOUNT]`, for tools that run a command and take its output for a password. The output is
+/// the bytes of one generic password.
 enum SecretHelper: Helper {
     static let name = "keychain-secret"
 

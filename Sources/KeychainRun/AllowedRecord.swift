@@ -1,4 +1,4 @@
-/// The permissions that `keychainctl allow` has written down: files, and the digest that the content of each must have.
+/// The permissions that `keychainctl allow` has recorded: files, and the digest that the content of each must have.
 ///
 /// The text is a line "keychainctl allowed 1", then one line for each file: SHA-256 in 64 hexadecimal digits, a space,
 /// the file's path. Control characters and % of a path are written as %XX.

@@ -1,6 +1,6 @@
 /// A file of variables, one a line, in the form that other tools use: `NAME=value`.
 ///
-/// Nothing in a value is expanded (docs/cli.md, "Env files").
+/// Values are not expanded (docs/cli.md, "Env files").
 package struct EnvironmentFile: Equatable, Sendable {
     private var values = NamedValues()
 
@@ -53,7 +53,7 @@ extension TextReader {
         return String(text)
     }
 
-    /// The next character, a line feed for each end of a line.
+    /// Takes the next character, or a line feed for an end of a line.
     private mutating func takeText() -> Unicode.Scalar? {
         if isAtLineEnd { _ = take("\r") }
         return take()

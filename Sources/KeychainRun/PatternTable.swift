@@ -24,7 +24,7 @@ package final class PatternTable {
 
     private let nodes: UnsafeMutableBufferPointer<Node>
     private var count = 1
-    /// The children of the first node, by their bytes: nearly all output is looked up there.
+    /// The children of the first node, by their bytes. Nearly all output is looked up here.
     private let starts: UnsafeMutableBufferPointer<Int32>
     package private(set) var longest = 0
 

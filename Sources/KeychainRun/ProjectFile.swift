@@ -1,4 +1,5 @@
-/// A project's own file, `keychain.toml`: a command, and the variables that it gets (docs/cli.md, "A project's own file").
+/// A project's own file, `keychain.toml`: a command, and the variables that it gets (docs/cli.md, "A project's own
+/// file").
 ///
 /// The file is TOML with strings and one table. Everything else of TOML is refused.
 package struct ProjectFile: Equatable, Sendable {

@@ -1,7 +1,7 @@
 /// A mistake in a file, with its place. The message never has the text of a value, which may be a secret.
 package struct SyntaxFlaw: Error, Equatable {
     package let line: Int
-    /// In characters, from 1.
+    /// The column in characters, counted from 1.
     package let column: Int
     package let message: String
 

@@ -35,7 +35,7 @@ struct TextReader {
     var next: Unicode.Scalar? { rest.first }
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// At a line feed, or at a carriage return and a line feed.
+    /// Whether the reader is at the end of a line or of the text.
     var isAtLineEnd: Bool { isAtEnd || next == "\n" || (next == "\r" && rest.dropFirst().first == "\n") }
 
     func flaw(_ message: String) -> SyntaxFlaw { SyntaxFlaw(line: line, column: column, message: message) }

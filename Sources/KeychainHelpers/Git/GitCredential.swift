@@ -15,7 +15,7 @@ package struct GitCredential {
     package var refreshToken: SecretBytes?
     /// Seconds since 1970.
     package var expiry: UInt64?
-    /// The parts of an answer that git understands beyond the old ones.
+    /// The newer parts of an answer that git understands.
     package var capabilities: [Data] = []
     /// Whether git wants the credential forgotten.
     package var isEphemeral = false

@@ -36,7 +36,6 @@ struct CertificateEnd {
         }
     }
 
-    /// An object of JSON with the members for the end.
     func members(of json: JSONValue) -> JSONValue {
         json.adding("notAfter", .string(Timestamp.text(date.timeIntervalSinceReferenceDate)))
             .adding("validity", .string(state.rawValue))

@@ -35,7 +35,7 @@ struct CertificateInput: ParsableArguments {
 /// The certificates and keys in files.
 struct CertificateCollection {
     private(set) var certificates: [X509Certificate] = []
-    /// Each with the name that a PKCS#12 file gives it.
+    /// The keys, each with its name in a PKCS#12 file.
     private(set) var keys: [(key: AsymmetricKey, name: String?)] = []
 
     fileprivate mutating func append(
@@ -69,7 +69,6 @@ struct CertificateCollection {
 
     private var known: Set<Data> = []
 
-    /// The first certificate of a key.
     func certificate(of key: AsymmetricKey) -> X509Certificate? {
         let label = key.label
         return certificates.first { $0.publicKeyHash == label }

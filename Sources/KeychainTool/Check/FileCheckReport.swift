@@ -94,7 +94,6 @@ struct FileCheckReport {
 }
 
 extension ProtectedFileCheck.Finding.Kind {
-    /// The advice to the person.
     fileprivate var advice: String? {
         switch self {
         case .noHeader: "Restore the file from a backup: without a header nobody can open it."

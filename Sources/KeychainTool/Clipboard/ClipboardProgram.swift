@@ -9,7 +9,7 @@ enum ClipboardProgram: String, CaseIterable, ExpressibleByArgument {
     case wlCopy = "wl-copy"
     case xclip, xsel
 
-    /// - Throws: a ``ToolFailure`` that says what is missing.
+    /// - Throws: a ``ToolFailure`` if there is no desktop, or no program for it.
     static func found(_ variables: [String: String]) throws(ToolFailure) -> ClipboardProgram {
         let isWayland = variables["WAYLAND_DISPLAY"]?.isEmpty == false
         let isX11 = variables["DISPLAY"]?.isEmpty == false

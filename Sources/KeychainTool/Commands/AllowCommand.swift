@@ -66,7 +66,6 @@ struct ProjectPlace: ParsableArguments {
         if path == "" { throw ValidationError("A file cannot have an empty name.") }
     }
 
-    /// Whether the file is a keychain.toml.
     var isProject: Bool { path.map { isDirectory($0) || FilePath.name(of: $0) == ProjectFile.name } ?? true }
 
     /// - Throws: `.itemNotFound` if the file is not there.

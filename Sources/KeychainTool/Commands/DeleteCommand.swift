@@ -67,7 +67,7 @@ struct DeleteCommand: ParsableCommand {
         }
     }
 
-    /// "all 3 generic passwords in /home/ada/.local/share/keychain will be deleted".
+    /// The warning, such as "all 3 generic passwords in /home/ada/.local/share/keychain will be deleted".
     private func consequence(_ queries: [ItemQuery], _ session: KeychainSession) throws -> String {
         let itemClass = queries[0].itemClass
         guard all else { return "the only \(itemClass.title) in \(session.host.place) will be deleted" }

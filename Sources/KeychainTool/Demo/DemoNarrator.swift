@@ -19,7 +19,7 @@ final class DemoNarrator {
         try Console.write("\n\(title)\n")
     }
 
-    /// Does something and shows the status it really had.
+    /// Does a step, and shows its real status.
     ///
     /// - Parameter code: The failure that the demo is about to show; nil if the step is to succeed.
     func step(
@@ -38,7 +38,7 @@ final class DemoNarrator {
         if let failure { try remark("\"\(failure.message)\"") }
     }
 
-    /// Does something with a file, and shows the failure's name, and the status of Apple's if there is one.
+    /// Does a step with a file, and shows the failure's name, and Apple's status if it has one.
     func fileStep(
         _ title: String, expecting code: DataProtectionError.Code? = nil, _ body: () throws(DataProtectionError) -> Void
     ) throws {

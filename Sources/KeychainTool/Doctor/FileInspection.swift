@@ -13,8 +13,8 @@ struct FileInspection {
     /// Whether the keychain has seen a later time on the clock than the present one.
     private(set) var hasSeenLater = false
 
-    /// - Parameter isEmbedded: Whether programs open the store themselves, so that its lock is in its files and the kernel's
-    ///   keyring.
+    /// - Parameter isEmbedded: Whether programs open the store themselves, so that its lock is in its files and the
+    ///   kernel's keyring.
     init(_ location: StoreLocation, isEmbedded: Bool) {
         let store = location.storeDirectory
         if let finding = Self.foreignness(of: store) {
@@ -43,7 +43,7 @@ struct FileInspection {
         if StorePresence(location) == .present { requirePresence(of: deviceKey) }
     }
 
-    /// - Returns: nil if the store is this user's, or is not there.
+    /// - Returns: nil if the store is this user's, or is missing.
     private static func foreignness(of store: URL) -> StoreFinding? {
         var status = stat()
         if stat(store.path, &status) != 0 {

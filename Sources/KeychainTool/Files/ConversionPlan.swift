@@ -6,7 +6,7 @@ internal import KeychainSystem
 
 /// The work of a run of `file protect` or `file unprotect`, and the space that it takes on each disk.
 struct ConversionPlan {
-    /// One of the file systems that the files are on.
+    /// A file system that has some of the files.
     struct Disk {
         /// The directory of one of the files.
         let directory: String

@@ -2,7 +2,7 @@ internal import DataProtection
 internal import Glibc
 internal import KeychainModel
 
-/// The reason why a command could not do its work with one file.
+/// The failure of a command with one file.
 struct FileFailure: Error {
     /// The path, as the person named it.
     let path: String
@@ -36,7 +36,7 @@ struct FileFailure: Error {
             prefix
             + (error.code == .notProtected
                 ? "it is a plain file; 'keychainctl file protect' encrypts it" : error.message)
-        // What the keychain itself said is passed on as it is.
+        // The keychain's own status is passed on as it is.
         status = error.status.map { $0 & 0xff } ?? ExitStatus.of(Self.code(of: error))
     }
 

@@ -5,7 +5,6 @@ struct FileTotal {
 
     init() {}
 
-    /// - Parameter walk: The files, which are walked over once.
     init(of walk: TreeWalk) {
         walk.visit { finding in
             if case .file(_, let file) = finding { add(file) }

@@ -3,7 +3,6 @@ internal import KeychainModel
 
 /// A file that a person names, or standard input.
 enum FileInput {
-    /// Whether a name means standard input.
     static func isStandardInput(_ path: String?) -> Bool { path == nil || path == "-" }
 
     /// - Parameter path: nil or "-": standard input, to its end.

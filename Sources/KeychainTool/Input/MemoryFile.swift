@@ -33,13 +33,11 @@ struct MemoryFile {
     /// The path for another program of this user.
     var path: String { "/proc/\(getpid())/fd/\(descriptor)" }
 
-    /// Puts the file in the place of standard input.
     func becomeStandardInput() throws(KeychainError) {
         guard dup2(descriptor, STDIN_FILENO) >= 0 else { throw KeychainError(file: "standard input", "replace", errno) }
         close(descriptor)
     }
 
-    /// The present content.
     func read() throws -> SecretBytes {
         guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw Self.failure("read", errno) }
         let buffer = SecretBuffer()
@@ -47,7 +45,6 @@ struct MemoryFile {
         return buffer.secret()
     }
 
-    /// Closes the file in this program.
     func release() { close(descriptor) }
 
     private static func failure(_ verb: String, _ number: Int32) -> KeychainError {

@@ -37,7 +37,6 @@ struct AttributeChoice {
     /// Whether the attribute is one that an item's name stands for.
     var isItsName: Bool { [.service, .server, .applicationTag].contains(attribute) }
 
-    /// Whether items of the class have such an attribute.
     func applies(to itemClass: ItemClass) -> Bool {
         AttributeTable.table(for: itemClass)[attribute] != nil
     }

@@ -21,7 +21,6 @@ struct IdleLimit: ExpressibleByArgument, Equatable {
     static var defaultCompletionKind: CompletionKind { .list(["5m", "10m", "1h", "never"]) }
 }
 
-/// A value that is "on" or "off".
 enum Switch: String, CaseIterable, ExpressibleByArgument {
     case on, off
 }

@@ -4,7 +4,6 @@ internal import KeychainCrypto
 internal import KeychainKeys
 internal import KeychainModel
 
-/// The options for a new key.
 struct NewKey: ParsableArguments {
     @Option(help: "The tag, by which commands and programs name the key.") var tag: String
     @Option(help: "The label, for people.") var label: String?

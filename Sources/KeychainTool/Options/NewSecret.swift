@@ -9,7 +9,6 @@ struct NewSecret: ParsableArguments {
     var totp = false
     @Flag(help: "Take an empty secret, too.") var allowEmpty = false
 
-    /// Whether a person is asked for the secret.
     var asks: Bool { !generate && SecretInput.isTerminal }
 
     func validate() throws {

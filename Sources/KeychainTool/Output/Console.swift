@@ -61,7 +61,6 @@ enum Console {
         secret.withUnsafeBytes { writeAll($0, to: descriptor) }
     }
 
-    /// Writes the bytes as they are.
     static func write(_ bytes: UnsafeRawBufferPointer) throws(ToolFailure) {
         try check(writeAll(bytes, to: STDOUT_FILENO))
     }

@@ -52,7 +52,7 @@ enum JSONValue {
         return result + "\""
     }
 
-    /// A character as it is between the quotes of a string.
+    /// A character as it stands between the quotes of a string.
     static func quoted(_ scalar: Unicode.Scalar) -> String {
         switch scalar {
         case "\"": "\\\""

@@ -74,7 +74,6 @@ final class SpawnedProgram {
     /// - Parameters:
     ///   - milliseconds: How long; nil: for ever.
     ///   - descriptor: Ends the waiting when something can be read there.
-    /// - Returns: whether the program has ended.
     func hasEnded(within milliseconds: Int32?, orReadable descriptor: Int32 = -1) -> Bool {
         var waiting = [process, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while true {

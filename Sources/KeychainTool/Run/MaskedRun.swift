@@ -116,7 +116,7 @@ private struct Interrupts {
     }
 }
 
-/// How a program ended.
+/// The end of a program.
 struct ProgramEnd {
     /// The exit status, or the negative number of a signal.
     private let status: Int32

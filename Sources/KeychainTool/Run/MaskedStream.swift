@@ -70,7 +70,7 @@ final class MaskedStream {
         }
     }
 
-    /// A pipe that takes anything takes as much as this.
+    /// A pipe that takes any bytes takes so many.
     private static let portion = 4096
 
     private func drain() {

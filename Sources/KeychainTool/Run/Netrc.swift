@@ -28,7 +28,7 @@ struct Netrc {
         return true
     }
 
-    /// The protocols that readers of such files speak, with the port that each has when none is named.
+    /// The protocols that readers of a netrc speak, with the usual port of each.
     private static let ports: [InternetProtocol?: Int64] = [nil: 0, .http: 80, .https: 443, .ftp: 21, .ftps: 990]
 
     /// The item's protocol. The inner value is nil if the item names none, and the outer one if Apple's keychain has no

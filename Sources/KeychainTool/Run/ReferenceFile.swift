@@ -5,7 +5,7 @@ internal import KeychainModel
 internal import KeychainRun
 internal import KeychainSystem
 
-/// A file that names secrets for a command, a project's keychain.toml or an env file, as it was at one moment.
+/// A file that names secrets for a command, as it was at one moment: a project's keychain.toml or an env file.
 struct ReferenceFile {
     /// A limit that no real file comes near.
     private static let mostBytes = 4 << 20

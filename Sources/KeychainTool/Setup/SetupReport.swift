@@ -56,7 +56,6 @@ struct SetupReport {
         ])
     }
 
-    /// The lines that go, and those that come.
     private func taken(_ lines: (removed: [String], added: [String])) -> (gone: [String], new: [String]) {
         isUndo ? (lines.added, lines.removed) : (lines.removed, lines.added)
     }

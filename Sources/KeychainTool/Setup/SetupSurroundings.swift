@@ -14,12 +14,10 @@ struct SetupSurroundings {
 
     func variable(_ name: String) -> String? { environment.variables[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// A path in the home directory.
     func home(_ path: String) throws -> String {
         try environment.directory("", inHome: path).path
     }
 
-    /// A path in the directory of configuration files.
     func configuration(_ path: String) throws -> String {
         try environment.directory("XDG_CONFIG_HOME", inHome: ".config").appendingPathComponent(path).path
     }
@@ -32,7 +30,7 @@ struct SetupSurroundings {
         searchPath.directories.contains { FilePath.isSame($0, directory) }
     }
 
-    /// The program that a tool would find by its name. nil: none.
+    /// The program that a tool would find by its name; nil: there is none.
     func program(_ name: String) -> String? { searchPath.program(name) }
 
     /// The path of a helper, in the PATH or installed beside this command.

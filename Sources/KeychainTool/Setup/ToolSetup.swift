@@ -7,7 +7,7 @@ struct SetupPlan {
     var notes: [String] = []
     /// false: the tool asks no helper.
     var isPossible = true
-    /// false: other settings keep the tool from asking the keychain, whatever this one is.
+    /// false: because of other settings the tool does not ask the keychain.
     var isEffective = true
 
     /// - Parameter content: nil: the file is as it should be.
@@ -24,7 +24,7 @@ protocol ToolSetup: Sendable {
     static var usesKeyring: Bool { get }
     /// Plans the changes, and makes none.
     ///
-    /// - Throws: ``ToolFailure`` for a file that cannot be changed safely; its message says what to write by hand.
+    /// - Throws: ``ToolFailure`` for a file that cannot be changed safely. The message has the lines to write by hand.
     static func plan(_ surroundings: SetupSurroundings) throws -> SetupPlan
 }
 

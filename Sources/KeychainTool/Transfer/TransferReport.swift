@@ -1,7 +1,6 @@
 internal import KeychainModel
 internal import KeychainTransfer
 
-/// The report of `export`.
 struct ExportReport {
     var file: String
     var summary: ExportSummary
@@ -19,7 +18,6 @@ struct ExportReport {
     }
 }
 
-/// The report of `import`.
 struct ImportReport {
     var isDryRun: Bool
     /// The summary that the export has.
@@ -33,7 +31,6 @@ struct ImportReport {
 
     func count(_ outcome: ImportOutcome) -> Int { outcomes[outcome] ?? 0 }
 
-    /// The number of all entries.
     var total: Int { outcomes.values.reduce(0, +) }
 
     var text: String {

@@ -17,10 +17,8 @@ struct ConfigurationLines {
         /// The line without its end.
         var content: Substring { text.last?.isNewline == true ? text.dropLast() : text }
 
-        /// The space at the line's beginning.
         var indent: String { String(text.prefix { " \t".contains($0) }) }
 
-        /// Whether the line gives the key a value.
         func sets(_ key: String) -> Bool {
             trimmed.hasPrefix(key) && trimmed.dropFirst(key.count).first.map { " \t=:".contains($0) } ?? false
         }

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A line `key = value` in a section of a file (``ConfigurationLines``).
 struct ConfigurationSetting: Codable, Equatable {
-    /// "": before the first section.
+    /// The section; "": the line is before the first section.
     let section: String
     let key: String
     let line: String
@@ -26,7 +26,7 @@ struct ConfigurationSetting: Codable, Equatable {
         makesSection = !section.isEmpty && lines.header(of: section) == nil
     }
 
-    /// - Throws: ``ToolFailure`` with the end of a sentence that begins with the file, also below.
+    /// - Throws: here and below, ``ToolFailure`` with the end of a sentence that begins with the file.
     func applied(to content: Data) throws -> Data { try checked(edited(content), against: content, line) }
 
     private func edited(_ content: Data) throws -> Data {

@@ -16,7 +16,7 @@ struct GitValue: Codable, Equatable {
 
     /// Adds a section of its own at the end.
     ///
-    /// - Throws: ``ToolFailure`` with the end of a sentence that begins with the file, also below.
+    /// - Throws: here and below, ``ToolFailure`` with the end of a sentence that begins with the file.
     func applied(to content: Data) throws -> Data {
         let before = try GitEntry.all(in: content)
         let text = value.contains(where: { "#;".contains($0) }) ? "\"\(value)\"" : value

@@ -118,7 +118,7 @@ struct TOMLText {
         while let byte = rest.first {
             if isLong ? rest.starts(with: mark) : byte == quote {
                 rest = rest.dropFirst(isLong ? 3 : 1)
-                // Two quotes may stand right before the end of a long one.
+                // Two quotes may stand right before the end of a long string.
                 if isLong { rest = rest.dropFirst(rest.prefix(2).prefix { $0 == quote }.count) }
                 return true
             }
@@ -149,7 +149,6 @@ struct TOMLText {
 
     private mutating func skipBlanks() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
 
-    /// Skips blanks, comments and ends of lines.
     private mutating func skipLines() {
         while true {
             rest = rest.drop { " \t\r\n".utf8.contains($0) }

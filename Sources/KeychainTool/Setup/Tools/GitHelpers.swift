@@ -5,7 +5,7 @@ struct GitHelpers {
     struct Helper: Equatable {
         /// The scope: "system", "global", "local" and so on.
         let scope: String
-        /// The file, or what git says of another place.
+        /// The file, or git's words for another place.
         let origin: String
         /// The URLs that the helper is for; nil: all.
         let url: String?
