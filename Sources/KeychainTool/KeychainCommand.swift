@@ -4,7 +4,6 @@ internal import KeychainModel
 internal import KeychainSystem
 internal import Logging
 
-/// The command `keychainctl`.
 @main
 struct KeychainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

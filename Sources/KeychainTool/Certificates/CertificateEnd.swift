@@ -67,7 +67,7 @@ extension KeychainSession {
     }
 
     /// - Parameter identifier: The certificate's. Its identity has the same one.
-    /// - Returns: nil if the item cannot be read without a question to a person, or is no certificate.
+    /// - Returns: nil if the item cannot be read without a question, or is no certificate.
     func certificate(_ identifier: UUID) throws(KeychainError) -> X509Certificate? {
         var query = ItemQuery(exactly: PersistentReference(itemClass: .certificate, identifier: identifier))
         query.authenticationUI = .skip

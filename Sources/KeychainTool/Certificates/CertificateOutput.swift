@@ -34,7 +34,6 @@ enum OutputForm: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// Certificates as files.
 enum CertificateOutput {
     /// - Parameter readPassphrase: Asks for the passphrase of a PKCS#12 file.
     static func bytes(

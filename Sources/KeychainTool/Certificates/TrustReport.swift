@@ -2,7 +2,6 @@ internal import Foundation
 internal import KeychainCertificates
 internal import KeychainModel
 
-/// The report of `trust` on a certificate.
 struct TrustReport {
     private let verdict: TrustEvaluation.Verdict
     private let host: String?

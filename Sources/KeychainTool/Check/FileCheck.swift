@@ -19,13 +19,12 @@ final class FileCheck {
     private(set) var failures = FileFailures()
     private let files: ProtectedFiles
     private let walk: TreeWalk
-    /// The signals that ask the program to end.
     private let signals: HeldSignals
     private let options: Options
     private let salvage: SalvageDirectory?
     private let progress: FileProgress?
 
-    /// - Parameter signals: The command held them before the first thread started.
+    /// - Parameter signals: The command holds them from its start.
     init(_ files: ProtectedFiles, _ walk: TreeWalk, _ signals: HeldSignals, _ options: Options) {
         self.files = files
         self.walk = walk

@@ -1,4 +1,3 @@
-/// The counts of the files that `file fsck` has seen.
 struct FileCheckSummary {
     var checked = 0
     var intact = 0

@@ -28,7 +28,7 @@ struct BackupFileCommand: ParsableCommand {
     }
 
     func run() throws {
-        // The signals are held before the first thread starts.
+        // The signals are held before any thread starts.
         let signals = HeldSignals()
         defer { signals.release() }
         let session = try KeychainSession(store)

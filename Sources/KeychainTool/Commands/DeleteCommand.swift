@@ -80,7 +80,7 @@ struct DeleteCommand: ParsableCommand {
     /// The queries for the items to delete: at least one, and no two mean the same item.
     private func queries(_ session: KeychainSession) throws -> [ItemQuery] {
         guard all else { return [try one(session)] }
-        // A class with options may mean a million items, so one query deletes them unseen.
+        // A class with options may mean a million items, so they are deleted unseen.
         guard filter.name != nil else { return try filter.levels()[0] }
         let hits = try session.hits(of: try filter.levels())
         // A query with matches that ask for authentication means the other matches of its class, too.

@@ -77,7 +77,6 @@ struct DoctorCommand: ParsableCommand {
     }
 }
 
-/// The size of the database before and after.
 struct Compaction {
     let bytesBefore: Int64
     let bytesAfter: Int64
@@ -100,9 +99,7 @@ struct Compaction {
 /// All findings, the worst first.
 struct Diagnosis {
     let findings: [StoreFinding]
-    /// The outcome of a repair before the diagnosis.
     var repair: RepairReport?
-    /// The outcome of a compaction before the diagnosis.
     var compaction: Compaction?
     private let storePath: String
     /// Whether the keychain has seen a later time on the clock than the present one. A repair makes it forget that.

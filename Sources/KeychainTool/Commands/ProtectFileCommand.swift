@@ -12,7 +12,7 @@ struct ConversionOptions: ParsableArguments {
     @Flag(help: "Change nothing: say which files it is about, and how much of the disk it takes.") var dryRun = false
 
     func run(_ direction: ConversionDirection) throws {
-        // The signals are held before the first thread starts.
+        // The signals are held before any thread starts.
         let signals = HeldSignals()
         defer { signals.release() }
         let session = try KeychainSession(store)

@@ -38,7 +38,7 @@ struct RestoreFileCommand: ParsableCommand {
     func run() throws {
         let sealed = try SealedFileBackupKey(contentsOf: URL(namedByPerson: key))
         let passphrase = try PasscodeInput.readPassphrase(of: .backupKey)
-        // The signals are held before the first thread starts.
+        // The signals are held before any thread starts.
         let signals = HeldSignals()
         defer { signals.release() }
         let key = try sealed.opened(passphrase)

@@ -41,7 +41,6 @@ extension Demo {
 
     // MARK: Another process
 
-    /// Runs the real command in a process of its own.
     func showAnotherProcess() throws {
         try narrator.chapter("Another process: 'keychainctl get generic --group \(Sample.group) --service … …'")
         let process = Process()

@@ -18,13 +18,12 @@ final class BackupRun {
     private let work: Work
     private let files: ProtectedFiles
     private let walk: TreeWalk
-    /// The signals that ask the program to end.
     private let signals: HeldSignals
     private let progress: FileProgress?
     /// The bytes of the present file that are done.
     private var completed: UInt64 = 0
 
-    /// - Parameter signals: The command held them before the first thread started.
+    /// - Parameter signals: The command holds them from its start.
     init(_ work: Work, _ files: ProtectedFiles, _ walk: TreeWalk, _ signals: HeldSignals, isQuiet: Bool) {
         self.work = work
         self.files = files
@@ -134,7 +133,6 @@ extension BackupRun.Work {
     fileprivate var isRestoring: Bool { if case .backUp = self { false } else { true } }
 }
 
-/// The counts of `file backup` and `file restore`.
 struct BackupReport {
     private let isRestoring: Bool
     private let isInPlace: Bool

@@ -19,7 +19,6 @@ final class ConversionRehearsal {
         plan = ConversionPlan(direction, files)
     }
 
-    /// - Parameter listsFiles: Whether to print a line for each file.
     func run(listsFiles: Bool) throws {
         let isToDo = FileConversion.isToDo(files, direction)
         try walk.visit { finding in

@@ -26,7 +26,6 @@ enum DiskSpace {
         return status.f_favail > 0
     }
 
-    /// The bytes of a block.
     static func blockSize(at path: String) -> UInt64 { max(512, status(of: path).map { UInt64($0.f_frsize) } ?? 4096) }
 
     private static func status(of path: String) -> statvfs? {

@@ -13,7 +13,6 @@ final class FileConversion {
     private let direction: ConversionDirection
     private let files: ProtectedFiles
     private let walk: TreeWalk
-    /// The signals that ask the program to end.
     private let signals: HeldSignals
     private let isQuiet: Bool
     private var progress: FileProgress?
@@ -28,7 +27,7 @@ final class FileConversion {
         let completed: UInt64
     }
 
-    /// - Parameter signals: The command held them before the first thread started.
+    /// - Parameter signals: The command holds them from its start.
     init(
         _ direction: ConversionDirection, _ files: ProtectedFiles, _ walk: TreeWalk, _ signals: HeldSignals,
         isQuiet: Bool
@@ -175,7 +174,6 @@ final class FileConversion {
     }
 }
 
-/// The counts of `file protect` and `file unprotect`.
 struct ConversionReport {
     let isProtecting: Bool
     var converted = 0

@@ -48,7 +48,6 @@ final class FileProgress {
     }
 }
 
-/// The speed of the work on files.
 struct ProgressSpeed {
     let elapsed: Duration
     let files: (done: Int, total: Int)
@@ -56,8 +55,7 @@ struct ProgressSpeed {
 
     private var seconds: Double { elapsed / .seconds(1) }
 
-    /// The share that is done, half by files and half by bytes: a small file takes the time of a file, and a large one
-    /// that of its bytes.
+    /// The share that is done, half by files and half by bytes: small files take their time too.
     private var share: Double {
         let ofFiles = files.total > 0 ? Double(files.done) / Double(files.total) : 1
         let ofBytes = bytes.total > 0 ? Double(bytes.done) / Double(bytes.total) : ofFiles
@@ -72,7 +70,6 @@ struct ProgressSpeed {
         return "\(rates), \(Self.text(seconds: Int(seconds / share * (1 - share)) + 1)) left"
     }
 
-    /// A time, rounded for a person.
     private static func text(seconds: Int) -> String {
         switch seconds {
         case ..<100: "\(seconds) s"

@@ -1,4 +1,3 @@
-/// The number of files, and their size together.
 struct FileTotal {
     private(set) var fileCount = 0
     private(set) var byteCount: UInt64 = 0

@@ -16,7 +16,6 @@ struct TreeWalk {
         case failed(FileFailure)
     }
 
-    /// A file as the system describes it.
     struct FoundFile {
         let size: UInt64
         /// The bytes that the file takes on the disk.

@@ -4,7 +4,7 @@ internal import KeychainModel
 ///
 /// Read it before the keychain is opened: see ``HeldSignals``.
 enum PasscodeInput {
-    /// A limit far beyond the longest passcode, which the keychain itself enforces.
+    /// A limit far beyond every passcode. The keychain itself limits their length.
     private static let limit = 64 << 10
 
     static func readPresent() throws -> SecretBytes {

@@ -1,7 +1,6 @@
 internal import KeychainClient
 internal import KeychainModel
 
-/// The one item that a command acts on.
 extension KeychainSession {
     /// The item that a command means.
     enum Meaning {
@@ -48,8 +47,7 @@ extension KeychainSession {
             asking = resolution.asking.map { queries[$0] }
         }
 
-        /// The number of matches. Items that ask for authentication count once for each class, as their number is
-        /// unknown.
+        /// The number of matches. Those that ask for authentication count once for each class.
         var count: Int { readable.count + asking.count }
         var items: [Item] { readable.map(\.item) }
     }

@@ -23,7 +23,6 @@ extension KeychainSession {
         try connection.ask(.backUpFileKeys(request))
     }
 
-    /// The number of items of all classes.
     func itemCount() throws(KeychainError) -> Int {
         try connection.ask(.status).itemCounts.values.reduce(0, +)
     }

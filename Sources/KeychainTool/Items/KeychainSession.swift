@@ -81,7 +81,7 @@ struct KeychainSession {
         try ask(.find(query, wantsSecrets: wantsSecrets))
     }
 
-    /// Whether an item matches, as far as the keychain says without a question to a person.
+    /// Whether an item matches, as far as that shows without a question.
     func has(_ query: ItemQuery) throws(KeychainError) -> Bool {
         guard presence == .present else { return false }
         do throws(KeychainError) {
@@ -94,8 +94,7 @@ struct KeychainSession {
 
     // MARK: Changing
 
-    /// - Throws: `.duplicateItem` if the new item is there already, as far as the keychain says without a question to a
-    ///   person.
+    /// - Throws: `.duplicateItem` if the new item is there already, as far as that shows without a question.
     func requireAbsence(of request: AddRequest) throws(KeychainError) {
         guard try has(request.queryForExisting) else { return }
         throw KeychainError(

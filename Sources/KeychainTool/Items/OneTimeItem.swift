@@ -31,7 +31,7 @@ enum OneTimeItem {
         }
     }
 
-    /// The key for which the whole secret is the text.
+    /// The key whose text is the whole secret.
     static func key(_ secret: SecretBytes) throws(KeychainError) -> OneTimeKey {
         try secret.withUnsafeBytes { (bytes) throws(KeychainError) in try OneTimeKey(text: bytes) }
     }

@@ -37,7 +37,7 @@ enum CommandNames {
             "There is no option \(word). A name that begins with - stands behind --: keychainctl … -- \(word)")
     }
 
-    /// Whether `add` stores a generic password if this word follows: the class, or the name of an item.
+    /// Whether `add` stores a generic password if this word, its class or an item's name, follows.
     static func isPassword(_ word: String) -> Bool {
         if word == ItemKind.generic.rawValue { return true }
         // The name of another class is a command of `add` or a mistake, and not the name of an item.

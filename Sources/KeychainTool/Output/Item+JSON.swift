@@ -36,7 +36,6 @@ extension Item {
 }
 
 extension AccessControl.Flags {
-    /// The names of the flags, in a fixed order.
     var names: [String] {
         let all: [(AccessControl.Flags, String)] = [
             (.userPresence, "user-presence"), (.biometryAny, "biometry-any"),

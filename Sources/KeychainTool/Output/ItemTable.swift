@@ -80,7 +80,6 @@ struct ItemTable {
 }
 
 extension Item {
-    /// The service, the server or the tag.
     var place: AttributeValue? {
         attributes[.service] ?? attributes[.server] ?? attributes[.applicationTag]
     }

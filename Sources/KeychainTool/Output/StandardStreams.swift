@@ -10,9 +10,9 @@ enum StandardStreams {
 
     /// Makes sure that output goes only where it should.
     ///
-    /// The next file that the program opens, such as the keychain's own, would get a standard descriptor that is
-    /// closed. So such a descriptor gets a place-holder that refuses the reading or writing. And a reader that has gone
-    /// makes a write fail, and sends no signal that ends the program in the middle of its work.
+    /// The next file that opens, such as the keychain's own, would get a standard descriptor that is closed. So this
+    /// one gets a place-holder that refuses reads or writes. A reader that has gone makes a write fail, and does not
+    /// end the program.
     static func makeSafe() {
         ignore(SIGPIPE)
         // Then a write beyond the limit of a file's size fails, and the program can remove the file.

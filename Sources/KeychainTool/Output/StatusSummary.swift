@@ -64,7 +64,6 @@ struct LockSummary {
         return "set" + parts.map { "; " + $0 }.joined()
     }
 
-    /// The events that lock the keychain.
     var locking: String {
         guard status.hasPasscode else { return "never" }
         let ways = [

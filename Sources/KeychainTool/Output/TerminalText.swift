@@ -34,7 +34,6 @@ enum TerminalText {
         text.unicodeScalars.reduce(0) { $0 + Int(ckeychain_columns($1.value)) }
     }
 
-    /// The beginning of a text, as far as it fits.
     static func prefix(_ text: String, columns limit: Int) -> String {
         var rest = text[...]
         while columns(rest) > limit { rest.removeLast() }

@@ -23,7 +23,7 @@ final class SpawnedProgram {
         if failure == 0 {
             failure = ckeychain_open_process(pid, &process)
             if failure != 0 {
-                // A caller without a value cannot wait for the program.
+                // No caller waits for the program after a failure.
                 kill(pid, SIGKILL)
                 waitpid(pid, nil, 0)
             }

@@ -7,7 +7,7 @@ struct NetrcLookup {
     /// The servers that are meant; none: all whose passwords need no question to a person.
     let machines: [String]
 
-    /// Checks that each server has a password, without a question to a person.
+    /// Checks that each server has a password, without a question.
     ///
     /// - Throws: an error, after the person was told of each server without a password.
     func check() throws {

@@ -34,7 +34,6 @@ final class RunPlan {
     /// A file, and the advice to do without it.
     private typealias NamedFile = (file: ReferenceFile, otherwise: String)
 
-    /// The project's file and the env files.
     private static func files(_ options: RunCommand) throws -> [NamedFile] {
         try sayingThatNothingWasStarted {
             var files: [NamedFile] = []

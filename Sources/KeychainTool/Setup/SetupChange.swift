@@ -53,8 +53,7 @@ struct SetupChange: Codable, Equatable {
 
     // MARK: Making it
 
-    /// - Throws: ``ToolFailure`` if another program has changed the file since the plan, and the change is impossible
-    ///   now.
+    /// - Throws: ``ToolFailure`` if another program's change of the file has made this one impossible.
     mutating func make() throws {
         for directory in newDirectories where mkdir(directory, 0o700) != 0 && errno != EEXIST {
             throw KeychainError(file: directory, "make", errno)
@@ -152,8 +151,7 @@ enum SetupContent: Codable, Equatable {
     case value(GitValue)
     case link(target: String)
 
-    /// - Throws: ``ToolFailure``, with the end of a sentence that begins with the file, if the setting cannot be made
-    ///   now.
+    /// - Throws: ``ToolFailure``, with the end of a sentence that begins with the file, if the setting is impossible.
     func applied(to content: Data) throws -> Data {
         switch self {
         case .line(let setting): try setting.applied(to: content)

@@ -1,6 +1,5 @@
 internal import Foundation
 
-/// The outcome for one tool.
 struct SetupReport {
     enum State: String {
         case absent = "not set up"

@@ -74,8 +74,7 @@ struct INIText {
         (try? INIText("[s]\n" + line.drop { $0.isWhitespace }))?.options.first?.value
     }
 
-    /// Whether two files have the same options apart from one, and this one has that option with `value`; nil: not at
-    /// all.
+    /// Whether two files have the same options but one, which this file has with `value`; nil: which it has not.
     func isSame(as other: INIText, but key: String, in section: String, with value: String?) -> Bool {
         let isMeant = { (option: Option) in option.section == section && option.key == key }
         return options.filter { !isMeant($0) } == other.options.filter { !isMeant($0) }

@@ -29,8 +29,7 @@ struct JSONText {
 
     var isEmpty: Bool { members.isEmpty }
 
-    /// Whether programs differ on the key's value, because the key is there twice, or in other capitals, which Go
-    /// ignores.
+    /// Whether programs differ on the key's value: the key is there twice, or in other capitals, which Go ignores.
     func isAmbiguous(_ key: String) -> Bool {
         let alike = members.filter { $0.key.lowercased() == key.lowercased() }
         return alike.count > 1 || alike.contains { $0.key != key }
