@@ -12,7 +12,7 @@ protocol Helper: Sendable {
     static func run(_ arguments: [String], _ console: HelperConsole) -> Int32
 }
 
-/// One executable that is all of them: the name by which it is started says which.
+/// One executable for all helpers: the name by which it is started selects the helper.
 package enum HelperProgram {
     private static let helpers: [any Helper.Type] = [
         GitHelper.self, DockerHelper.self, CargoHelper.self, KeyringHelper.self, SecretHelper.self,
@@ -36,9 +36,9 @@ package enum HelperProgram {
 
     private static func run(_ helper: any Helper.Type, _ arguments: [String], _ console: HelperConsole) -> Int32 {
         TimeLimit.begin(console.program, answer: helper.answerOutOfTime(arguments))
-        // Less than the limit of the helper's own, so that the daemon's silence is what is told.
+        // This limit is shorter than the helper's own, so that the message tells of the daemon's silence.
         Patience.ofProcess.parts = 8
-        // A tool that reads this stream may take every word for a failure.
+        // A tool that reads standard error may take every word for a failure.
         if isatty(STDERR_FILENO) == 1 { Patience.ofProcess.notice = { console.complain($0) } }
         return helper.run(arguments, console)
     }

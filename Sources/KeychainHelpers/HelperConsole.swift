@@ -3,7 +3,7 @@ internal import KeychainModel
 
 /// The three descriptors between a tool and its helper.
 struct HelperConsole {
-    /// The most a tool may send: more than any of them has reason to.
+    /// A limit that no message of a tool comes near.
     private static let mostBytes = 4 << 20
 
     /// The name that messages begin with.
@@ -11,7 +11,7 @@ struct HelperConsole {
 
     // MARK: Input
 
-    /// Everything until the end of standard input.
+    /// Reads standard input to its end.
     func read() throws -> SecretBytes {
         let buffer = SecretBuffer()
         // A person at a terminal may take their time.
@@ -50,15 +50,15 @@ struct HelperConsole {
         throw HelperFailure("cannot write to standard output: \(String(cString: strerror(failure)))")
     }
 
-    /// The last words to a tool after a failure. One that cannot be told either is told to the person.
+    /// Writes the last words to a tool after a failure. If that fails too, the person is told.
     func writeLast(_ text: String) {
         do { try write(text) } catch { complain(error) }
     }
 
-    /// A message for a person, in one line. Names in it may come from servers: nothing in it moves a terminal's cursor.
+    /// Writes a message for a person, in one line. Names in it may come from servers: control characters are escaped.
     func complain(_ message: String) {
         var line = "\(program): \(Self.escape(message))\n"
-        // Where errors cannot be reported there is nobody to report that to.
+        // A failure to write to standard error cannot be reported.
         line.withUTF8 { _ = Self.write(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
     }
 

@@ -1,4 +1,4 @@
-/// A failure with a text for the tool or the person, which is not the keychain's.
+/// A failure of a helper, not of the keychain, with a text for the tool or the person.
 package struct HelperFailure: Error {
     package let message: String
 

@@ -2,10 +2,10 @@ internal import Foundation
 internal import KeychainClient
 internal import KeychainModel
 
-/// The items of one helper: those of its class and access group that have its mark, which is their description
-/// (`kSecAttrDescription`). A helper finds, changes and removes no others.
+/// The items of one helper. They have its class, its access group and its mark, which is the description
+/// (`kSecAttrDescription`). A helper finds, changes and removes no other items.
 struct HelperItems {
-    /// That of `keychainctl` too, so that the command and the helpers have the same items with every host.
+    /// `keychainctl` has the same group, so that the command and the helpers see the same items.
     private static let accessGroup = "keychain"
 
     private let itemClass: ItemClass
@@ -17,7 +17,7 @@ struct HelperItems {
         (self.itemClass, self.mark, self.connection) = (itemClass, mark, connection)
     }
 
-    /// To the keychain that every program of this user has.
+    /// A connection to the keychain that all programs of this user share.
     static var connection: Connection {
         var configuration = KeychainConfiguration()
         configuration.accessGroups = [accessGroup]
@@ -26,9 +26,9 @@ struct HelperItems {
 
     // MARK: Finding
 
-    /// The items with these attributes, the latest first. Nobody is asked for anything.
+    /// The items with these attributes, the latest first. A search asks no person for anything.
     ///
-    /// - Parameter leavingOut: Whether items that ask for authentication are none.
+    /// - Parameter leavingOut: Whether items that ask for authentication are left out.
     /// - Throws: `.interactionNotAllowed` if the keychain is locked, or an item asks for authentication.
     func find(_ attributes: AttributeSet, leavingOut: Bool = false) throws(KeychainError) -> [Item] {
         var query = query(attributes)
@@ -38,7 +38,7 @@ struct HelperItems {
 
     /// The secret of an item that was found.
     ///
-    /// - Throws: `.decode` if it is damaged, `.itemNotFound` if it is gone by now.
+    /// - Throws: `.decode` if the secret is damaged, `.itemNotFound` if the item is gone by now.
     func secret(of item: Item) throws(KeychainError) -> SecretBytes {
         guard let secret = try soundSecret(of: item) else {
             guard try !find(query(item), wantsSecrets: false).isEmpty else { throw .gone }
@@ -49,13 +49,13 @@ struct HelperItems {
         return secret
     }
 
-    /// nil: it is damaged, and a search for secrets leaves it out; or the item is gone.
+    /// nil: the item is gone, or its secret is damaged; a search for secrets leaves out damaged ones.
     private func soundSecret(of item: Item) throws(KeychainError) -> SecretBytes? {
         try find(query(item), wantsSecrets: true).first?.secret
     }
 
     private func find(_ query: ItemQuery, wantsSecrets: Bool) throws(KeychainError) -> [Item] {
-        // To look for something makes no store.
+        // A search makes no store.
         if try connection.placeOfMissingStore() != nil { return [] }
         return try connection.items(query, wantsSecrets: wantsSecrets)
     }
@@ -79,13 +79,13 @@ struct HelperItems {
 
     // MARK: Changing
 
-    /// Stores a secret, in place of every other one that has the attributes of `scope`. A secret that is there already
-    /// is not written again.
+    /// Stores a secret, in place of all others with the attributes of `scope`. A secret that is there already is not
+    /// written again.
     ///
     /// - Parameters:
-    ///   - attributes: All that make an item unique.
-    ///   - scope: Those of them that say what the secret is for.
-    /// - Throws: `.duplicateItem` if there is such an item without the mark.
+    ///   - attributes: All attributes that make an item unique.
+    ///   - scope: The attributes that name the purpose of the secret.
+    /// - Throws: `.duplicateItem` if an item without the mark has these attributes.
     func store(
         _ secret: SecretBytes, _ attributes: AttributeSet, label: String, replacing scope: AttributeSet
     ) throws(KeychainError) {
@@ -114,11 +114,11 @@ struct HelperItems {
         }
     }
 
-    /// Removes the items that have the attributes of `scope`, those of them whose secret is meant.
+    /// Removes the items that have the attributes of `scope` and a secret that is meant.
     ///
-    /// - Parameter isMeant: nil: all of them are.
-    /// - Returns: How many items were removed.
-    /// - Throws: `.interactionNotAllowed` if the keychain is locked: then nobody can say what is meant.
+    /// - Parameter isMeant: nil: every secret is meant.
+    /// - Returns: the number of removed items.
+    /// - Throws: `.interactionNotAllowed` if the keychain is locked, because the secrets cannot be compared then.
     @discardableResult
     func erase(_ scope: AttributeSet, ifSecretIs isMeant: ((SecretBytes) -> Bool)? = nil) throws(KeychainError) -> Int {
         try connection.untilUndisturbed { () throws(KeychainError) in
@@ -134,7 +134,7 @@ struct HelperItems {
         }
     }
 
-    /// - Returns: false if another program has changed something meanwhile; then nothing was changed here.
+    /// - Returns: false if another program has changed the items meanwhile; then nothing was changed.
     private func commit(
         _ steps: [TransactionRequest.Step], seen: [Item], _ query: ItemQuery
     ) throws(KeychainError) -> Bool {
@@ -142,7 +142,7 @@ struct HelperItems {
         do throws(KeychainError) {
             return try connection.ask(.commit(TransactionRequest(seen: seen, steps: steps)))
         } catch  where error.code == .duplicateItem {
-            // Either another process was quicker, or what is there is not this helper's.
+            // Either another process was quicker, or the item that is there is not this helper's.
             if try !find(self.query(steps.attributesToAdd), wantsSecrets: false).isEmpty { return false }
             throw KeychainError(
                 .duplicateItem,
@@ -169,7 +169,7 @@ extension Item {
         wanted.entries.allSatisfy { attributes[$0.attribute].map($0.value.matches) ?? false }
     }
 
-    /// An attribute's bytes, whether they were given as text or not.
+    /// The bytes of an attribute that is text or data.
     func bytes(_ attribute: Attribute) -> Data? {
         switch attributes[attribute] {
         case .text(let text): Data(text.utf8)
@@ -182,6 +182,6 @@ extension Item {
 }
 
 extension AttributeValue {
-    /// Text where the bytes are some, as people and other programs write it.
+    /// Bytes that are UTF-8 become text, as people and other programs write it.
     init(bytes: Data) { self = String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .data(bytes) }
 }

@@ -7,7 +7,7 @@ final class HelperLines {
 
     init(_ console: HelperConsole) { self.console = console }
 
-    /// The next line, without its end. nil: the input has ended. The tool may take its time to ask.
+    /// The next line, without its end. nil: the input has ended. The wait for the tool has no limit.
     func next() throws -> SecretBytes? {
         TimeLimit.pause()
         defer { TimeLimit.start() }

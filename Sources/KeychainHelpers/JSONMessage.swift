@@ -3,7 +3,7 @@ package import KeychainModel
 
 /// One JSON value on a line, as docker and cargo send and expect it.
 package enum JSONMessage {
-    /// - Throws: ``HelperFailure``, which says nothing of the input: there may be a secret in it.
+    /// - Throws: ``HelperFailure``. Its message has nothing of the input, which may have a secret.
     package static func decode<T: Decodable>(
         _ type: T.Type, _ bytes: SecretBytes, from sender: String
     ) throws(HelperFailure) -> T {
@@ -24,7 +24,7 @@ package enum JSONMessage {
 extension SecretBytes {
     convenience init(_ text: String) { self.init(copying: Data(text.utf8)) }
 
-    /// - Throws: ``HelperFailure`` if it is none.
+    /// - Throws: ``HelperFailure`` if the bytes are not UTF-8.
     func text(_ name: String) throws(HelperFailure) -> String {
         guard let text = withUnsafeBytes({ String(validating: $0, as: UTF8.self) }) else {
             throw HelperFailure("\(name) is not UTF-8, and this tool's protocol has text alone")

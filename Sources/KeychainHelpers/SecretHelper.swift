@@ -1,7 +1,7 @@
 internal import KeychainModel
 
-/// `keychain-secret SERVICE [ACCOUNT]`, for tools that run a command and take its output for a password: the bytes of one
-/// generic password, and nothing else.
+/// `keychain-secret SERVICE [ACCOUNT]`, for tools that run a command and take its output for a password. The output is
+/// the bytes of one generic password.
 enum SecretHelper: Helper {
     static let name = "keychain-secret"
 
@@ -19,7 +19,7 @@ enum SecretHelper: Helper {
             return 0
         } catch let error as KeychainError {
             console.complain(error)
-            // As keychainctl's.
+            // keychainctl has the same exit status.
             return error.status & 0xff
         } catch {
             console.complain(error)
@@ -28,7 +28,7 @@ enum SecretHelper: Helper {
     }
 
     private static func secret(_ attributes: AttributeSet) throws -> SecretBuffer {
-        // Of any program: the person has named it in a command of their own.
+        // The item may be of any program, because the person has named it in a command.
         let items = HelperItems(.genericPassword, mark: nil)
         let found = try items.find(attributes)
         guard let item = found.first else {

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// The end of a helper that takes too long: a tool waits for its helper without a limit of its own.
+/// Ends a helper that takes too long: a tool waits for its helper without a limit of its own.
 enum TimeLimit {
     static let seconds: UInt32 = 30
 
-    /// Set before the signal can come, and never freed.
+    /// The texts are set before the signal can come, and never freed.
     private nonisolated(unsafe) static var answer: UnsafeMutablePointer<CChar>?
     private nonisolated(unsafe) static var complaint: UnsafeMutablePointer<CChar>?
 
@@ -16,20 +16,20 @@ enum TimeLimit {
         start()
     }
 
-    /// Gives another ``seconds`` to what comes next.
+    /// Gives the next step another ``seconds``.
     static func start() { alarm(seconds) }
 
-    /// For as long as the tool has asked nothing, or a person types.
+    /// Stops the clock for as long as the tool has asked nothing, or a person types.
     static func pause() { alarm(0) }
 
-    /// Only what may be called in a signal's handler.
+    /// A signal's handler calls this, so it calls only functions that are safe there.
     private static func end() {
         tell(complaint, STDERR_FILENO)
         tell(answer, STDOUT_FILENO)
         _exit(1)
     }
 
-    /// Where nobody reads, nothing is written: that would wait without a limit.
+    /// Writes only if the descriptor takes bytes: a write to a full pipe would wait without a limit.
     private static func tell(_ text: UnsafePointer<CChar>?, _ descriptor: Int32) {
         guard let text else { return }
         var output = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

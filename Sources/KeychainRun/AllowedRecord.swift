@@ -1,7 +1,7 @@
-/// The permissions that `keychainctl allow` has written down: files, and the digest that the content of each must have.
+/// The permissions that `keychainctl allow` has recorded: files, and the digest that the content of each must have.
 ///
-/// A line "keychainctl allowed 1", and one for each file: SHA-256 in 64 hexadecimal digits, a space, the file's path, in
-/// which control characters and % are written as %XX.
+/// The text is a line "keychainctl allowed 1", then one line for each file: SHA-256 in 64 hexadecimal digits, a space,
+/// the file's path. Control characters and % of a path are written as %XX.
 package struct AllowedRecord: Equatable, Sendable {
     private static let title = "keychainctl allowed 1"
 
@@ -9,7 +9,7 @@ package struct AllowedRecord: Equatable, Sendable {
 
     package init() {}
 
-    /// - Returns: nil if it is damaged, or of another version.
+    /// - Returns: nil if the text is damaged, or of another version.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         var lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -36,7 +36,7 @@ package struct AllowedRecord: Equatable, Sendable {
         }
     }
 
-    /// The digest, in lower case, that the file of a path must have; nil: it is not allowed.
+    /// The digest, in lower case, that the file of a path must have; nil: the file is not allowed.
     package subscript(path: String) -> String? {
         get { digests.first { $0.path.utf8.elementsEqual(path.utf8) }?.digest }
         set {

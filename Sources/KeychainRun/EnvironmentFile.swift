@@ -1,6 +1,6 @@
-/// A file of variables, as other tools have them: `NAME=value`, one a line.
+/// A file of variables, one a line, in the form that other tools use: `NAME=value`.
 ///
-/// Nothing in a value is expanded (docs/cli.md, "Env files").
+/// Values are not expanded (docs/cli.md, "Env files").
 package struct EnvironmentFile: Equatable, Sendable {
     private var values = NamedValues()
 
@@ -29,7 +29,7 @@ extension TextReader {
         let start = column
         skipBlanks()
         switch next {
-        // Right behind the = it is the value's first character.
+        // A # right behind the = is the value's first character.
         case "#" where column > start:
             try endLine(after: "the value")
             return ""
@@ -41,7 +41,7 @@ extension TextReader {
         }
     }
 
-    /// Up to the end of the line, or to a comment that has a blank before it.
+    /// The value ends with its line, or before a comment that has a blank before it.
     private mutating func takeBare() throws(SyntaxFlaw) -> String {
         var text = String.UnicodeScalarView()
         while !isAtLineEnd {
@@ -53,7 +53,7 @@ extension TextReader {
         return String(text)
     }
 
-    /// The next character, a line feed for each end of a line.
+    /// Takes the next character, or a line feed for an end of a line.
     private mutating func takeText() -> Unicode.Scalar? {
         if isAtLineEnd { _ = take("\r") }
         return take()

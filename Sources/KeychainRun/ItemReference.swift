@@ -7,7 +7,7 @@ package struct ItemReference: Hashable, Sendable {
     package let place: String
     package let account: String
     package private(set) var group: String?
-    /// By the name that the command line has for it.
+    /// The name of the protocol on the command line.
     package private(set) var internetProtocol: String?
     package private(set) var port: UInt16?
     package private(set) var path: String?
@@ -19,7 +19,7 @@ package struct ItemReference: Hashable, Sendable {
         package let message: String
     }
 
-    /// Whether a value is one, or was meant to be.
+    /// Whether a value is a reference, valid or not.
     package static func isMeant(by value: some StringProtocol) -> Bool { value.utf8.starts(with: start.utf8) }
 
     package init(_ text: String) throws(Flaw) {
@@ -88,7 +88,7 @@ package struct ItemReference: Hashable, Sendable {
         PercentEncoding.encode(text) { VariableName.isPart(Unicode.Scalar($0)) || "-.~@:".utf8.contains($0) }
     }
 
-    /// The one text that all ways to write it have in common.
+    /// The text in its one normal form.
     package var text: String {
         let options = [
             ("group", group), ("protocol", internetProtocol), ("port", port.map { String($0) }), ("path", path),

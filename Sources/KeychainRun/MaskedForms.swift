@@ -1,6 +1,6 @@
 package import KeychainModel
 
-/// The forms in which a secret is masked in a command's output: as it is, and as programs commonly write it.
+/// The forms in which a secret is masked in a command's output: the secret itself, and its common encodings.
 package enum MaskedForms {
     /// A shorter secret is found in innocent output too.
     package static let shortest = 8
@@ -17,7 +17,7 @@ package enum MaskedForms {
             let forms =
                 [SecretBytes(copying: secret)] + JSONForm.allOf(secret) + PercentForm.allOf(secret)
                 + [false, true].map { hexadecimal(secret, isUpper: $0) } + Base64Form.allOf(secret)
-            // Of most secrets several are the same.
+            // Several forms of most secrets are the same.
             return forms.reduce(into: []) { distinct, form in
                 if !distinct.contains(where: { $0.hasSameBytes(as: form) }) { distinct.append(form) }
             }
@@ -33,7 +33,7 @@ package enum MaskedForms {
 
 /// A secret in an address or a form. Programs differ in the characters that they leave as they are.
 private enum PercentForm {
-    /// Besides letters, digits and `_`, and whether a blank becomes a plus sign.
+    /// The characters that stay, besides letters, digits and `_`, and whether a blank becomes a plus sign.
     private static let ways: [(plain: String, hasPlus: Bool)] = [
         ("-.~", false),  // RFC 3986, 2.3: curl, jq, Swift
         ("-.!~*'()", false),  // encodeURIComponent of JavaScript
@@ -63,9 +63,10 @@ private enum PercentForm {
     }
 }
 
-/// A secret as between the quotes of a string of JSON.
+/// A secret as it stands between the quotes of a JSON string.
 private enum JSONForm {
-    /// With and without escapes of what is not ASCII, and of slashes. What is not UTF-8 is left as it is.
+    /// The forms with and without escaped slashes, and with and without escapes of characters outside ASCII. Bytes that
+    /// are not UTF-8 stay as they are.
     static func allOf(_ secret: UnsafeRawBufferPointer) -> [SecretBytes] {
         let isText = String(validating: secret, as: UTF8.self) != nil
         return [false, true].flatMap { hasSlashes in
@@ -123,7 +124,7 @@ private enum JSONForm {
     }
 }
 
-/// A secret in base64 (RFC 4648), also within a longer text, where it begins at any of three places of a group.
+/// A secret in base64 (RFC 4648). Within a longer text a secret begins at any of the three places of a group.
 private enum Base64Form {
     private static let common = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
     private static let standard = common + Array("+/".utf8)
@@ -135,7 +136,7 @@ private enum Base64Form {
         }
     }
 
-    /// By itself, with its padding.
+    /// The secret alone, with its padding.
     private static func whole(_ secret: UnsafeRawBufferPointer, _ alphabet: [UInt8]) -> SecretBytes {
         SecretBytes(upTo: secret.count / 3 * 4 + 4) { form in
             appendDigits(of: secret, from: 0, to: (secret.count * 8 + 5) / 6 * 6, alphabet, &form)
@@ -143,18 +144,18 @@ private enum Base64Form {
         }
     }
 
-    /// The digits that depend on nothing but the secret, behind so many other bytes of a group.
+    /// The digits that depend on the secret alone, if `before` other bytes of its first group come before it.
     private static func part(
         _ secret: UnsafeRawBufferPointer, behind before: Int, _ alphabet: [UInt8]
     ) -> SecretBytes {
-        // Bits from the beginning of the secret to that of the first digit with nothing else in it.
+        // The first digit that has only bits of the secret begins at this bit of it.
         let first = (6 - before * 8 % 6) % 6
         return SecretBytes(upTo: secret.count / 3 * 4 + 4) { form in
             appendDigits(of: secret, from: first, to: secret.count * 8, alphabet, &form)
         }
     }
 
-    /// Those that are whole between two bits. What lies beyond the secret is zero.
+    /// Appends the whole digits between two bits. The bits beyond the secret are zero.
     private static func appendDigits(
         of secret: UnsafeRawBufferPointer, from first: Int, to end: Int, _ alphabet: [UInt8], _ form: inout SecretForm
     ) {

@@ -1,29 +1,29 @@
 internal import KeychainSystem
 
-/// Puts a mark in the place of secrets in a stream of output. It is a courtesy, and stops nobody who wants to print one.
+/// Puts a mark in the place of secrets in a stream of output. The mask is a courtesy: a program can evade it.
 ///
-/// Bytes that cannot be part of a secret are passed on at once. The possible beginning of one is held until that is certain.
-/// A zero byte is one like all others.
+/// Bytes that cannot be part of a secret are passed on at once. The possible beginning of a secret is held until the
+/// next bytes decide. A zero byte is a byte like all others.
 package final class OutputMask {
     package static let mark = "<masked>"
 
     private struct Match {
         var range: Range<Int>
-        /// Whether its mark is already written, and only the rest of it left out.
+        /// Whether the mark is written already, and the rest of the match is only left out.
         var isMarked = false
     }
 
     private let table: PatternTable
     private var state = PatternTable.State()
-    /// The bytes that are not passed on yet, and room for the chunk that comes next.
+    /// The bytes that are not passed on yet, and room for the next chunk.
     private let window: UnsafeMutableRawBufferPointer
     private var count = 0
-    /// In the window, in their order, none overlapping another.
+    /// The matches in the window, in their order. They do not overlap.
     private var matches: [Match] = []
     private var hasZero = false
     private var hasMarks = false
 
-    /// Whether a mark stands in output that is not text, which may have another meaning then.
+    /// Whether a mark stands in output that is not text. The mark may have changed its meaning.
     package var hasChangedBinary: Bool { hasZero && hasMarks }
 
     package init(_ table: PatternTable) {
@@ -49,7 +49,7 @@ package final class OutputMask {
         }
     }
 
-    /// Passes on what is held: nothing comes behind it.
+    /// Passes on the held bytes, because the output ends.
     package func end(pass: (UnsafeRawBufferPointer) -> Void) {
         state = PatternTable.State()
         passOn(count, pass)
@@ -58,7 +58,7 @@ package final class OutputMask {
     private func search(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes
         while !rest.isEmpty {
-            // Nearly all output is outside of anything that could be a secret.
+            // Nearly all output lies outside of possible secrets.
             let innocent = state == PatternTable.State() ? table.innocentCount(rest) : 0
             UnsafeMutableRawBufferPointer(rebasing: window[count...]).copyMemory(
                 from: UnsafeRawBufferPointer(rebasing: rest[..<innocent]))
@@ -88,7 +88,7 @@ package final class OutputMask {
         matches.append(new)
     }
 
-    /// Passes on so many bytes of the window, less those that are masked.
+    /// Passes on the first `end` bytes of the window, with marks in the place of matches.
     private func passOn(_ end: Int, _ pass: (UnsafeRawBufferPointer) -> Void) {
         var place = 0
         var left: [Match] = []

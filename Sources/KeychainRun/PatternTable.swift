@@ -1,10 +1,10 @@
 package import KeychainModel
 internal import KeychainSystem
 
-/// Patterns that are all searched for at once, a byte at a time (Aho and Corasick, 1975).
+/// A search for many patterns at once, a byte at a time (Aho and Corasick, 1975).
 ///
-/// A state is the longest end of what was read that some pattern begins with. The states spell out the patterns, so they
-/// are erased as secrets are.
+/// A state is the longest end of the bytes read so far that is the beginning of a pattern. The states spell out the
+/// patterns, so they are erased as secrets are.
 package final class PatternTable {
     struct State: Equatable {
         fileprivate(set) var index: Int32 = 0
@@ -12,11 +12,11 @@ package final class PatternTable {
 
     private struct Node {
         var byte: UInt8 = 0
-        /// How many bytes of a pattern it has.
+        /// The number of bytes of a pattern that the node stands for.
         var depth: Int32 = 0
-        /// The length of the longest pattern that it ends with; 0: none.
+        /// The length of the longest pattern that ends here; 0: none does.
         var match: Int32 = 0
-        /// The state of the longest shorter end that a pattern begins with.
+        /// The state for the longest shorter end that is the beginning of a pattern.
         var shorter: Int32 = 0
         var firstChild: Int32 = 0
         var nextSibling: Int32 = 0
@@ -24,7 +24,7 @@ package final class PatternTable {
 
     private let nodes: UnsafeMutableBufferPointer<Node>
     private var count = 1
-    /// The children of the first node, by their bytes: nearly all output is looked up there.
+    /// The children of the first node, by their bytes. Nearly all output is looked up here.
     private let starts: UnsafeMutableBufferPointer<Int32>
     package private(set) var longest = 0
 
@@ -66,7 +66,7 @@ package final class PatternTable {
         longest = max(longest, pattern.count)
     }
 
-    /// Level by level, since the shorter end of a node is on a level before.
+    /// The links are made level by level, because the shorter end of a node is on an earlier level.
     private func linkEnds() {
         var level: [Int32] = [0]
         while !level.isEmpty {
@@ -108,12 +108,12 @@ package final class PatternTable {
 
     func next(_ state: State, _ byte: UInt8) -> State { State(index: follow(state.index, byte)) }
 
-    /// How many bytes come before the next one that a pattern begins with.
+    /// The number of bytes before the next one that begins a pattern.
     func innocentCount(_ bytes: UnsafeRawBufferPointer) -> Int {
         bytes.firstIndex { starts[Int($0)] != 0 } ?? bytes.count
     }
 
-    /// How many of the last bytes may be the beginning of a pattern.
+    /// The number of the last bytes that may begin a pattern.
     func heldCount(_ state: State) -> Int { Int(nodes[Int(state.index)].depth) }
 
     /// The length of the longest pattern that ends here; 0: none does.

@@ -1,6 +1,6 @@
 /// Bytes as `%XX` (RFC 3986, 2.1).
 enum PercentEncoding {
-    /// - Returns: nil if two hexadecimal digits do not follow a %, or the result is not UTF-8.
+    /// - Returns: nil if a % has no two hexadecimal digits behind it, or the result is not UTF-8.
     static func decode(_ text: Substring.UTF8View) -> String? {
         var bytes: [UInt8] = []
         var rest = text

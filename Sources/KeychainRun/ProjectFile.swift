@@ -1,12 +1,13 @@
-/// A project's own file, `keychain.toml`: a command, and the variables that it gets (docs/cli.md, "A project's own file").
+/// A project's own file, `keychain.toml`: a command, and the variables that it gets (docs/cli.md, "A project's own
+/// file").
 ///
-/// It is TOML of strings and one table. All else that TOML has is refused.
+/// The file is TOML with strings and one table. Everything else of TOML is refused.
 package struct ProjectFile: Equatable, Sendable {
     package static let name = "keychain.toml"
-    /// More than any has.
+    /// A limit that no real file comes near.
     package static let mostBytes = 64 << 10
 
-    /// A line for the shell; nil: none.
+    /// The command as a line for the shell; nil: the file has none.
     package private(set) var command: String?
     private var values = NamedValues()
 

@@ -2,7 +2,7 @@ package import KeychainModel
 
 /// A part of a secret that has several lines.
 package enum SecretField: Hashable, Sendable {
-    /// Counted from 1.
+    /// The number of the line, counted from 1.
     case line(Int)
     /// The text behind "NAME:" in one of the lines after the first, as `pass` keeps it.
     case named(String)

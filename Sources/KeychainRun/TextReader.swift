@@ -1,10 +1,10 @@
-/// Text that is read from front to back, and knows the place that it has come to.
+/// Reads text from front to back, and knows its place in it.
 struct TextReader {
     private var rest: Substring.UnicodeScalarView
     private(set) var line = 1
     private(set) var column = 1
 
-    /// - Throws: if it is no UTF-8, or has a byte of zero, which no variable can have.
+    /// - Throws: if the bytes are not UTF-8, or have a zero byte, which no variable can hold.
     init(_ bytes: UnsafeRawBufferPointer) throws(SyntaxFlaw) {
         rest = Substring().unicodeScalars
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
@@ -18,7 +18,7 @@ struct TextReader {
         if rest.first == "\u{feff}" { rest.removeFirst() }
     }
 
-    /// Where the first byte stands that is no text.
+    /// The column of the first byte that is no text.
     private static func column(ofFlawIn line: Slice<UnsafeRawBufferPointer>, hasMark: Bool) -> Int? {
         var decoder = UTF8()
         var bytes = line.makeIterator()
@@ -35,7 +35,7 @@ struct TextReader {
     var next: Unicode.Scalar? { rest.first }
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// At a line feed, or at a carriage return and a line feed.
+    /// Whether the reader is at the end of a line or of the text.
     var isAtLineEnd: Bool { isAtEnd || next == "\n" || (next == "\r" && rest.dropFirst().first == "\n") }
 
     func flaw(_ message: String) -> SyntaxFlaw { SyntaxFlaw(line: line, column: column, message: message) }
@@ -64,7 +64,7 @@ struct TextReader {
 
     mutating func skipBlanks() { _ = take { $0 == " " || $0 == "\t" } }
 
-    /// Goes behind the end of the line, before which there may only be blanks and a comment.
+    /// Goes behind the end of the line. Only blanks and a comment may stand before it.
     mutating func endLine(after what: String) throws(SyntaxFlaw) {
         skipBlanks()
         if next == "#" { while !isAtLineEnd { _ = take() } }
@@ -73,7 +73,7 @@ struct TextReader {
         _ = take("\n")
     }
 
-    /// Goes behind blanks, comments and line ends, to what has a meaning.
+    /// Goes behind blanks, comments and line ends.
     mutating func skipEmptyLines() throws(SyntaxFlaw) {
         while !isAtEnd {
             skipBlanks()
@@ -84,7 +84,7 @@ struct TextReader {
 
     // MARK: Names
 
-    /// The name of a variable, as shells have them.
+    /// The name of a variable, in the form that shells accept.
     mutating func takeName() throws(SyntaxFlaw) -> String {
         let start = self
         let name = take(while: VariableName.isPart)

@@ -2,15 +2,15 @@ internal import DataProtection
 internal import Foundation
 internal import KeychainModel
 
-/// What a failure is to the shell. docs/cli.md lists the numbers; none is ever given another meaning.
+/// The exit status of a failure. docs/cli.md lists the numbers, and their meanings never change.
 enum ExitStatus {
     /// The low byte of the `OSStatus`, as macOS's `security` does.
     static func of(_ code: KeychainError.Code) -> Int32 { code.status & 0xff }
 
     /// Reports an error and ends the program.
     ///
-    /// - Parameter otherwise: Does so for help, for mistakes on the command line (64) and for statuses that a command
-    ///   chose itself.
+    /// - Parameter otherwise: Ends the program after help, after a mistake on the command line (64), or with a status
+    ///   that a command chose itself.
     static func end(with error: any Error, otherwise: (any Error) -> Never) -> Never {
         switch error {
         case let error as KeychainError:

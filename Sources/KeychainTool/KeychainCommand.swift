@@ -4,7 +4,6 @@ internal import KeychainModel
 internal import KeychainSystem
 internal import Logging
 
-/// The command `keychainctl`.
 @main
 struct KeychainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -35,7 +34,7 @@ struct KeychainCommand: ParsableCommand {
         return try parseAsRoot(ClipTime.completed(arguments))
     }
 
-    /// The one way out: every failure of every command becomes an exit status here.
+    /// Every failure of every command becomes an exit status here.
     static func main() {
         ckeychain_limit_cores()
         StandardStreams.makeSafe()

@@ -2,13 +2,12 @@ internal import ArgumentParser
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// The plain forms of the commands that scripts run many times: a class or a name, and options with a value of their own each.
+/// The plain forms of the commands that scripts run many times: a class or a name, and options with one value each.
 ///
-/// ArgumentParser reads them too, but finds out by reflection which options there are, which takes two thirds of the time
-/// of a `get` (docs/decisions/032-what-a-look-up-costs.md). ArgumentParser also reads every line that
-/// is unusual, and so tells of mistakes.
+/// ArgumentParser finds the options by reflection, which takes two thirds of the time of a `get`
+/// (docs/decisions/032-what-a-look-up-costs.md). It still reads every unusual line, and so tells of mistakes.
 enum PlainCommandLine {
-    /// nil: it is for ArgumentParser.
+    /// nil: the line is for ArgumentParser.
     static func command(_ arguments: some Collection<String>) -> (any ParsableCommand)? {
         var words = Array(arguments)
         switch words.first {
@@ -30,7 +29,7 @@ private struct PlainWords {
     private var flags: Set<String> = []
     private var word: String?
 
-    /// nil if there is an option without a value, one that comes twice, or a word that may mean something else.
+    /// nil: an option has no value or comes twice, or a word may mean something else.
     init?(_ words: some Collection<String>) {
         var rest = words[...]
         while let name = rest.popFirst() {
@@ -59,7 +58,7 @@ private struct PlainWords {
         return word
     }
 
-    /// Whether all of them were taken.
+    /// Whether all words were taken.
     var isEmpty: Bool { values.isEmpty && flags.isEmpty && word == nil }
 }
 
@@ -79,9 +78,9 @@ extension AuthenticationOptions {
 }
 
 extension ItemFilter {
-    /// nil: one that is not valid.
+    /// nil: the filter is not valid.
     fileprivate init?(_ words: inout PlainWords) {
-        // What has values that may be wrong is left in `words`, where it makes the line an unusual one.
+        // Options whose values may be wrong stay in `words`, and make the line an unusual one.
         self.init(words.takeWord())
         (service, account, server) = (words.take("--service"), words.take("--account"), words.take("--server"))
         (path, label, comment) = (words.take("--path"), words.take("--label"), words.take("--comment"))

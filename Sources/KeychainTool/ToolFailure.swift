@@ -1,5 +1,5 @@
 /// A failure of the command itself, which no status of Apple's describes.
 struct ToolFailure: Error {
-    /// nil: there is nothing to say, or nobody to say it to.
+    /// nil: the failure needs no message, or cannot be shown.
     var message: String?
 }

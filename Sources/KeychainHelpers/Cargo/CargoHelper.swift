@@ -45,7 +45,7 @@ enum CargoHelper: Helper {
             try login(request)
             return .done(request.kind)
         case "logout":
-            // cargo goes on to the next provider after this answer, which may have a token.
+            // After this answer cargo asks the next provider, which may have a token.
             guard try items.erase(attributes(request)) > 0 else { return .failure(kind: "not-found", message: "") }
             return .done(request.kind)
         default: return .failure(kind: "operation-not-supported", message: "")

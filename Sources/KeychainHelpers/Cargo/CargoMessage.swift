@@ -10,7 +10,7 @@ package struct CargoRequest: Decodable {
     package var version: Int
     package var kind: String
     package var registry: Registry
-    /// nil: a person is to be asked for it.
+    /// nil: the helper is to ask a person for the token.
     package var token: String?
     package var loginURL: String?
 
@@ -21,7 +21,7 @@ package struct CargoRequest: Decodable {
     }
 }
 
-/// The line that answers it.
+/// The line that answers a request of cargo's.
 enum CargoResponse: Encodable {
     case token(String)
     /// A login or a logout.

@@ -14,7 +14,7 @@ package struct DockerCredential: Codable, Equatable {
         case secret = "Secret"
     }
 
-    /// A key that is missing means an empty text.
+    /// A missing key means an empty text.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         serverURL = try container.decodeIfPresent(String.self, forKey: .serverURL) ?? ""

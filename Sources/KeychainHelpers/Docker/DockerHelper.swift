@@ -3,8 +3,8 @@ internal import KeychainModel
 
 /// `docker-credential-keychain`: the credential helper of docker, podman, buildah and skopeo.
 ///
-/// A failure is a text on standard output and the status 1. Three texts have a meaning of their own to the clients; every
-/// other one stops them.
+/// A failure is a text on standard output and the status 1. Three texts have a meaning of their own to the clients. Any
+/// other text stops a client.
 enum DockerHelper: Helper {
     static let name = "docker-credential-keychain"
 
@@ -28,7 +28,7 @@ enum DockerHelper: Helper {
             }
             return 0
         } catch {
-            // Clients show what comes here on a terminal, and nothing of standard error.
+            // Clients show standard output on a terminal, and nothing of standard error.
             console.writeLast(HelperConsole.escape(HelperConsole.text(of: error)) + "\n")
             return 1
         }
@@ -40,7 +40,7 @@ enum DockerHelper: Helper {
         try trimmed(try console.read().text("the URL"))
     }
 
-    /// Without the line end that some clients send.
+    /// The URL without the line end that some clients send.
     private static func trimmed(_ url: String) throws -> String {
         let url = url.trimmingCharacters(in: .whitespacesAndNewlines)
         if url.isEmpty { throw HelperFailure(noServer) }
@@ -79,7 +79,7 @@ enum DockerHelper: Helper {
         if try items.erase(scope(url)) == 0 { throw HelperFailure(notFound) }
     }
 
-    /// The oldest first, so that of two items for one URL the later one counts, as it does for get.
+    /// The oldest item is taken first, so that a later item for the same URL counts, as it does for get.
     private static func list(_ console: HelperConsole) throws {
         var users: [String: String] = [:]
         for item in try items.find(AttributeSet(), leavingOut: true).reversed() {

@@ -5,7 +5,7 @@ internal import KeychainModel
 extension GitCredential {
     /// The attributes that the message names. The others are open, except port and way of authentication.
     ///
-    /// nil: it names too little to mean something, or something that no item of git's has.
+    /// nil: the message names too little to mean an item, or it names something that no item of git's has.
     var attributes: AttributeSet? {
         guard let scheme, let kind = Self.attribute(scheme: scheme), let host, !host.isEmpty || path?.isEmpty == false
         else { return nil }
@@ -19,7 +19,7 @@ extension GitCredential {
         return attributes
     }
 
-    /// Those of the item in which it is stored: everything that makes one unique.
+    /// The attributes of the item in which the credential is stored: all that make an item unique.
     var attributesToStore: AttributeSet? {
         guard var attributes else { return nil }
         attributes[.securityDomain] = .text("")
@@ -37,7 +37,7 @@ extension GitCredential {
 
     /// Apple's name of a protocol, or git's own for one that Apple's keychain has no name for, such as `cert`.
     ///
-    /// nil: it is no name of a protocol (RFC 3986, 3.1), or one of Apple's names of another.
+    /// nil: the text is no name of a protocol (RFC 3986, 3.1), or it is Apple's name of another protocol.
     private static func attribute(scheme: Data) -> AttributeValue? {
         guard let text = String(validating: scheme, as: UTF8.self),
             text.utf8.first.map({ Character(UnicodeScalar($0)).isLetter }) ?? false,
@@ -56,8 +56,8 @@ extension GitCredential {
         }
     }
 
-    /// The port is behind the last colon, if that is a number as one is written: an address of IPv6 has colons too, and
-    /// is in brackets. 0: none is named.
+    /// The port is the number behind the last colon. An address of IPv6 has colons too, but stands in brackets.
+    /// 0: the host has no port.
     static func serverAndPort(_ host: Data) -> (server: Data, port: UInt16) {
         guard let colon = host.lastIndex(of: UInt8(ascii: ":")) else { return (host, 0) }
         let digits = String(decoding: host[host.index(after: colon)...], as: UTF8.self)

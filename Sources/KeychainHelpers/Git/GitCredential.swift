@@ -3,26 +3,26 @@ package import KeychainModel
 
 /// One message of git's to a credential helper (git-credential(1), "INPUT/OUTPUT FORMAT").
 package struct GitCredential {
-    /// git's `protocol`. An empty value is one, and not the same as none: here and in the following.
+    /// git's `protocol`. Here and below, an empty value is not the same as a missing one.
     package var scheme: Data?
     package var host: Data?
     package var path: Data?
     package var username: Data?
     package var password: SecretBytes?
-    /// Replaces user name and password: `Authorization: SCHEME CREDENTIAL`.
+    /// The scheme and the credential replace user name and password: `Authorization: SCHEME CREDENTIAL`.
     package var authenticationScheme: Data?
     package var credential: SecretBytes?
     package var refreshToken: SecretBytes?
     /// Seconds since 1970.
     package var expiry: UInt64?
-    /// The parts of an answer that git understands beyond the old ones.
+    /// The newer parts of an answer that git understands.
     package var capabilities: [Data] = []
-    /// Whether git wants it forgotten.
+    /// Whether git wants the credential forgotten.
     package var isEphemeral = false
 
     package init() {}
 
-    /// - Throws: if a line is none of `key=value`, or has a NUL, which the C programs around git would end at.
+    /// - Throws: if a line is not `key=value`, or has a NUL, which ends a text for the C programs around git.
     package init(parsing bytes: UnsafeRawBufferPointer) throws(HelperFailure) {
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             if line.isEmpty { return }
@@ -34,8 +34,8 @@ package struct GitCredential {
         }
     }
 
-    /// A key that is not known is ignored, as git wants it. So are `wwwauth[]`, which says how the server asked, and
-    /// `state[]`, which helpers use that have something to remember between two calls.
+    /// A key that is not known is ignored, as git wants it. The helper also ignores `wwwauth[]`, the server's question,
+    /// and `state[]`, in which other helpers remember something between two calls.
     private mutating func take(_ key: String, _ value: UnsafeRawBufferPointer) {
         switch key {
         case "protocol": scheme = Data(value)
@@ -59,8 +59,8 @@ package struct GitCredential {
 
     // MARK: Answers
 
-    /// The answer's lines. nil: a value has bytes that end a line, or that git takes for an
-    /// attack, or is longer than git reads.
+    /// The answer's lines. nil: a value has bytes that end a line or that git takes for an attack, or it is too long
+    /// for git.
     package var lines: SecretBuffer? {
         let buffer = SecretBuffer()
         func add(_ key: StaticString, _ value: Data?) -> Bool {
@@ -86,7 +86,7 @@ package struct GitCredential {
         return true
     }
 
-    /// git reads no longer line, its end included (git-credential(1), "INPUT/OUTPUT FORMAT").
+    /// The longest line that git reads, its end included (git-credential(1), "INPUT/OUTPUT FORMAT").
     private static let mostBytesOfLine = 65_535
 
     private static func isLine(_ value: UnsafeRawBufferPointer) -> Bool {

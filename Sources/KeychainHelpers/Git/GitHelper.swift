@@ -5,8 +5,8 @@ internal import KeychainModel
 enum GitHelper: Helper {
     static let name = "git-credential-keychain"
 
-    /// git asks the next helper, and then the person, if a helper gives no answer. A password that a person types because
-    /// the keychain is locked would be a second one for the same account. So git is told to stop.
+    /// git asks the next helper, and then the person, if a helper gives no answer. A password that a person types
+    /// because the keychain is locked would be a second one for the same account. This line makes git stop instead.
     private static let stop = "quit=1\n"
     private static let askWhenLocked = "--ask-when-locked"
 
@@ -30,7 +30,7 @@ enum GitHelper: Helper {
             case nil:
                 console.complain("git calls this program with get, store, erase or capability")
                 return 64
-            // An operation of a later git is none of ours.
+            // A later git may have further operations.
             default: break
             }
             return 0
@@ -55,7 +55,7 @@ enum GitHelper: Helper {
         if !request.understandsSchemes { attributes[.authenticationType] = .text("") }
         let items = items
         let found = try items.find(attributes)
-        // For a whole server rather than for one path of it, if none was asked for.
+        // If git named no path, an item for the whole server goes before an item for one path.
         guard let item = found.first(where: { $0.bytes(.path)?.isEmpty ?? true }) ?? found.first else { return }
         guard let lines = answer(item, GitSecret(try items.secret(of: item))).lines else {
             return console.complain(
@@ -70,7 +70,7 @@ enum GitHelper: Helper {
         if let scheme = item.bytes(.authenticationType), !scheme.isEmpty {
             answer.capabilities = [Data(GitCredential.schemesCapability.utf8)]
             (answer.authenticationScheme, answer.credential) = (scheme, secret.main)
-            // No user name goes with it, unless one was stored.
+            // The answer has a user name only if one was stored.
             if answer.username?.isEmpty == true { answer.username = nil }
         } else {
             answer.password = secret.main

@@ -1,7 +1,7 @@
 package import KeychainModel
 
-/// The secret of an item of git's: the password or the credential, and behind a NUL each what else of it is secret or
-/// belongs to it. A password has no NUL, so that a plain one is stored as it is.
+/// The secret of an item of git's: the password or the credential, then the other parts, each behind a NUL. A password
+/// has no NUL, so a plain one is stored as it is.
 package struct GitSecret {
     package var main: SecretBytes
     package var expiry: UInt64?
@@ -14,7 +14,7 @@ package struct GitSecret {
         (self.main, self.expiry, self.refreshToken) = (main, expiry, refreshToken)
     }
 
-    /// A part with another key is of a later version, and is left out.
+    /// A part with another key comes from a later version, and is left out.
     package init(_ stored: SecretBytes) {
         main = SecretBytes(count: 0) { _ in }
         stored.withUnsafeBytes { bytes in

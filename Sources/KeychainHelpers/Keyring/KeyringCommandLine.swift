@@ -41,7 +41,7 @@ package struct KeyringCommandLine: Equatable {
         username = words.count == 3 ? words[2] : nil
     }
 
-    /// Whether an option has its second value, and not its first one, which is the default.
+    /// Whether an option has its second value. The first one is the default.
     private static func choice(
         _ options: inout [String: String], _ name: String, _ first: String, _ second: String
     ) throws(HelperFailure) -> Bool {

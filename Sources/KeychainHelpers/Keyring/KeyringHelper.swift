@@ -43,7 +43,7 @@ enum KeyringHelper: Helper {
 
     // MARK: Operations
 
-    /// - Returns: false if there is none, of which callers want to see nothing.
+    /// - Returns: false if there is no such password. Callers want no message then.
     private static func get(_ command: KeyringCommandLine, _ console: HelperConsole) throws -> Bool {
         let items = items
         guard let item = try items.find(attributes(command)).first else { return false }

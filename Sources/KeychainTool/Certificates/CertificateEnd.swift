@@ -3,11 +3,11 @@ internal import Foundation
 internal import KeychainCertificates
 internal import KeychainModel
 
-/// When a certificate ceases to be valid, as it looks at one moment.
+/// The end of a certificate's validity, seen from one moment.
 struct CertificateEnd {
     enum State: String { case notYetValid, valid, expiring, expired }
 
-    /// Early enough to renew it without haste: 30 days.
+    /// The 30 days before the end, in which a person can renew a certificate without haste.
     static let notice: TimeInterval = 30 * 86_400
 
     let date: Date
@@ -27,7 +27,7 @@ struct CertificateEnd {
 
     private var text: String { Timestamp.short(date.timeIntervalSinceReferenceDate) }
 
-    /// For a table; nil for what needs nobody's care.
+    /// The words for a table; nil: the certificate needs no care yet.
     var remark: String? {
         switch state {
         case .valid, .notYetValid: nil
@@ -36,7 +36,6 @@ struct CertificateEnd {
         }
     }
 
-    /// For JSON.
     func members(of json: JSONValue) -> JSONValue {
         json.adding("notAfter", .string(Timestamp.text(date.timeIntervalSinceReferenceDate)))
             .adding("validity", .string(state.rawValue))
@@ -56,8 +55,8 @@ struct EndsWithin: ExpressibleByArgument {
 }
 
 extension KeychainSession {
-    /// The ends of the certificates among items, and of those of identities, by their identifiers. One whose bytes are locked, or
-    /// are no certificate, has none.
+    /// The ends of the certificates and identities among items, by their identifiers. An item whose bytes are locked,
+    /// or are no certificate, has no end.
     func certificateEnds(of items: [Item], now: Date) throws(KeychainError) -> [UUID: CertificateEnd] {
         var ends: [UUID: CertificateEnd] = [:]
         for item in items where item.itemClass == .certificate || item.itemClass == .identity {
@@ -67,8 +66,8 @@ extension KeychainSession {
         return ends
     }
 
-    /// - Parameter identifier: A certificate's, which is also that of its identity.
-    /// - Returns: nil if it cannot be read without asking anybody, or is no certificate.
+    /// - Parameter identifier: The certificate's. Its identity has the same one.
+    /// - Returns: nil if the item cannot be read without a question, or is no certificate.
     func certificate(_ identifier: UUID) throws(KeychainError) -> X509Certificate? {
         var query = ItemQuery(exactly: PersistentReference(itemClass: .certificate, identifier: identifier))
         query.authenticationUI = .skip
@@ -80,7 +79,7 @@ extension KeychainSession {
         }
     }
 
-    /// All certificates that can be read without asking anybody.
+    /// All certificates that can be read without a question to a person.
     func certificates() throws(KeychainError) -> [X509Certificate] {
         var query = ItemQuery(.certificate)
         query.synchronizable = .any

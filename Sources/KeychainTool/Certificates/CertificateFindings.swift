@@ -4,7 +4,6 @@ internal import KeychainModel
 
 /// Certificates that have expired or are about to, for `doctor`.
 enum CertificateFindings {
-    /// So many are named one by one.
     private static let mostNamed = 10
 
     /// - Throws: `.interactionNotAllowed` if the keychain is locked.

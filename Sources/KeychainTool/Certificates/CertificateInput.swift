@@ -4,7 +4,7 @@ internal import KeychainCertificates
 internal import KeychainKeys
 internal import KeychainModel
 
-/// Files of certificates and keys that a person names, and the passphrase that some are under.
+/// Files of certificates and keys that a person names, and the passphrase of the sealed ones.
 struct CertificateInput: ParsableArguments {
     @Argument(
         help: "The files: DER, PEM, PKCS#7 or PKCS#12 (- is standard input).", completion: .file())
@@ -16,7 +16,7 @@ struct CertificateInput: ParsableArguments {
         if files.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input is there only once.") }
     }
 
-    /// Everything in all the files. A certificate or key that comes twice is there once.
+    /// The certificates and keys of all the files. The result has each only once.
     func read() throws -> CertificateCollection {
         var (collection, passphrases) = (CertificateCollection(), PassphraseSource(passphrase, files))
         for file in files {
@@ -32,10 +32,10 @@ struct CertificateInput: ParsableArguments {
     }
 }
 
-/// What is in files.
+/// The certificates and keys in files.
 struct CertificateCollection {
     private(set) var certificates: [X509Certificate] = []
-    /// Each with the name that a PKCS#12 file gives it.
+    /// The keys, each with its name in a PKCS#12 file.
     private(set) var keys: [(key: AsymmetricKey, name: String?)] = []
 
     fileprivate mutating func append(
@@ -69,7 +69,6 @@ struct CertificateCollection {
 
     private var known: Set<Data> = []
 
-    /// The certificate of a key. The first one counts.
     func certificate(of key: AsymmetricKey) -> X509Certificate? {
         let label = key.label
         return certificates.first { $0.publicKeyHash == label }

@@ -34,7 +34,6 @@ enum OutputForm: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// Certificates as files.
 enum CertificateOutput {
     /// - Parameter readPassphrase: Asks for the passphrase of a PKCS#12 file.
     static func bytes(
@@ -55,7 +54,7 @@ enum CertificateOutput {
         ofIdentity item: Item, _ form: OutputForm, _ session: KeychainSession,
         _ readPassphrase: () throws -> SecretBytes
     ) throws -> Data {
-        // No other key has that attribute, and a certificate does not.
+        // Only a key in the engine has that attribute.
         guard item.attributes[.tokenObjectID] == nil else { throw KeychainError.keyStaysInEngine }
         let key = try AsymmetricKey(item.attributes, item.secret)
         let certificate = try X509Certificate(stored: item.certificate)
@@ -73,7 +72,7 @@ enum CertificateOutput {
 }
 
 extension X509Certificate {
-    /// - Throws: `.decode` if the bytes of an item are none.
+    /// - Throws: `.decode` if the bytes of an item are no certificate.
     convenience init(stored bytes: SecretBytes?) throws {
         do {
             try self.init(bytes?.copyData() ?? Data())

@@ -6,7 +6,7 @@ internal import KeychainCrypto
 internal import KeychainKeys
 internal import KeychainModel
 
-/// How the certificates and keys of one call are stored: all of them or none.
+/// The options for certificates and keys that are stored. One call stores all of them or none.
 struct NewCertificates: ParsableArguments {
     @Option(help: "The label, for people (default: of a certificate, its subject).") var label: String?
     @Option(help: "The access group.") var group = "keychain"
@@ -42,7 +42,7 @@ struct NewCertificates: ParsableArguments {
         return request
     }
 
-    /// Adds what is not there, and tells what was.
+    /// Adds the items that are missing, and tells which were there.
     func store(_ requests: [AddRequest], in options: StoreOptions, _ asking: Asking) throws {
         var session = try KeychainSession(options)
         let isFirst = session.presence == .absent

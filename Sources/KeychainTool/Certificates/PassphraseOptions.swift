@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainModel
 
-/// Where the passphrase of a file comes from.
+/// The source of a file's passphrase.
 struct PassphraseOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The file whose first line is the passphrase (- is standard input).", valueName: "file"),
@@ -12,7 +12,7 @@ struct PassphraseOptions: ParsableArguments {
         if passphraseFile == "" { throw ValidationError("A file cannot have an empty name.") }
     }
 
-    /// The first line of the file that was named; nil if none was.
+    /// The first line of the file that the option names; nil: there is no such option.
     func read() throws -> SecretBytes? {
         guard let passphraseFile else { return nil }
         let content = try FileInput.read(
@@ -23,13 +23,13 @@ struct PassphraseOptions: ParsableArguments {
         }
     }
 
-    /// The passphrase of a file that is to be written: typed twice, unless a file has it.
+    /// The passphrase for a new file. A person types it twice, unless a file has it.
     func readNew(of sealed: PasscodeInput.Sealed) throws -> SecretBytes {
         try read() ?? PasscodeInput.readNewPassphrase(of: sealed)
     }
 }
 
-/// The passphrases of several files: asked for one by one at a terminal, and else one for all.
+/// The passphrases of several files. A person at a terminal types one for each; otherwise one serves all.
 struct PassphraseSource {
     private let options: PassphraseOptions
     private let readsFiles: Bool

@@ -2,14 +2,13 @@ internal import Foundation
 internal import KeychainCertificates
 internal import KeychainModel
 
-/// What `trust` says of a certificate.
 struct TrustReport {
     private let verdict: TrustEvaluation.Verdict
     private let host: String?
 
     init(_ verdict: TrustEvaluation.Verdict, host: String?) { (self.verdict, self.host) = (verdict, host) }
 
-    /// One line for each certificate, with its end and all that is wrong with it.
+    /// One line for each certificate, with its end and its flaws.
     var text: String {
         let lines = verdict.chain.enumerated().map { position, certificate in
             let reasons = reasons(position).map { ", " + $0.explanation }.joined()
@@ -43,7 +42,7 @@ struct TrustReport {
         return .object([("trusted", .boolean(verdict.flaws.isEmpty)), ("chain", .array(chain))])
     }
 
-    /// Names the heaviest flaw, under one status for all; nil of a certificate that is trusted.
+    /// The heaviest flaw. All flaws have the same status. nil: the certificate is trusted.
     var failure: KeychainError? {
         verdict.flaws.first.map { flaw in
             KeychainError(

@@ -14,18 +14,17 @@ final class FileCheck {
     }
 
     private(set) var summary = FileCheckSummary()
-    /// Of the files about which there is something to say; kept only for JSON.
+    /// The reports on files with findings, kept only for JSON.
     private(set) var reports: [FileCheckReport] = []
     private(set) var failures = FileFailures()
     private let files: ProtectedFiles
     private let walk: TreeWalk
-    /// Those that are to end the program.
     private let signals: HeldSignals
     private let options: Options
     private let salvage: SalvageDirectory?
     private let progress: FileProgress?
 
-    /// - Parameter signals: Held since before there was a thread.
+    /// - Parameter signals: The command holds them from its start.
     init(_ files: ProtectedFiles, _ walk: TreeWalk, _ signals: HeldSignals, _ options: Options) {
         self.files = files
         self.walk = walk
@@ -55,11 +54,11 @@ final class FileCheck {
         summary.failed = failures.count
     }
 
-    /// - Returns: nil if there is nothing to say.
+    /// - Returns: nil if there is nothing to report.
     private func check(_ path: String, _ file: TreeWalk.FoundFile) throws(FileFailure) -> FileCheckReport? {
         let url = URL(namedByPerson: path)
         do throws(DataProtectionError) {
-            // One that is named is meant to be protected.
+            // A file that a person names is meant to be protected.
             if !walk.paths.contains(where: { FilePath.isSame($0, path) }) {
                 guard try files.isProtected(url) else {
                     summary.plain += 1
@@ -88,11 +87,11 @@ final class FileCheck {
         [.locked, .wrongKey, .newerFormat, .keysUnavailable].contains(error.code)
     }
 
-    /// - Returns: nil if there was nothing to save.
+    /// - Returns: nil if the file has nothing to save.
     private func save(
         _ url: URL, to target: String, _ path: String, _ check: ProtectedFileCheck
     ) throws(DataProtectionError) -> String? {
-        // The directory is made only if there is something to put there.
+        // A file without content to save gets no directory.
         guard check.readable > 0 || check.length == 0 else { return nil }
         try SalvageDirectory.makeDirectory(above: target)
         guard !walk.storeFiles.belong(in: FilePath.directory(of: target)) else {
@@ -133,7 +132,7 @@ final class FileCheck {
     private func heedSignals() {
         guard signals.arePending else { return }
         progress?.end()
-        // The program ends here.
+        // The program ends with the delivery of such a signal.
         if signals.isEndPending { ProtectedFiles.removeUnfinished() }
         signals.deliver()
     }

@@ -1,10 +1,10 @@
 internal import DataProtection
 
-/// What `file fsck` says of one file, in words and for scripts.
+/// The report of `file fsck` on one file, in words and as JSON.
 struct FileCheckReport {
     enum State: String {
         case intact, damaged
-        /// It was damaged, and is not any more.
+        /// The file was damaged, and the repair was enough.
         case repaired
     }
 
@@ -12,7 +12,7 @@ struct FileCheckReport {
     let check: ProtectedFileCheck
     /// The check after a repair; nil: nothing was repaired.
     var afterRepair: ProtectedFileCheck?
-    /// The file that was made of what opens.
+    /// The file with the content that opens.
     var salvagedPath: String?
 
     init(_ path: String, _ check: ProtectedFileCheck) {
@@ -94,7 +94,6 @@ struct FileCheckReport {
 }
 
 extension ProtectedFileCheck.Finding.Kind {
-    /// What to do about it.
     fileprivate var advice: String? {
         switch self {
         case .noHeader: "Restore the file from a backup: without a header nobody can open it."

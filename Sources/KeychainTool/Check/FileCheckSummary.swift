@@ -1,14 +1,13 @@
-/// How many files of each kind `file fsck` has seen.
 struct FileCheckSummary {
     var checked = 0
     var intact = 0
     var repaired = 0
     var damaged = 0
     var salvaged = 0
-    /// Not protected, and found in a tree.
+    /// The files in trees that are not protected.
     var plain = 0
     var skipped: [TreeWalk.Skipped: Int] = [:]
-    /// Those that are locked, and whatever else could not be checked.
+    /// The files that are locked, or could not be checked for another reason.
     var failed = 0
 
     var text: String {

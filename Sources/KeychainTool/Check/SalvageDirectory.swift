@@ -2,20 +2,20 @@ internal import DataProtection
 internal import Glibc
 internal import KeychainSystem
 
-/// Where what is saved of damaged files goes: under their own names, and a tree keeps its shape below the name of the
-/// directory that was named.
+/// The directory for the saved content of damaged files. A file keeps its own name, and a tree keeps its name and
+/// shape.
 struct SalvageDirectory {
     private let directory: String
-    /// What the person named.
+    /// The paths that the person named.
     private let roots: [String]
 
     init(_ directory: String, of roots: [String]) {
         self.directory = directory
-        // Of two that lead to a file, one within the other, the inner one names it.
+        // If one root lies in another one, the inner one counts for the files in it.
         self.roots = roots.sorted { $0.utf8.count > $1.utf8.count }
     }
 
-    /// nil: what was named has a name that is not UTF-8.
+    /// nil: the last name of the root, or of the path, is not UTF-8.
     func place(of path: String) -> String? {
         guard let root = roots.first(where: { FilePath.rest(of: path, below: $0) != nil }) else {
             return FilePath.lastName(of: path).map { FilePath.join(directory, $0) }
@@ -25,7 +25,7 @@ struct SalvageDirectory {
         }
     }
 
-    /// Makes the directories that are missing, for whoever runs this alone.
+    /// Makes the directories that are missing, for this user alone.
     static func makeDirectory(above path: String) throws(DataProtectionError) {
         let directory = FilePath.directory(of: path)
         guard directory != "/", directory != "." else { return }

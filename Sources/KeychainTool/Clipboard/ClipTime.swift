@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainModel
 
-/// How long a secret is in the clipboard.
+/// The time for which a secret stays in the clipboard.
 struct ClipTime: ExpressibleByArgument {
     private static let usual = "45s"
     private static let range = 1...3600
@@ -15,7 +15,7 @@ struct ClipTime: ExpressibleByArgument {
 
     static var defaultCompletionKind: CompletionKind { .list(["45s", "10s", "2m"]) }
 
-    /// The arguments, with the usual time behind each `--clip` that no time follows.
+    /// The arguments, with the usual time behind each `--clip` that has none.
     static func completed(_ arguments: some Collection<String>) -> [String] {
         var completed: [String] = []
         var rest = arguments[...]

@@ -4,9 +4,9 @@ internal import KeychainModel
 
 /// The clipboard of the desktop.
 enum Clipboard {
-    /// Puts a secret there for a time, in the care of a process of its own that outlives this one.
+    /// Puts a secret into the clipboard for a time. A process that outlives this one takes care of it.
     ///
-    /// - Throws: a ``ToolFailure`` if there is no clipboard, or it was not taken.
+    /// - Throws: a ``ToolFailure`` if there is no clipboard, or it did not take the secret.
     static func put(_ secret: SecretBytes, for time: ClipTime) throws(ToolFailure) {
         let program = try ClipboardProgram.found(ProcessInfo.processInfo.environment)
         var input: [Int32] = [-1, -1]
@@ -30,8 +30,8 @@ enum Clipboard {
         }
     }
 
-    /// Asks the terminal to put a secret into the clipboard of the machine that a person sits at (OSC 52). Nobody can tell
-    /// later whether it is still there, so nobody clears it.
+    /// Asks the terminal to put a secret into the clipboard of the person's machine (OSC 52). A program cannot see
+    /// whether the secret is still there later, so it stays.
     static func askTerminal(_ secret: SecretBytes) throws(ToolFailure) {
         let terminal = open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else {

@@ -4,12 +4,12 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
-/// A program that has the clipboard of a desktop, and gives it up again when something else is copied.
+/// A program that holds the clipboard of a desktop until the person copies something else.
 enum ClipboardProgram: String, CaseIterable, ExpressibleByArgument {
     case wlCopy = "wl-copy"
     case xclip, xsel
 
-    /// - Throws: a ``ToolFailure`` that says what is missing.
+    /// - Throws: a ``ToolFailure`` if there is no desktop, or no program for it.
     static func found(_ variables: [String: String]) throws(ToolFailure) -> ClipboardProgram {
         let isWayland = variables["WAYLAND_DISPLAY"]?.isEmpty == false
         let isX11 = variables["DISPLAY"]?.isEmpty == false
@@ -26,13 +26,13 @@ enum ClipboardProgram: String, CaseIterable, ExpressibleByArgument {
                 + (isWayland ? "wl-copy (package wl-clipboard)" : "xclip or xsel"))
     }
 
-    /// nil: it is nowhere in the path.
+    /// nil: the program is not in the path.
     func path(_ variables: [String: String]) -> String? { SearchPath(variables["PATH"]).program(rawValue) }
 
-    /// Starts it in the foreground: it ends when the clipboard is not its own any more. The secret is its standard input.
+    /// Starts the program in the foreground. It ends when it loses the clipboard. Its standard input is the secret.
     func start(_ variables: [String: String], input: Int32, discard: Int32) throws(ToolFailure) -> SpawnedProgram {
         var variables = variables
-        // wl-copy keeps what it copies in a file, which shall not be one of a disk.
+        // wl-copy keeps the secret in a file, which must not be on a disk.
         if self == .wlCopy, let directory = variables["XDG_RUNTIME_DIR"], !directory.isEmpty {
             variables["TMPDIR"] = directory
         }
@@ -51,7 +51,8 @@ enum ClipboardProgram: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// Whether this wl-copy can ask clipboard managers to keep no history of it (x-kde-passwordManagerHint).
+    /// Whether this wl-copy can ask clipboard managers to keep the secret out of their history
+    /// (x-kde-passwordManagerHint).
     private func knowsSensitive(_ variables: [String: String], _ discard: Int32) throws(ToolFailure) -> Bool {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return false }
@@ -68,7 +69,7 @@ enum ClipboardProgram: String, CaseIterable, ExpressibleByArgument {
         return path
     }
 
-    /// Empties the clipboard, which still belongs to this program.
+    /// Empties the clipboard while the program still holds it.
     func clear(_ owner: SpawnedProgram, _ variables: [String: String], discard: Int32) throws(ToolFailure) {
         // wl-copy removes its file only when another one takes the clipboard.
         if self == .wlCopy {

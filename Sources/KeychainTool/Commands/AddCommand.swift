@@ -22,7 +22,7 @@ struct AddCommand: ParsableCommand {
         aliases: ["insert"])
 }
 
-/// What the two kinds of password have in common.
+/// The options that both kinds of password have.
 struct NewPassword: ParsableArguments {
     @Option(help: "The label, for people.") var label: String?
     @Option(help: "A comment.") var comment: String?
@@ -54,7 +54,7 @@ struct NewPassword: ParsableArguments {
         request.synchronizable = sync
         request.expires = expires?.value
         request.accessControl = try protection.accessControl()
-        // Nobody types a secret that cannot be stored. The store is closed again: it does not wait for a person.
+        // A person is not asked for a secret that cannot be stored. The store is closed while the person types.
         if !update && source.asks { try KeychainSession(store).requireAbsence(of: request) }
         request.secret = try source.read(prompt: prompt)
         var session = try KeychainSession(store)
@@ -94,7 +94,7 @@ struct AddGenericCommand: ParsableCommand {
 
     func run() throws {
         let prefix = password.source.totp ? OneTimeItem.prefix : ""
-        let itsService = prefix + (name ?? service ?? "")  // one of them is there
+        let itsService = prefix + (name ?? service ?? "")  // validation requires one of the two
         try password.store(
             .genericPassword,
             [AttributeChoice("--service", .service, itsService), AttributeChoice("--account", .account, account)],

@@ -46,7 +46,7 @@ struct AgreeCommand: ParsableCommand {
         try output.write(try derivation(try key.sharedSecret(with: other)))
     }
 
-    /// What is done with the common secret.
+    /// The function that makes the result of the common secret.
     private func derivation(of method: KeyAlgorithm.Exchange) throws -> (Data) throws -> Data {
         guard case .x963(_, let digest) = method else {
             guard size == nil, info == nil else {

@@ -66,15 +66,15 @@ struct ProjectPlace: ParsableArguments {
         if path == "" { throw ValidationError("A file cannot have an empty name.") }
     }
 
-    /// Whether it is a keychain.toml.
     var isProject: Bool { path.map { isDirectory($0) || FilePath.name(of: $0) == ProjectFile.name } ?? true }
 
-    /// - Throws: `.itemNotFound` if it is not there.
+    /// - Throws: `.itemNotFound` if the file is not there.
     func file() throws -> ReferenceFile {
         isProject ? try ReferenceFile(project: try resolvedPath()) : try ReferenceFile(environment: try resolvedPath())
     }
 
-    /// The file's path, without links in its directory. A keychain.toml may be missing, or a link: reading refuses a link.
+    /// The file's path, without links in its directory. A keychain.toml may be missing, or be a link, which the reading
+    /// refuses.
     private func resolvedPath() throws -> String {
         guard let path else {
             let directory = try ReferenceFile.workingDirectory()

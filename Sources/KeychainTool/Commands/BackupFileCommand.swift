@@ -28,7 +28,7 @@ struct BackupFileCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Before a thread is there.
+        // The signals are held before any thread starts.
         let signals = HeldSignals()
         defer { signals.release() }
         let session = try KeychainSession(store)
@@ -39,7 +39,7 @@ struct BackupFileCommand: ParsableCommand {
     }
 }
 
-/// What `file backup` and `file restore` have in common.
+/// The options that `file backup` and `file restore` have.
 struct BackupOptions: ParsableArguments {
     @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
     @Flag(help: "Say nothing unless something fails.") var quiet = false

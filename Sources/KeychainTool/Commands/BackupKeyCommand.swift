@@ -43,7 +43,7 @@ struct BackupKeyCommand: ParsableCommand {
         let session = try KeychainSession.existing(store)
         if let output { try StoreFiles(session).requireElsewhere(output) }
         let passphrase = try PasscodeInput.readNewPassphrase(of: .backupKey)
-        // Before a thread is there, and so that no half of a file is left behind.
+        // The signals are held before the first thread starts, so that no half of a file is left behind.
         let signals = output == nil ? nil : HeldSignals()
         defer { signals?.release() }
         let seal = try FileKeyBackupSeal(passphrase: passphrase)

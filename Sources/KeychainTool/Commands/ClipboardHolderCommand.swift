@@ -3,11 +3,11 @@ internal import CKeychainLinux
 internal import Foundation
 internal import Glibc
 
-/// The process that `get --clip` leaves behind: it has the program that has the clipboard, and ends both in time.
+/// The process that `get --clip` leaves behind. It runs the clipboard program, and clears the clipboard in time.
 struct ClipboardHolderCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "clipboard-holder", shouldDisplay: false)
 
-    /// Enough for a program that cannot reach the display to say so.
+    /// The time in which a program that cannot reach the display ends.
     private static let patience: Int32 = 300
 
     @Option var program: ClipboardProgram
@@ -27,7 +27,7 @@ struct ClipboardHolderCommand: ParsableCommand {
         if owner.hasEnded(within: Self.patience), owner.awaitEnd() != 0 { throw ExitCode(1) }
         try Console.write("1")
         for descriptor in [STDIN_FILENO, STDOUT_FILENO] { dup2(discard, descriptor) }
-        // Its end means that something else was copied, which is not ours to take away.
+        // The program's end means that the person has copied something else, which stays.
         guard !owner.hasEnded(within: Int32(time.seconds * 1000), orReadable: signals) else { return }
         try program.clear(owner, variables, discard: discard)
     }

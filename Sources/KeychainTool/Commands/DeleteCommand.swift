@@ -67,7 +67,7 @@ struct DeleteCommand: ParsableCommand {
         }
     }
 
-    /// "all 3 generic passwords in /home/ada/.local/share/keychain will be deleted".
+    /// The warning, such as "all 3 generic passwords in /home/ada/.local/share/keychain will be deleted".
     private func consequence(_ queries: [ItemQuery], _ session: KeychainSession) throws -> String {
         let itemClass = queries[0].itemClass
         guard all else { return "the only \(itemClass.title) in \(session.host.place) will be deleted" }
@@ -77,13 +77,13 @@ struct DeleteCommand: ParsableCommand {
         return "\(count) in \(session.host.place)\(more) will be deleted"
     }
 
-    /// Queries for the items that are to be deleted: at least one, and no item is meant by two of them.
+    /// The queries for the items to delete: at least one, and no two mean the same item.
     private func queries(_ session: KeychainSession) throws -> [ItemQuery] {
         guard all else { return [try one(session)] }
-        // A class with options may mean a million items, which need not be looked at.
+        // A class with options may mean a million items, so they are deleted unseen.
         guard filter.name != nil else { return try filter.levels()[0] }
         let hits = try session.hits(of: try filter.levels())
-        // A query whose matches ask for authentication means the others of its class, too.
+        // A query with matches that ask for authentication means the other matches of its class, too.
         let others = hits.readable.filter { hit in !hits.asking.contains { $0.itemClass == hit.query.itemClass } }
         return hits.asking + others.map { $0.query.meaning($0.item) }
     }
@@ -137,7 +137,7 @@ struct DeleteCommand: ParsableCommand {
     private func one(_ session: KeychainSession) throws -> ItemQuery {
         switch try meaning(session) {
         case .exactly(let query): return query
-        // Nobody can say how many there are without reading them, except where only one is possible.
+        // Only a reading could count such items, unless the query can mean no more than one.
         case .asking(let query) where query.meansAtMostOne: return query
         case .asking(let query):
             throw KeychainError(
@@ -151,7 +151,7 @@ struct DeleteCommand: ParsableCommand {
 }
 
 extension ItemQuery {
-    /// Whether it names everything that makes an item unique. Items that ask for authentication are never
+    /// Whether the query names all that makes an item unique. Items that ask for authentication are never
     /// synchronizable, so there is no second one of that kind.
     fileprivate var meansAtMostOne: Bool {
         if persistentReference != nil { return true }

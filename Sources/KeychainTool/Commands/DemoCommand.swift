@@ -14,7 +14,7 @@ struct DemoCommand: ParsableCommand {
     @OptionGroup var errors: JSONErrors
 
     func run() throws {
-        // Held so that the directory is removed also when someone loses patience; asked about between two steps.
+        // The signals are held, and looked at between two steps, so that the directory is always removed.
         let signals = HeldSignals()
         defer { signals.release() }
         let directory = FileManager.default.temporaryDirectory
@@ -22,7 +22,7 @@ struct DemoCommand: ParsableCommand {
         try FileManager.default.createDirectory(
             at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let narrator = DemoNarrator(isFull: full, shouldStop: { signals.arePending })
-        // Some steps damage the store, and the engine would warn of that.
+        // Some steps damage the store, and the engine would warn of the damage.
         let outcome = Result {
             try WarningsToStandardError.$areHeld.withValue(true) { try Demo(in: directory, narrator: narrator).run() }
         }

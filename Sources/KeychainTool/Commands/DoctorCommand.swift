@@ -65,7 +65,7 @@ struct DoctorCommand: ParsableCommand {
         try Console.write(json ? diagnosis.json.text + "\n" : diagnosis.text)
     }
 
-    /// With a connection of its own, which is closed when this returns.
+    /// Looks through a connection of its own, which is closed at the end.
     private func diagnose() throws -> Diagnosis { Diagnosis(try KeychainSession(store)) }
 
     private func mend() throws -> RepairReport {
@@ -77,12 +77,11 @@ struct DoctorCommand: ParsableCommand {
     }
 }
 
-/// How large the database was and is.
 struct Compaction {
     let bytesBefore: Int64
     let bytesAfter: Int64
 
-    /// - Returns: nil where there is no store yet.
+    /// - Returns: nil if there is no store yet.
     static func run(_ session: KeychainSession) throws(KeychainError) -> Compaction? {
         guard case .present = session.presence else { return nil }
         let before = try bytesOnDisk(session)
@@ -97,17 +96,15 @@ struct Compaction {
     }
 }
 
-/// Everything that was found, worst first.
+/// All findings, the worst first.
 struct Diagnosis {
     let findings: [StoreFinding]
-    /// What a repair before it did.
     var repair: RepairReport?
-    /// What a compaction before it did.
     var compaction: Compaction?
     private let storePath: String
-    /// Whether the keychain has seen the clock at a later time than it is, which a repair makes it forget.
+    /// Whether the keychain has seen a later time on the clock than the present one. A repair makes it forget that.
     let hasSeenLater: Bool
-    /// nil if the items could not be looked at.
+    /// nil: the items could not be looked at.
     private var checkedCount: Int?
 
     var isRepairable: Bool { findings.contains { $0.isRepairable } }
@@ -129,7 +126,7 @@ struct Diagnosis {
             findings.append(Self.incomplete(missing))
         case .present:
             do throws(KeychainError) {
-                // A silent daemon is waited for once.
+                // The command waits for a silent daemon only once.
                 if case .failure(let error) = told, error.signal?.isOfWaiting == true { throw error }
                 findings += Self.delay(try session.connection.lockStatus())
                 let count = try Self.announce(session)
@@ -148,7 +145,7 @@ struct Diagnosis {
         self.findings = findings.sorted { $0.severity.rank > $1.severity.rank }
     }
 
-    /// Says how long it may take, to a person.
+    /// Tells a person how many items the check has to read.
     private static func announce(_ session: KeychainSession) throws(KeychainError) -> Int {
         let status = try session.connection.ask(.status)
         let count = status.itemCounts.values.reduce(0, +)
@@ -168,7 +165,7 @@ struct Diagnosis {
             advice: "put \(missing) back from a backup; only if there is none, move keybag away to begin anew")
     }
 
-    /// Wrong passcodes keep the right one waiting, too.
+    /// A finding if the right passcode has to wait because of wrong ones.
     private static func delay(_ status: LockStatus) -> [StoreFinding] {
         let seconds = Int(status.secondsUntilNextAttempt.rounded(.up))
         guard seconds > 0 else { return [] }
@@ -179,7 +176,7 @@ struct Diagnosis {
         ]
     }
 
-    /// Locked is not damaged.
+    /// A locked keychain is not a damaged one.
     private static var locked: StoreFinding {
         StoreFinding(
             .note, "the keychain is locked, so its items were not looked at",
@@ -196,7 +193,7 @@ struct Diagnosis {
         }
         var (advice, isRepairable) = ("", error.signal == .damage)
         if case .daemon = host, error.code == .notAvailable {
-            // Whether the store is damaged nobody can tell while it is the daemon's and the daemon does not have it.
+            // The store belongs to the daemon, which cannot tell its state now.
             isRepairable = true
             advice = "; stop keychaind before that"
         }

@@ -70,7 +70,7 @@ struct EditCommand: ParsableCommand {
         }
     }
 
-    /// The store is closed again: it does not wait for a person.
+    /// Reads the item, and closes the store again, so that it is not open while the person edits.
     private func open(_ consent: Asking) throws -> Item {
         var session = try KeychainSession.existing(store)
         session.asking = consent

@@ -40,7 +40,7 @@ struct ExportCommand: ParsableCommand {
         let session = try KeychainSession.existing(store)
         if !isStandardOutput { try StoreFiles(session).requireElsewhere(file) }
         let passphrase = try PasscodeInput.readNewPassphrase(of: .export)
-        // Before a thread is there, and so that no half of a file is left behind.
+        // The signals are held before the first thread starts, so that no half of a file is left behind.
         let signals = isStandardOutput ? nil : HeldSignals()
         defer { signals?.release() }
         let key = try ExportKey(new: passphrase)
@@ -77,14 +77,14 @@ struct ExportCommand: ParsableCommand {
 
 /// One run of `export`.
 private final class Export {
-    /// A signal came that is to end the program.
+    /// A signal has asked the program to end.
     struct Interruption: Error {}
 
     let line = ProgressLine("Exporting")
     private(set) var summary = ExportSummary(items: 0, leftOut: LeftOut())
     private let session: KeychainSession
     private let group: String?
-    /// nil: nothing is held back.
+    /// nil: no signals are held.
     private let signals: HeldSignals?
 
     init(session: KeychainSession, group: String?, signals: HeldSignals?) {
@@ -102,11 +102,11 @@ private final class Export {
             summary.items += part.items.count
             summary.leftOut += part.leftOut
             count += part.count
-            // Nobody knows how many there are in one group.
+            // The number of items in one group is not known.
             if group == nil { line.show(count, of: total) }
             try heedSignals()
         }
-        // Most probably the name is mistyped, which would be seen on the day of the restore.
+        // A group without items is most probably a mistyped name, which would first show on the day of the restore.
         if let group, count == 0 {
             throw KeychainError(.itemNotFound, message: "no item is in the access group \(group): nothing was exported")
         }
@@ -117,7 +117,7 @@ private final class Export {
     private func heedSignals() throws {
         guard let signals, signals.arePending else { return }
         if signals.isEndPending { throw Interruption() }
-        // Only stops the program for a while.
+        // Such a signal only stops the program for a while.
         line.end()
         signals.deliver()
     }

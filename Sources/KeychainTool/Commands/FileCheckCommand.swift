@@ -37,7 +37,7 @@ struct FileCheckCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Before a thread is there.
+        // The signals are held before any thread starts.
         let signals = HeldSignals()
         defer { signals.release() }
         let session = try KeychainSession(store)

@@ -75,13 +75,13 @@ struct FileClassCommand: ParsableCommand {
         Result { () throws(DataProtectionError) in try deal(with: path, isDirectory, files) }
     }
 
-    /// - Returns: the class that it has then; nil for none.
+    /// - Returns: the class that the file or directory then has; nil: none.
     private func deal(
         with path: String, _ isDirectory: Bool, _ files: ProtectedFiles
     ) throws(DataProtectionError) -> FileClassName? {
         let url = URL(namedByPerson: path)
         if let wanted = `set` {
-            // The library would encrypt a plain file.
+            // The library would encrypt a plain file, and this command must not.
             guard isDirectory ? true : try files.isProtected(url) else {
                 throw DataProtectionError(.notProtected, path, "it is a plain file")
             }

@@ -51,7 +51,7 @@ struct FindCommand: ParsableCommand {
         try Console.write(json ? JSONValue.array(entries).text + "\n" : ItemTable(items: sorted, ends: ends).text)
     }
 
-    /// Leaves out what does not expire soon, if that is asked.
+    /// The items and the ends of their certificates. The option for expiring ones leaves out all others.
     private func certificates(
         among items: [Item], _ session: KeychainSession
     ) throws -> ([Item], [UUID: CertificateEnd]) {
@@ -96,7 +96,7 @@ struct FindCommand: ParsableCommand {
         Result { () throws(KeychainError) in try session.find(query, asks: ask) }
     }
 
-    /// One class not having it is the whole answer only if one class was asked.
+    /// The error for no match. The error of a class is the whole answer only if one class was asked.
     private func describe(_ absence: KeychainError) -> KeychainError {
         guard filter.itemClasses.count > 1 else { return absence }
         return KeychainError(.itemNotFound, message: "no item matches", cause: absence)

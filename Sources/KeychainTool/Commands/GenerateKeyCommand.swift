@@ -49,7 +49,7 @@ struct GenerateKeyCommand: ParsableCommand {
         return (item, try StoredKey(item, session).publicHalf)
     }
 
-    /// Two keys of one tag could only be told apart by their references.
+    /// Only their references would tell two keys of one tag apart.
     private func requireFreeTag(_ session: KeychainSession) throws {
         var query = ItemQuery(.key)
         query.attributes[.applicationTag] = .text(description.tag)

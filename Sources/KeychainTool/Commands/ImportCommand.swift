@@ -35,7 +35,7 @@ struct ImportCommand: ParsableCommand {
         let session = try KeychainSession(store)
         var report = ImportReport(isDryRun: dryRun, summary: content.summary)
         if dryRun && session.presence == .absent {
-            // As into an empty one, which is not made for that.
+            // The outcome is that of an empty store. A rehearsal makes no store.
             report.outcomes = [.added: content.summary.items - content.refused, .refused: content.refused]
         } else {
             try Import(session: session, input: input, key: key, isDryRun: dryRun).run(&report)
@@ -49,10 +49,10 @@ struct ImportCommand: ParsableCommand {
     }
 }
 
-/// Reads an export to its end, before anything is done with it.
+/// Reads an export to its end, before the command acts on it.
 private struct ImportCheck {
     let summary: ExportSummary
-    /// Entries that are none of the items that a keychain exports.
+    /// The number of entries that no keychain exports.
     let refused: Int
 
     init(_ input: ImportInput, _ key: ExportKey) throws {
@@ -79,7 +79,7 @@ private struct ImportCheck {
     }
 }
 
-/// One run of `import`, in batches that are each there whole or not at all.
+/// One run of `import`. Each batch is stored whole or not at all.
 private struct Import {
     private static let itemsPerBatch = 500
     private static let bytesPerBatch = 4 << 20
@@ -117,7 +117,7 @@ private struct Import {
         var bytes = 0
         while batch.count < Self.itemsPerBatch && bytes < Self.bytesPerBatch {
             switch try reader.next() {
-            // Not kept for the engine to refuse, which it would: they may be large where nothing is counted.
+            // The engine would refuse such an item. It may be large in parts that the count of bytes leaves out.
             case .item(let item) where item.flaw != nil: report.outcomes[.refused, default: 0] += 1
             case .item(let item):
                 batch.append(item)

@@ -18,7 +18,7 @@ struct LockCommand: ParsableCommand {
     func run() throws {
         let request = now ? LockRequest.now : .withGrace
         let isDaemons = isDaemons
-        // The keys go first, whatever keeps the store from being opened, or makes that wait.
+        // The keys go first, because the opening of the store may fail or wait.
         if !isDaemons { try StoreLocation(store.configuration).lockUnopened(request) }
         do {
             let session = try KeychainSession.existing(store)
@@ -38,7 +38,7 @@ struct LockCommand: ParsableCommand {
         }
     }
 
-    /// A daemon has its keys to itself.
+    /// Whether a daemon has the keys, in its own memory.
     private var isDaemons: Bool {
         guard let host = try? ChosenHost(store.configuration), case .daemon = host else { return false }
         return true

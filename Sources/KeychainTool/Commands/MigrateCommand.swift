@@ -43,7 +43,7 @@ struct MigrateCommand: ParsableCommand {
         do throws(KeychainError) {
             _ = try Connection(daemonConfiguration, authority: .owner).lockStatus()
         } catch {
-            // It is done all the same; without a daemon nobody gets at the items, so this must not go unnoticed.
+            // The migration is done all the same. The person has to know that only a daemon gives access to the items.
             Console.note("note: until keychaind runs, nobody can use it: \(error.message)")
         }
     }
@@ -58,7 +58,7 @@ struct MigrateCommand: ParsableCommand {
         tell("the keychain in \(location.storeDirectory.path) belongs to the programs that use it now")
     }
 
-    /// Whether a daemon is there and has this very store.
+    /// Whether a daemon runs and has this very store.
     private func has(_ location: StoreLocation, _ daemon: Connection) throws(KeychainError) -> Bool {
         do throws(KeychainError) {
             return URL(fileURLWithPath: try daemon.ask(.status).storePath).standardizedFileURL.path

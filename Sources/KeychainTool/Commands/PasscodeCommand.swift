@@ -50,7 +50,7 @@ extension LockStatus {
         throw ExitCode(1)
     }
 
-    /// Where this command has the keys and nobody else.
+    /// Tells the person if only this process has the keys.
     fileprivate func noteIfPrivate() {
         guard keyPlace == .process else { return }
         Console.note(

@@ -45,7 +45,7 @@ extension PasscodePolicy {
         self.init(idleLimit: status.idleLimit, erasesAfterTenFailures: status.erasesAfterTenFailures)
     }
 
-    /// What `status --json` says of it too.
+    /// The members that `status --json` has too.
     var json: [(key: String, value: JSONValue)] {
         [
             ("idleLimit", idleLimit.map { .number(Int64($0)) } ?? .null),

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import DataProtection
 internal import KeychainClient
 
-/// What the two directions have in common.
+/// The options that both directions have.
 struct ConversionOptions: ParsableArguments {
     @OptionGroup var store: StoreOptions
     @OptionGroup var arguments: PathArguments
@@ -12,7 +12,7 @@ struct ConversionOptions: ParsableArguments {
     @Flag(help: "Change nothing: say which files it is about, and how much of the disk it takes.") var dryRun = false
 
     func run(_ direction: ConversionDirection) throws {
-        // Before a thread is there.
+        // The signals are held before any thread starts.
         let signals = HeldSignals()
         defer { signals.release() }
         let session = try KeychainSession(store)

@@ -38,7 +38,7 @@ struct RestoreFileCommand: ParsableCommand {
     func run() throws {
         let sealed = try SealedFileBackupKey(contentsOf: URL(namedByPerson: key))
         let passphrase = try PasscodeInput.readPassphrase(of: .backupKey)
-        // Before a thread is there.
+        // The signals are held before any thread starts.
         let signals = HeldSignals()
         defer { signals.release() }
         let key = try sealed.opened(passphrase)

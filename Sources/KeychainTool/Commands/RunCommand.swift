@@ -61,11 +61,11 @@ struct RunCommand: ParsableCommand {
             "--, the command and its arguments. Without them the command of keychain.toml.", valueName: "command"))
     var words: [String] = []
 
-    /// Its name and its arguments; empty: none was given.
+    /// The program's name and its arguments; empty: the person named none.
     var command: ArraySlice<String> { words.dropFirst() }
 
     func validate() throws {
-        // ArgumentParser passes every word of another program on, also --help in the place of the first one.
+        // ArgumentParser takes every word for one of the other program, even a --help in the first place.
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
         if let word = words.first, word != "--" {
             throw ValidationError(

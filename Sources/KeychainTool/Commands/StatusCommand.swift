@@ -22,7 +22,7 @@ struct StatusCommand: ParsableCommand {
         try Console.write(json ? report.json.text + "\n" : verbose ? report.text : report.summary.text)
     }
 
-    /// nil: the engine would be in this process. Nothing is opened to find out: that would make a store.
+    /// nil: the engine would be in this process. The command does not open it, because that would make a store.
     private static func daemon(of session: KeychainSession) throws -> DaemonWelcome? {
         guard case .daemon = session.host else { return nil }
         return try session.connection.daemon()
@@ -43,7 +43,7 @@ struct StatusCommand: ParsableCommand {
     }
 }
 
-/// What `status` says, in words and for scripts.
+/// The report of `status`, in words and as JSON.
 struct StatusReport {
     var host: ChosenHost
     /// nil: the engine is in this process.
@@ -52,7 +52,7 @@ struct StatusReport {
     var status: StoreStatus?
     var identity: CallerIdentity
 
-    /// What keeps programs apart, and what does not.
+    /// The limits between programs, for the person.
     private var hostLimit: String {
         daemon == nil
             ? "the keychain runs inside each program that uses it. Access groups keep honest programs apart; any program "
@@ -62,7 +62,7 @@ struct StatusReport {
                 + "store's files and the device key belong to this user."
     }
 
-    /// Where a new store would get its key from, if there is none yet.
+    /// The origin of the store's device key, or of the one that a new store would get.
     private var deviceKey: DeviceKeyOrigin? {
         if let status { return status.deviceKey }
         guard case .embedded(let location) = host else { return nil }
@@ -195,7 +195,7 @@ extension DeviceKeyOrigin {
         }
     }
 
-    /// What this way of keeping the key does not protect.
+    /// The limit of this place for the key.
     fileprivate var limit: String {
         switch self {
         case .file:

@@ -48,7 +48,7 @@ struct TrustCommand: ParsableCommand {
                 SystemAnchors.shared.index
             },
             date: at?.date ?? Date())
-        // A keychain that does not answer has no certificates for this purpose.
+        // A keychain that does not answer counts as one without certificates.
         evaluation.stored = { name in
             ((try? connection.certificates(named: name)) ?? []).compactMap { try? X509Certificate($0) }
         }

@@ -31,7 +31,7 @@ struct UnlockCommand: ParsableCommand {
 }
 
 extension KeychainError {
-    /// The command holds the keys itself and ends now, so saying nothing would be a lie.
+    /// The command alone has the keys, and they end with it. Silence would mean success.
     fileprivate static var unlockedForNobody: KeychainError {
         KeychainError(
             .notAvailable,

@@ -28,7 +28,7 @@ struct UpdateCommand: ParsableCommand {
     func run() throws {
         // The key for one-time codes is an item of its own, beside the password of that name.
         let levels = try source.totp ? filter.levels(first: OneTimeItem.prefix, isNeeded: true) : filter.levels()
-        // What is typed is for an item that is there. The store is closed again: it does not wait for a person.
+        // A person is asked for a secret only if the item is there. The store is closed while the person types.
         let itemClass = try filter.naming { try KeychainSession.existing(store).meaning(of: levels).query.itemClass }
         var changes = try changes.changes(of: itemClass)
         if secret || source.generate || self.changes.isEmpty {
@@ -52,7 +52,7 @@ struct UpdateCommand: ParsableCommand {
 }
 
 extension UpdateCommand {
-    /// The key for one-time codes is an item of its own, which is found by its own name.
+    /// Tells the person that the item's key for one-time codes keeps the former name.
     private func noteOneTimeKey(_ session: KeychainSession) throws {
         guard let name = filter.name, let new = changes.setService, !source.totp, Console.errorIsTerminal,
             try OneTimeItem.isBeside(name, session)
@@ -64,7 +64,7 @@ extension UpdateCommand {
     }
 }
 
-/// What `update` sets.
+/// The new values that `update` sets.
 struct ItemChangeOptions: ParsableArguments {
     @Option(help: "A new label.") var setLabel: String?
     @Option(help: "A new comment.") var setComment: String?

@@ -29,7 +29,7 @@ struct WatchCommand: ParsableCommand {
             Console.note("keychaind has the keychain and locks it with the session: there is nothing to watch")
             return
         }
-        // First: opening a store may start a thread, which would take the signals.
+        // The signals come first: the opening of a store may start a thread, which would take them.
         let signals = try StopSignals()
         let login = try LoginManager.connect(
             .ownSession(id: ProcessInfo.processInfo.environment["XDG_SESSION_ID"]))

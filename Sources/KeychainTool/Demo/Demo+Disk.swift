@@ -3,7 +3,7 @@ internal import KeychainClient
 internal import KeychainModel
 
 extension Demo {
-    /// What a thief of the disk has, while the program still runs.
+    /// The view of a thief of the disk, while the program still runs.
     func showDisk() throws {
         try narrator.chapter("What lies on the disk")
         try asApp([Sample.group]) { app in
@@ -41,7 +41,6 @@ extension Demo {
 
     // MARK: Another process
 
-    /// The real command, in a process of its own.
     func showAnotherProcess() throws {
         try narrator.chapter("Another process: 'keychainctl get generic --group \(Sample.group) --service … …'")
         let process = Process()
@@ -73,7 +72,7 @@ extension Demo {
         return query
     }
 
-    /// Someone edits the file while no program has it open.
+    /// An intruder edits the file while no program has it open.
     func showTampering() throws {
         try narrator.chapter("Someone edits the database")
         let place = try addRecoveryKey()
@@ -95,7 +94,7 @@ extension Demo {
         }
     }
 
-    /// - Returns: a place in the database that belongs to the new item's sealed secret.
+    /// - Returns: a place of the new item's sealed secret in the database.
     private func addRecoveryKey() throws -> UInt64 {
         let before = try databaseSize()
         try asApp([Sample.group]) { app in
@@ -106,8 +105,8 @@ extension Demo {
                 _ = try app.ask(.add(request))
             }
         }
-        // A value of that size fills pages of its own, and the file grows by them. So what is in the middle of the
-        // growth is the sealed secret, and 2 KiB into its page there is nothing of SQLite's own.
+        // A value of that size fills pages of its own, and the file grows by them. So the middle of the growth is in
+        // the sealed secret, and 2 KiB into its page there is nothing of SQLite's own.
         let middle = (before + (try databaseSize() - before) / 2) / 4096 * 4096 + 2048
         return UInt64(middle)
     }
@@ -119,7 +118,7 @@ extension Demo {
         return (attributes[.size] as? NSNumber)?.intValue ?? 0
     }
 
-    /// Whether everything is in the database itself and nothing in the log beside it.
+    /// Whether the database itself has everything, and the log beside it nothing.
     private var isLogEmpty: Bool {
         FileManager.default.contents(atPath: database.path + "-wal")?.isEmpty ?? true
     }

@@ -6,7 +6,7 @@ internal import KeychainModel
 extension Demo {
     private var letter: URL { directory.appendingPathComponent("letter.txt") }
 
-    /// A file that opens while the keychain is unlocked, and what a lock and a flipped bit do to it.
+    /// A file opens while the keychain is unlocked, and not after a lock or a flipped bit.
     func showFile(_ app: Connection) throws {
         try narrator.chapter("A file: 'keychainctl file protect --class complete letter.txt'")
         let files = ProtectedFiles(connection: app)

@@ -12,7 +12,7 @@ extension Demo {
         return query
     }
 
-    /// A passcode, a lock, and what is refused until the right one unlocks.
+    /// A passcode is set, and the lock refuses the secrets until the right passcode unlocks them.
     func showLock() throws {
         try narrator.chapter("The lock")
         try asApp([Sample.group]) { app in
@@ -21,7 +21,7 @@ extension Demo {
                 try showFile(app)
                 try showRemoval(app)
             }
-            // Also after a failure: the unlocked keys would stay with the kernel when the store is gone.
+            // The passcode goes after a failure too: the kernel would keep the unlocked keys of a store that is gone.
             try removePasscode(app)
             try outcome.get()
         }
@@ -71,10 +71,10 @@ extension Demo {
         try readSecret(bank, expecting: Data(Sample.password.utf8), as: app)
     }
 
-    /// Does nothing if the chapter came to its end.
+    /// Removes the passcode if the chapter has not.
     private func removePasscode(_ app: Connection) throws {
         guard try app.lockStatus().hasPasscode else { return }
-        // What a stop left half done is finished first.
+        // The unlock first finishes a change that was stopped half done.
         _ = try app.unlock(Self.passcode) { _ in }
         try app.perform(.remove(old: Self.passcode)) { _ in }
     }

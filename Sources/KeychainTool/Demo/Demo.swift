@@ -2,9 +2,9 @@ internal import Foundation
 internal import KeychainClient
 internal import KeychainModel
 
-/// The tour: two made-up programs, one store, and what happens between them.
+/// The tour of two made-up programs that share one store.
 struct Demo {
-    /// What the tour stores, and what must therefore be nowhere on the disk.
+    /// The values that the tour stores. They must not be on the disk in the clear.
     enum Sample {
         static let group = "com.example.notes"
         static let otherGroup = "com.example.games"
@@ -72,7 +72,7 @@ struct Demo {
         _ = try app.ask(.add(request))
     }
 
-    /// Asks for a secret, and complains if it is another one.
+    /// Asks for a secret, and complains if the answer is another one.
     func readSecret(_ query: ItemQuery, expecting secret: Data, as app: Connection) throws(KeychainError) {
         let items = try app.ask(.find(query, wantsSecrets: true))
         narrator.expect(items.first?.secret?.copyData() == secret, "the secret is not the one that was stored")
@@ -140,7 +140,7 @@ struct Demo {
         }
     }
 
-    /// What a program shows that knows a password.
+    /// The session of a program that knows a password.
     private static func session(_ password: String) -> AuthenticationSession {
         let session = AuthenticationSession()
         session.setApplicationPassword(SecretBytes(copying: Data(password.utf8)))

@@ -1,11 +1,11 @@
 internal import DataProtection
 internal import KeychainModel
 
-/// Tells the steps of the demo and keeps count of what was not as told.
+/// Tells the steps of the demo, and counts the mistakes.
 final class DemoNarrator {
     private(set) var mistakes = 0
     private var number = 0
-    /// Of the present step, which is told when it is over.
+    /// The title of the present step, which is told at its end.
     private var title = ""
     private let shouldStop: () -> Bool
     /// Whether every step is told with its status and its message.
@@ -19,7 +19,7 @@ final class DemoNarrator {
         try Console.write("\n\(title)\n")
     }
 
-    /// Does something and shows the status it really had.
+    /// Does a step, and shows its real status.
     ///
     /// - Parameter code: The failure that the demo is about to show; nil if the step is to succeed.
     func step(
@@ -38,7 +38,7 @@ final class DemoNarrator {
         if let failure { try remark("\"\(failure.message)\"") }
     }
 
-    /// As the other one, with a file: its failures have names, and most a status of Apple's too.
+    /// Does a step with a file, and shows the failure's name, and Apple's status if it has one.
     func fileStep(
         _ title: String, expecting code: DataProtectionError.Code? = nil, _ body: () throws(DataProtectionError) -> Void
     ) throws {
@@ -57,7 +57,7 @@ final class DemoNarrator {
         if let failure { try remark("\"\(failure.message)\"") }
     }
 
-    /// Shows something that was looked up, with what it ought to be.
+    /// Shows a fact, and whether it is as told.
     func fact(_ title: String, _ found: String, isAsTold: Bool) throws {
         try announce(title)
         try judge(found, isAsTold, "that is wrong")
@@ -68,7 +68,7 @@ final class DemoNarrator {
         try Console.write("        \(TerminalText.escape(text))\n")
     }
 
-    /// Counts what a step's own body found to be wrong.
+    /// Counts a mistake that a step's own body has found.
     func expect(_ isTrue: Bool, _ otherwise: String) {
         if isTrue { return }
         mistakes += 1

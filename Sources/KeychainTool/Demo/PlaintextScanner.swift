@@ -10,7 +10,6 @@ enum PlaintextScanner {
         }
     }
 
-    /// The values that some file contains.
     static func hits(of values: [String], in files: [URL]) throws -> [String] {
         let contents = try files.map { try Data(contentsOf: $0) }
         return values.filter { value in

@@ -5,20 +5,20 @@ internal import KeychainModel
 internal import KeychainSalvage
 internal import KeychainSystem
 
-/// Looks at a store from outside: who owns its files, who else may touch them, where the device key is.
+/// Looks at a store from outside: the owners and modes of its files, and the place of the device key.
 struct FileInspection {
     private(set) var findings: [StoreFinding] = []
-    /// Whether it is certain from outside that nothing opens, and a finding says why.
+    /// Whether a finding says why the store cannot open.
     private(set) var explainsRefusal = false
-    /// Whether the keychain has seen the clock at a later time than it is.
+    /// Whether the keychain has seen a later time on the clock than the present one.
     private(set) var hasSeenLater = false
 
-    /// - Parameter isEmbedded: Whether programs open the store themselves, so that its lock is in its files and the kernel's
-    ///   keyring.
+    /// - Parameter isEmbedded: Whether programs open the store themselves, so that its lock is in its files and the
+    ///   kernel's keyring.
     init(_ location: StoreLocation, isEmbedded: Bool) {
         let store = location.storeDirectory
         if let finding = Self.foreignness(of: store) {
-            // Each of its files would only repeat it.
+            // A finding for each of the files would only repeat this one.
             findings = [finding]
             explainsRefusal = true
             return
@@ -35,7 +35,7 @@ struct FileInspection {
             inspectKeyring(location)
         }
         inspectSiblings(of: store)
-        // Whoever starts the service looks after its credentials, and opening them says what is wrong.
+        // The service manager looks after the credentials. An attempt to open them tells what is wrong.
         guard location.deviceKeyCredential == nil else { return }
         let deviceKey = location.deviceKeyDirectory.appendingPathComponent("device-key")
         inspect(location.deviceKeyDirectory, with: [deviceKey])
@@ -43,7 +43,7 @@ struct FileInspection {
         if StorePresence(location) == .present { requirePresence(of: deviceKey) }
     }
 
-    /// - Returns: nil if the store is this user's, or is not there.
+    /// - Returns: nil if the store is this user's, or is missing.
     private static func foreignness(of store: URL) -> StoreFinding? {
         var status = stat()
         if stat(store.path, &status) != 0 {
@@ -63,9 +63,7 @@ struct FileInspection {
         for file in files { _ = inspect(file, properMode: 0o600) }
     }
 
-    /// What is not there is not the matter of this function.
-    ///
-    /// - Returns: false if there is nothing to be seen, there or below.
+    /// - Returns: false if the file or directory is missing, or cannot be looked at.
     private mutating func inspect(_ url: URL, properMode: Int) -> Bool {
         let attributes: [FileAttributeKey: Any]
         do {
@@ -76,7 +74,7 @@ struct FileInspection {
             add(.damage, "\(url.path) cannot be looked at", advice: "check the modes of the directories above it")
             return false
         }
-        // A number in both cases: Foundation documents these types.
+        // Foundation documents that both values are numbers.
         let owner = (attributes[.ownerAccountID] as? NSNumber)?.uint32Value
         let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? properMode
         if let owner, owner != geteuid() {
@@ -84,7 +82,7 @@ struct FileInspection {
                 .damage, "\(url.path) belongs to user \(owner), and this program runs as \(geteuid())",
                 advice: "run it as that user, or let an administrator run: chown \(geteuid()) '\(url.path)'")
         }
-        // The rights of others; a directory of ours is nobody else's business either.
+        // Other users need no right to the files, and none to the directories.
         if mode & 0o077 != 0, attributes[.type] as? FileAttributeType != .typeSymbolicLink {
             add(
                 .warning, "others may use \(url.path): its mode is \(String(mode, radix: 8))",
@@ -93,7 +91,7 @@ struct FileInspection {
         return true
     }
 
-    /// What repairs left beside the store.
+    /// The stores that repairs have left beside this one.
     private mutating func inspectSiblings(of store: URL) {
         let parent = store.deletingLastPathComponent()
         // A parent that cannot be listed has nothing to tell.
@@ -114,7 +112,7 @@ struct FileInspection {
 
     // MARK: What an unlock needs
 
-    /// The names that programs open in a store, and whether they make the file anew where there is none.
+    /// The names that programs open in a store, and whether they make a file that is missing.
     private static let ownNames = [
         ("keychain.db", false), ("keychain.db-wal", false), ("keychain.db-shm", false), ("keybag", false),
         ("attempts", true), ("host", false), ("lock-state", true), ("lock-listeners", true), ("store.lock", true),
@@ -122,7 +120,7 @@ struct FileInspection {
         ("host.new", true),
     ]
 
-    /// What stands in the place of a file, and whether an unlock can write where it must.
+    /// Finds other things in the places of files, and places where an unlock could not write.
     private mutating func inspectUse(of store: URL) {
         for (name, isMadeAnew) in Self.ownNames {
             var status = stat()

@@ -9,21 +9,21 @@ struct Editor {
         command = [variables["VISUAL"], variables["EDITOR"]].compactMap(\.self).first { !$0.isEmpty } ?? "vi"
     }
 
-    /// Its name, without directory and options.
+    /// The editor's name, without directory and options.
     var name: String {
         let program = command.split(separator: " ").first.map(String.init) ?? command
         return URL(fileURLWithPath: program).lastPathComponent
     }
 
-    /// Options that keep an editor from writing what is edited anywhere else; nil: we know of none for it.
+    /// Options that keep an editor from writing the text anywhere else; nil: none are known for this editor.
     private var discretion: [String]? {
         switch name {
-        // No swap file, no registers and marks kept for the next time, no copy before a file is written, no undo file.
+        // The options stop the swap file, the file of registers and marks, the copy before a write, and the undo file.
         case "vi", "vim", "view", "vim.basic", "vim.tiny", "vim.nox", "nvim":
-            // Behind the person's own settings, which may say otherwise.
+            // The options come behind the person's own settings, which may differ.
             ["-n", "-i", "NONE", "-c", "set noswapfile nobackup nowritebackup noundofile"]
         case "nano", "rnano": ["--ignorercfiles"]
-        // It writes nothing but the file. (ed writes one when its terminal is closed.)
+        // mg writes only the file. (ed writes another one when its terminal is closed.)
         case "mg": []
         case "micro": ["-backup", "false", "-savehistory", "false", "-saveundo", "false"]
         case "emacs", "emacs-nox":
@@ -32,14 +32,14 @@ struct Editor {
         }
     }
 
-    /// Whether it is known to write nothing but the file.
+    /// Whether the editor is known to write only the file.
     var isDiscreet: Bool { discretion != nil }
 
     /// Lets the person edit a file and waits for the end.
     ///
     /// - Throws: a ``ToolFailure`` unless the editor ends with 0.
     func edit(_ path: String) throws(ToolFailure) {
-        // A shell takes the command apart, as for every program that starts an editor. ^C is for the editor.
+        // A shell splits the command, as it does for every program that starts an editor. ^C is for the editor.
         let options = (discretion ?? []).map { "'\($0)'" }.joined(separator: " ")
         let before = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
         defer { for (number, handler) in before { _ = signal(number, handler) } }

@@ -5,7 +5,7 @@ internal import KeychainSystem
 
 /// One run of `file backup` or `file restore`.
 ///
-/// Cut short at any point, it can be run again: what is done already is left then.
+/// A run that was cut short at any point can be run again. It leaves the files that are done already.
 final class BackupRun {
     enum Work {
         case backUp(TreeCopy)
@@ -18,13 +18,12 @@ final class BackupRun {
     private let work: Work
     private let files: ProtectedFiles
     private let walk: TreeWalk
-    /// Those that are to end the program.
     private let signals: HeldSignals
     private let progress: FileProgress?
-    /// Of the present file.
+    /// The bytes of the present file that are done.
     private var completed: UInt64 = 0
 
-    /// - Parameter signals: Held since before there was a thread.
+    /// - Parameter signals: The command holds them from its start.
     init(_ work: Work, _ files: ProtectedFiles, _ walk: TreeWalk, _ signals: HeldSignals, isQuiet: Bool) {
         self.work = work
         self.files = files
@@ -70,7 +69,7 @@ final class BackupRun {
         completed = 0
         do throws(DataProtectionError) {
             guard try files.isProtected(url) else {
-                // Who names a file means it.
+                // A file that a person names is meant to be protected.
                 if FilePath.isSame(path, root) { throw DataProtectionError(.notProtected, path, "") }
                 return report.plain += 1
             }
@@ -134,19 +133,18 @@ extension BackupRun.Work {
     fileprivate var isRestoring: Bool { if case .backUp = self { false } else { true } }
 }
 
-/// What `file backup` and `file restore` did.
 struct BackupReport {
     private let isRestoring: Bool
     private let isInPlace: Bool
     var done = 0
-    /// Of ciphertext, of the files copied.
+    /// The bytes of ciphertext in the copied files.
     var bytes: UInt64 = 0
-    /// Those that were done already.
+    /// The files that were done already.
     var left = 0
     var plain = 0
     var skipped: [TreeWalk.Skipped: Int] = [:]
     var failed = 0
-    /// What killed programs had left.
+    /// The removed files of killed programs.
     var leftovers = 0
 
     fileprivate init(_ work: BackupRun.Work) {

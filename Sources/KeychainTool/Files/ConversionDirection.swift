@@ -1,6 +1,6 @@
 internal import DataProtection
 
-/// What becomes of files in `file protect` and `file unprotect`.
+/// The directions of `file protect` and `file unprotect`.
 enum ConversionDirection {
     /// nil: the class that the directory gives.
     case protect(FileProtection?)

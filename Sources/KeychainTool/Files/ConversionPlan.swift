@@ -4,16 +4,16 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
-/// What a run of `file protect` or `file unprotect` is going to do, and what that takes of each disk.
+/// The work of a run of `file protect` or `file unprotect`, and the space that it takes on each disk.
 struct ConversionPlan {
-    /// One of the file systems that the files are on.
+    /// A file system that has some of the files.
     struct Disk {
-        /// Of one of the files.
+        /// The directory of one of the files.
         let directory: String
         fileprivate let blockSize: UInt64
-        /// How much more all files take when they are done. Some may take less.
+        /// The bytes by which the files grow together. A single file may shrink.
         private(set) var growth: Int64 = 0
-        /// What the files take at most that are there a second time for a while: those of a batch, and a large one.
+        /// The most bytes of files that are there a second time for a while: those of a batch, and a large one.
         var secondTime: UInt64 { min(all, largest.addingToLimit(ConversionBatch.mostBytes)) }
         private var largest: UInt64 = 0
         private var all: UInt64 = 0
@@ -24,7 +24,7 @@ struct ConversionPlan {
             blockSize = DiskSpace.blockSize(at: directory)
         }
 
-        /// - Parameter size: Of the new file.
+        /// - Parameter size: The size of the new file.
         fileprivate mutating func add(_ file: TreeWalk.FoundFile, size: UInt64) {
             fileCount += 1
             let blocks = (size + blockSize - 1) / blockSize * blockSize
@@ -34,7 +34,7 @@ struct ConversionPlan {
             all = all.addingToLimit(blocks)
         }
 
-        /// What has to be free before it starts.
+        /// The bytes that have to be free before the run starts.
         var needed: UInt64 { UInt64(max(0, growth)).addingToLimit(secondTime) }
         var free: UInt64? { DiskSpace.free(at: directory) }
         var hasSpace: Bool { free.map { $0 >= needed } ?? true }
@@ -50,15 +50,15 @@ struct ConversionPlan {
         self.files = files
     }
 
-    /// Walks the tree and looks at no content.
+    /// Walks the tree, and reads no content.
     ///
-    /// - Parameter isToDo: Asked of each file. nil: all are.
+    /// - Parameter isToDo: Whether the file of a path is still to do; nil: all are.
     init(
         _ walk: TreeWalk, _ direction: ConversionDirection, _ files: ProtectedFiles, isToDo: ((String) -> Bool)? = nil
     ) {
         self.init(direction, files)
         walk.visit { finding in
-            // Those with several names are refused.
+            // The run refuses files with several names.
             guard case .file(let path, let file) = finding, file.nameCount == 1 else { return }
             if isToDo?(path) ?? true { add(path, file) }
         }
@@ -70,8 +70,8 @@ struct ConversionPlan {
             file, size: direction.sizeOfResult(for: file, URL(namedByPerson: path), files))
     }
 
-    /// - Parameter exact: The same, without what is done already.
-    /// - Throws: 222 if one of the disks cannot hold what is to be done.
+    /// - Parameter exact: The plan without the files that are done already.
+    /// - Throws: 222 if one of the disks has too little space.
     func requireSpace(_ exact: () -> ConversionPlan) throws(FileFailure) {
         guard disks.values.contains(where: { !$0.hasSpace || !DiskSpace.takesFiles(at: $0.directory) }) else { return }
         for disk in exact().disks.values.sorted(by: { $0.directory < $1.directory }) {
@@ -92,21 +92,21 @@ struct ConversionPlan {
 }
 
 extension ConversionDirection {
-    /// How large the new file is at most. A hole in a protected file counts as if it were none: it takes nothing of the disk
-    /// there, and may take all that the file's header claims of the new one's.
+    /// The most bytes of the new file. A hole in a protected file takes no space now, but the new file may take all the
+    /// bytes that the header claims.
     func sizeOfResult(for file: TreeWalk.FoundFile, _ url: URL, _ files: ProtectedFiles) -> UInt64 {
         if isProtecting { return ProtectedFiles.storedSize(ofContent: file.size) }
         do throws(DataProtectionError) {
             return max(file.size, try files.claimedLength(of: url))
         } catch {
-            // Plain, or what keeps it from being read is told when its turn comes.
+            // The file is plain, or its conversion tells why it cannot be read.
             return file.size
         }
     }
 }
 
 extension FixedWidthInteger {
-    /// The sum, or the greatest number there is.
+    /// The sum, or the greatest number of the type.
     fileprivate func addingToLimit(_ other: Self) -> Self {
         let (sum, isTooLarge) = addingReportingOverflow(other)
         return isTooLarge ? .max : sum

@@ -2,7 +2,7 @@ internal import DataProtection
 internal import Glibc
 internal import KeychainModel
 
-/// What `file protect --dry-run` and `file unprotect --dry-run` tell.
+/// The report of `file protect --dry-run` and `file unprotect --dry-run`.
 final class ConversionRehearsal {
     private let direction: ConversionDirection
     private let files: ProtectedFiles
@@ -19,7 +19,6 @@ final class ConversionRehearsal {
         plan = ConversionPlan(direction, files)
     }
 
-    /// - Parameter listsFiles: Whether to print a line for each file.
     func run(listsFiles: Bool) throws {
         let isToDo = FileConversion.isToDo(files, direction)
         try walk.visit { finding in

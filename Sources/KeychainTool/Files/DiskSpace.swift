@@ -1,17 +1,16 @@
 internal import DataProtection
 internal import Glibc
 
-/// What a file system has left for this user.
+/// The space that a file system has left for this user.
 enum DiskSpace {
-    /// In bytes. nil: it does not say, or says that there is as much as the number holds, as some file systems do that are
-    /// programs.
+    /// The free bytes. nil: the file system does not say, or claims the greatest number, as some in user space do.
     static func free(at path: String) -> UInt64? {
         guard let status = status(of: path) else { return nil }
         let (free, isMore) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return isMore ? nil : free
     }
 
-    /// - Parameter path: Of the file that a new one is made of.
+    /// - Parameter path: The path of the file that the new one is made of.
     static func require(_ needed: UInt64, at new: String, for path: String) throws(DataProtectionError) {
         guard let free = free(at: parentDirectory(of: new)), free < needed else { return }
         throw DataProtectionError(
@@ -21,13 +20,12 @@ enum DiskSpace {
             errno: ENOSPC)
     }
 
-    /// Whether there can be another file. Many file systems make room for their names as they need it, and say nothing.
+    /// Whether the file system has room for another file. Many make room for names as they need it, and tell no number.
     static func takesFiles(at path: String) -> Bool {
         guard let status = status(of: path), status.f_files > 0 else { return true }
         return status.f_favail > 0
     }
 
-    /// In bytes.
     static func blockSize(at path: String) -> UInt64 { max(512, status(of: path).map { UInt64($0.f_frsize) } ?? 4096) }
 
     private static func status(of path: String) -> statvfs? {

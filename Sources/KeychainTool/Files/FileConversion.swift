@@ -6,14 +6,13 @@ internal import KeychainSystem
 
 /// One run of `file protect` or `file unprotect`.
 ///
-/// Cut short at any point, it can be run again: what is done already is left then.
+/// A run that was cut short at any point can be run again. It leaves the files that are done already.
 final class FileConversion {
     private(set) var report: ConversionReport
     private(set) var failures = FileFailures()
     private let direction: ConversionDirection
     private let files: ProtectedFiles
     private let walk: TreeWalk
-    /// Those that are to end the program.
     private let signals: HeldSignals
     private let isQuiet: Bool
     private var progress: FileProgress?
@@ -24,11 +23,11 @@ final class FileConversion {
     private struct Waiting {
         let path: String
         let file: TreeWalk.FoundFile
-        /// Bytes of content.
+        /// The bytes of content that are done.
         let completed: UInt64
     }
 
-    /// - Parameter signals: Held since before there was a thread.
+    /// - Parameter signals: The command holds them from its start.
     init(
         _ direction: ConversionDirection, _ files: ProtectedFiles, _ walk: TreeWalk, _ signals: HeldSignals,
         isQuiet: Bool
@@ -42,11 +41,11 @@ final class FileConversion {
         batch = ConversionBatch(files)
     }
 
-    /// - Throws: if the disk has not enough space for all; nothing was done then.
+    /// - Throws: if the disk has too little space for all. Then nothing was done.
     func run() throws(FileFailure) {
         let plan = ConversionPlan(walk, direction, files)
         try plan.requireSpace { [files, walk, direction] in
-            // Those that are done already, by a run that was cut short, need none. Looking at each takes longer.
+            // A file that an earlier run has done needs no space. A look at each file takes longer.
             ConversionPlan(walk, direction, files, isToDo: Self.isToDo(files, direction))
         }
         progress = isQuiet ? nil : FileProgress(direction.isProtecting ? "Protecting" : "Unprotecting", plan.total)
@@ -77,20 +76,20 @@ final class FileConversion {
             do throws(DataProtectionError) {
                 return try files.isProtected(URL(namedByPerson: path)) != direction.isProtecting
             } catch {
-                // What keeps it from being looked at is told when its turn comes.
+                // The conversion of the file tells why it cannot be looked at.
                 return false
             }
         }
     }
 
     private func convert(_ path: String, _ file: TreeWalk.FoundFile) throws(FileFailure) {
-        // One that is named twice is done by then.
+        // A file that is named twice has to be in its place first.
         if waiting.contains(where: { $0.file.number == file.number }) { publish() }
         let url = URL(namedByPerson: path)
         var completed: UInt64 = 0
         do throws(DataProtectionError) {
             if try files.isProtected(url) == direction.isProtecting { return try leave(path, url, file) }
-            // The old file stays until the new one is whole, and others may have written to the disk meanwhile.
+            // The old file stays until the new one is whole, and other programs may have written to the disk meanwhile.
             try DiskSpace.require(direction.sizeOfResult(for: file, url, files), at: path, for: path)
             let isPrepared = try prepare(url, file) { [self] part in
                 heedSignals()
@@ -129,7 +128,7 @@ final class FileConversion {
         heedSignals()
     }
 
-    /// It is as it is to be; its class may be another one.
+    /// Leaves a file that is in the wanted form already. Its class may be another one.
     private func leave(
         _ path: String, _ url: URL, _ file: TreeWalk.FoundFile
     ) throws(DataProtectionError) {
@@ -151,7 +150,7 @@ final class FileConversion {
 
     // MARK: Before and after a kill
 
-    /// Those of the files that were named: what is found in a tree has its own.
+    /// The directories of the files that were named. The walk of a tree sweeps its own directories.
     private var directoriesOfFiles: Set<PathKey> {
         Set(
             walk.paths.compactMap { path in
@@ -162,32 +161,31 @@ final class FileConversion {
     }
 
     private func sweep(_ directory: String) {
-        // What cannot be removed is in nobody's way.
+        // A failure to remove the files of killed programs does no harm.
         report.leftovers += (try? files.removeLeftovers(in: URL(namedByPerson: directory))) ?? 0
     }
 
     private func heedSignals() {
         guard signals.arePending else { return }
         progress?.end()
-        // The program ends here: what it has written so far may be content in clear.
+        // The program ends with the delivery of such a signal. Its unfinished file may have content in the clear.
         if signals.isEndPending { ProtectedFiles.removeUnfinished() }
         signals.deliver()
     }
 }
 
-/// What `file protect` and `file unprotect` did.
 struct ConversionReport {
     let isProtecting: Bool
     var converted = 0
-    /// Of content, of the files converted.
+    /// The bytes of content in the converted files.
     var bytes: UInt64 = 0
-    /// Those that were as they were to be.
+    /// The files that were in the wanted form already.
     var left = 0
-    /// Of those, the ones with another class than was asked for.
+    /// The number of files in ``left`` with another class than was asked for.
     var ofOtherClass = 0
     var skipped: [TreeWalk.Skipped: Int] = [:]
     var failed = 0
-    /// What killed programs had left.
+    /// The removed files of killed programs.
     var leftovers = 0
 
     init(isProtecting: Bool) { self.isProtecting = isProtecting }

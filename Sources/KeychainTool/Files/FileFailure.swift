@@ -2,12 +2,12 @@ internal import DataProtection
 internal import Glibc
 internal import KeychainModel
 
-/// What kept something from being done with one file.
+/// The failure of a command with one file.
 struct FileFailure: Error {
-    /// As the person named it.
+    /// The path, as the person named it.
     let path: String
     let message: String
-    /// What it is to the shell.
+    /// The exit status.
     let status: Int32
 
     init(_ path: String, _ code: KeychainError.Code, _ message: String) {
@@ -29,14 +29,14 @@ struct FileFailure: Error {
 
     /// - Parameters:
     ///   - path: As the person named it; nil: as the error does.
-    ///   - prefix: Comes before what the error says.
+    ///   - prefix: The words before the error's message.
     init(_ error: DataProtectionError, path: String? = nil, prefix: String = "") {
         self.path = path ?? error.path
         message =
             prefix
             + (error.code == .notProtected
                 ? "it is a plain file; 'keychainctl file protect' encrypts it" : error.message)
-        // What the keychain itself said is passed on as it is.
+        // The keychain's own status is passed on as it is.
         status = error.status.map { $0 & 0xff } ?? ExitStatus.of(Self.code(of: error))
     }
 

@@ -11,7 +11,7 @@ struct FileFailures {
         count += 1
     }
 
-    /// - Throws: the status of the first, which was told already.
+    /// - Throws: the status of the first failure, which was told already.
     func end() throws {
         if let firstStatus { throw ExitCode(firstStatus) }
     }

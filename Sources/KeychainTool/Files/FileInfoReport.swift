@@ -1,7 +1,7 @@
 internal import DataProtection
 internal import Foundation
 
-/// What `file info` says of one file, in words and for scripts.
+/// The report of `file info` on one file, in words and as JSON.
 struct FileInfoReport {
     private enum Kind {
         case plain
@@ -11,7 +11,7 @@ struct FileInfoReport {
 
     private let path: String
     private let kind: Kind
-    /// Of the keychain in use, if there is one.
+    /// The identifier of the keychain in use; nil: there is no keychain.
     private let storeID: UUID?
 
     init(_ path: String, _ files: ProtectedFiles, _ storeID: UUID?) throws(DataProtectionError) {

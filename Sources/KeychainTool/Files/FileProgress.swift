@@ -1,7 +1,7 @@
-/// Shows how far the work on many files has come, in files and bytes, how fast it is and how long it will take.
+/// Shows the progress of the work on many files: files and bytes, the speed, and the time that is left.
 final class FileProgress {
     private static let interval = Duration.milliseconds(50)
-    /// Before that a rate says little.
+    /// Before this time a rate says little.
     private static let firstRate = Duration.seconds(1)
 
     private let line: ProgressLine
@@ -16,15 +16,15 @@ final class FileProgress {
         self.total = total
     }
 
-    /// - Parameter walk: Goes over everything once, to know how much it is; only where somebody watches.
+    /// - Parameter walk: The files. At a terminal they are counted first.
     convenience init(_ title: String, over walk: TreeWalk) {
         self.init(title, Console.errorIsTerminal ? FileTotal(of: walk) : FileTotal())
     }
 
-    /// - Parameter completed: of the content of the present file.
+    /// - Parameter completed: The bytes of the present file that are done.
     func show(_ completed: UInt64) { draw(doneBytes + completed) }
 
-    /// The present file is dealt with, whatever came of it.
+    /// Counts the present file as done, even after a failure.
     func endFile(_ size: UInt64) {
         doneFiles += 1
         doneBytes += size
@@ -48,7 +48,6 @@ final class FileProgress {
     }
 }
 
-/// How fast files are dealt with.
 struct ProgressSpeed {
     let elapsed: Duration
     let files: (done: Int, total: Int)
@@ -56,7 +55,7 @@ struct ProgressSpeed {
 
     private var seconds: Double { elapsed / .seconds(1) }
 
-    /// Half by the files and half by the bytes: small files take their time each, large ones by what is in them.
+    /// The share that is done, half by files and half by bytes: small files take their time too.
     private var share: Double {
         let ofFiles = files.total > 0 ? Double(files.done) / Double(files.total) : 1
         let ofBytes = bytes.total > 0 ? Double(bytes.done) / Double(bytes.total) : ofFiles
@@ -71,7 +70,6 @@ struct ProgressSpeed {
         return "\(rates), \(Self.text(seconds: Int(seconds / share * (1 - share)) + 1)) left"
     }
 
-    /// As exact as anybody wants to know.
     private static func text(seconds: Int) -> String {
         switch seconds {
         case ..<100: "\(seconds) s"

@@ -1,11 +1,9 @@
-/// How many files there are to deal with, and how large they are together.
 struct FileTotal {
     private(set) var fileCount = 0
     private(set) var byteCount: UInt64 = 0
 
     init() {}
 
-    /// - Parameter walk: Goes over everything once.
     init(of walk: TreeWalk) {
         walk.visit { finding in
             if case .file(_, let file) = finding { add(file) }

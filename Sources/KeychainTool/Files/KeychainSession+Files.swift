@@ -6,7 +6,7 @@ internal import KeychainModel
 internal import KeychainSystem
 
 extension KeychainSession {
-    /// The files under this keychain. Without a store every key is refused (44), and none is made.
+    /// The files under this keychain. Without a store every request for a key fails (44), and no store is made.
     var files: ProtectedFiles {
         guard presence == .absent else { return ProtectedFiles(connection: connection) }
         let refusal = KeychainError(.itemNotFound, message: "there is no keychain in \(host.place) yet")
@@ -14,17 +14,17 @@ extension KeychainSession {
             connection: Connection(engine: NoKeychain(refusal), caller: Caller(groups: [])))
     }
 
-    /// As ``files``, for a command that makes a store if there is none.
+    /// The files as in ``files``, for a command that makes a store if there is none.
     var filesMakingStore: ProtectedFiles { ProtectedFiles(connection: connection) }
 
-    /// Of the store; nil: there is none, or it cannot be asked.
+    /// The identifier of the store; nil: there is no store, or it cannot be asked.
     var storeID: UUID? {
         guard presence != .absent, let status = try? connection.ask(.status) else { return nil }
         return status.storeID
     }
 }
 
-/// Stands in the place of a store that is not there: opening one would make it.
+/// An engine in the place of a store that is missing, because the real one would make it.
 private final class NoKeychain: RequestHandler {
     private let refusal: KeychainError
 
@@ -41,14 +41,14 @@ private final class NoKeychain: RequestHandler {
 }
 
 extension URL {
-    /// A file as a person named it. The path stays as it is: `link/../name` means what the system says it means.
+    /// A file as a person named it. The path is not simplified, so the system decides where `link/../name` leads.
     init(namedByPerson path: String, isDirectory: Bool = false) {
         let absolute = FilePath.isAbsolute(path) ? path : Self.workingDirectory + "/" + path
         self.init(fileURLWithPath: absolute, isDirectory: isDirectory)
     }
 
-    /// By its name; by the system's own link to it if the name is not UTF-8, is too long, or is there no more: Foundation
-    /// makes up another one then.
+    /// The name of the working directory. If the name is not UTF-8, is too long or is gone, Foundation would make up
+    /// another one, so the system's own link takes its place.
     private static var workingDirectory: String {
         let link = "/proc/self/cwd"
         guard let name = getcwd(nil, 0) else { return link }

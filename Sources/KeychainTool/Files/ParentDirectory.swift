@@ -1,8 +1,8 @@
 internal import KeychainSystem
 
-/// The directory of a file, or of the one that a link leads to; of one that is not there, the one it would be in.
+/// The directory in which a file is, or would be. A link leads to the file that counts.
 func parentDirectory(of path: String) -> String {
     let path = FilePath.withoutSlashAtEnd(path)
-    // Why a link cannot be followed is told by what opens it.
+    // An attempt to open the file tells why a link cannot be followed.
     return FilePath.directory(of: (try? FilePath.followingLinks(path)) ?? path)
 }

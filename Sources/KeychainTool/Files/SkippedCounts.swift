@@ -1,6 +1,6 @@
-/// How many of what was skipped, in words and for scripts.
+/// The counts of things that were skipped, in words and as JSON.
 extension TreeWalk.Skipped {
-    /// Empty: nothing was.
+    /// The counts in words; empty: nothing was skipped.
     static func text(_ counts: [TreeWalk.Skipped: Int]) -> String {
         allCases.compactMap { kind in counts[kind].map { counted($0, kind.names.one, kind.names.many) } }
             .joined(separator: ", ")

@@ -3,10 +3,11 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
-/// The files of keychains themselves, which the commands for files keep away from.
+/// The keychains' own files, which the commands for files leave alone.
 ///
-/// Encrypted under its own keys no keychain could open them any more. And a database that this process has open must not
-/// even be looked at: closing a file gives up SQLite's locks on it, however often it is open (fcntl(2)).
+/// A keychain could not open files that are encrypted under its own keys. And this process must not even look at a
+/// database that it has open: the closing of a file gives up SQLite's locks on it, however often the file is open
+/// (fcntl(2)).
 struct StoreFiles {
     private let own: [FileNumber]
 
@@ -22,18 +23,18 @@ struct StoreFiles {
         FileFailure(path, .parameter, "it belongs to a keychain, whose own files are encrypted already")
     }
 
-    /// - Throws: if a file lies, or would lie, in such a directory, or if its name is one that only a directory can have.
+    /// - Throws: if a file lies, or would lie, in such a directory, or if its name ends in a slash.
     func requireElsewhere(_ path: String) throws(FileFailure) {
         do throws(SystemError) { _ = try FilePath.followingLinks(FilePath.withoutSlashAtEnd(path)) } catch {
             throw FileFailure(path, "follow", error.number)
         }
-        // The directory of a link too: a file that replaces the link itself is made there.
+        // The directory of a link counts too: a file that replaces the link would be made there.
         let named = FilePath.directory(of: FilePath.withoutSlashAtEnd(path))
         if belong(in: named) || belong(in: parentDirectory(of: path)) { throw Self.refusal(of: path) }
         if FilePath.endsInSlash(path) { throw FileFailure(path, .parameter, "a file's name does not end in a slash") }
     }
 
-    /// Whether a directory is that of a store or of a device key: this keychain's, or by its files another one's.
+    /// Whether a directory has a store or a device key, of this keychain or, by its files, of another one.
     func belong(in directory: String) -> Bool {
         if let number = FileNumber(directory), own.contains(number) { return true }
         func size(_ name: String) -> off_t? {

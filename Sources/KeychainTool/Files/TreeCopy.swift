@@ -4,15 +4,15 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
-/// Where the copies of files and trees go: each under its last name, in one directory.
+/// The copies of files and trees in one directory, each under its last name.
 ///
-/// Directories are made when something in them comes, and get the mode, times and attributes of their originals when all
-/// is in them. What of these a restore takes: ``ProtectedFiles/DirectoryUse/restore``.
+/// A directory is made when the walk enters it. It gets the mode, times and attributes of its original when its content
+/// is complete; ``ProtectedFiles/DirectoryUse/restore`` says which of these a restore takes.
 final class TreeCopy {
     private struct Level {
         let source: String
         let copy: String
-        /// It was not there before.
+        /// Whether the copy was made by this run.
         let isNew: Bool
     }
 
@@ -20,13 +20,13 @@ final class TreeCopy {
     private let files: ProtectedFiles
     private let use: ProtectedFiles.DirectoryUse
     private let storeFiles: StoreFiles
-    /// Of each path that was named.
+    /// The copies of the paths that were named.
     private let copies: [PathKey: String]
-    /// From the top down to the present one.
+    /// The directories from the top down to the present one.
     private var levels: [Level] = []
-    /// A directory that could not be made: nothing below it is copied.
+    /// A directory that could not be made. Nothing below it is copied.
     private var blocked: String?
-    /// What killed programs had left.
+    /// The number of removed files of killed programs.
     private(set) var leftovers = 0
 
     /// - Throws: if two of the paths have the same last name, or a copy would be within its original.
@@ -63,7 +63,7 @@ final class TreeCopy {
 
     // MARK: Places
 
-    /// Where something is copied that is, or is below, a path that was named.
+    /// The place for the copy of a path that was named, or of one below it.
     func place(of path: String, below root: String) -> String {
         let copy = copies[PathKey(root)]!  // it was named
         return FilePath.join(copy, FilePath.rest(of: path, below: root) ?? "")
@@ -88,7 +88,7 @@ final class TreeCopy {
 
     // MARK: Directories
 
-    /// To be called with each directory, before what is in it.
+    /// Call this with each directory, before its content.
     func enter(_ path: String, below root: String) throws(FileFailure) {
         if isBlocked(path) { return }
         let copy = place(of: path, below: root)
@@ -117,16 +117,16 @@ final class TreeCopy {
         }
     }
 
-    /// To be called before each file and directory: what is not above it is finished.
+    /// Call this before each file and directory. It finishes the directories that are not above that one.
     ///
-    /// - Returns: why directories could not be finished, each of which is left as it is.
+    /// - Returns: the failures to finish a directory. Such a directory stays as it is.
     func leave(before path: String) -> [FileFailure] {
         var failures: [FileFailure] = []
         while let last = levels.last, !Self.isBelow(path, last.source) { finishLast().map { failures.append($0) } }
         return failures
     }
 
-    /// Finishes what is left.
+    /// Finishes the directories that are left.
     func end() -> [FileFailure] {
         var failures: [FileFailure] = []
         while !levels.isEmpty { finishLast().map { failures.append($0) } }
@@ -142,7 +142,7 @@ final class TreeCopy {
 
     private func finishLast() -> FileFailure? {
         let level = levels.removeLast()
-        // A restore never changes what was there.
+        // A restore never changes a directory that was there before.
         if use == .restore && !level.isNew { return nil }
         do throws(DataProtectionError) {
             try files.finishDirectory(level.copy, like: level.source, use)
@@ -152,7 +152,7 @@ final class TreeCopy {
         }
     }
 
-    /// - Returns: whether it is new.
+    /// - Returns: whether the directory is new.
     private func open(_ path: String, isNamed: Bool = false) throws(FileFailure) -> Bool {
         let isNew: Bool
         do throws(DataProtectionError) {
@@ -160,14 +160,14 @@ final class TreeCopy {
         } catch {
             throw FileFailure(error, path: path)
         }
-        // What cannot be removed is in nobody's way.
+        // A failure to remove the files of killed programs does no harm.
         leftovers += (try? files.removeLeftovers(in: URL(namedByPerson: path))) ?? 0
         return isNew
     }
 }
 
 extension FileFailure {
-    /// Of a directory that nothing below is copied of.
+    /// The failure of a directory whose content is not copied.
     fileprivate init(_ path: String, blocking failure: FileFailure) {
         self.init(path: path, message: "\(failure.text); nothing below it was copied", status: failure.status)
     }

@@ -3,33 +3,32 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
-/// What there is to do something with: what a person named, and what is below it.
+/// A walk over the files and directories that a person named, and over their content.
 ///
-/// Trees are walked in the order of the names' bytes, and no symbolic link in them is followed. Of each directory from
-/// the top down to the present one the names are kept, and nothing else.
+/// The walk goes in the order of the names' bytes, and follows no symbolic link in a tree. It keeps only the names in
+/// each directory from the top down to the present one.
 struct TreeWalk {
     enum Finding {
-        /// Comes before what is in it. Which one it is, unless a person named it.
+        /// A directory, which comes before its content. The number is nil if a person named it.
         case directory(String, FileNumber?)
         case file(String, FoundFile)
         case skipped(Skipped)
         case failed(FileFailure)
     }
 
-    /// A file as the system describes it.
     struct FoundFile {
         let size: UInt64
-        /// What it takes of the disk.
+        /// The bytes that the file takes on the disk.
         let allocated: UInt64
         let number: FileNumber
         let nameCount: UInt64
         private let isNamed: Bool
 
-        /// The file that a change is for: a file that has taken its place since is left alone. nil: a person named the path, and
-        /// the change is for the file that it leads to.
+        /// The file that a change is for, so that a file which takes its place is left alone. nil: a person named the
+        /// path, and the change is for the file that it leads to.
         var found: FileNumber? { isNamed ? nil : number }
 
-        /// - Parameter isNamed: By a person: then links are followed.
+        /// - Parameter isNamed: Whether a person named the file. Then links are followed.
         fileprivate init(_ status: stat, isNamed: Bool = false) {
             size = UInt64(max(0, status.st_size))
             allocated = UInt64(max(0, status.st_blocks)) * 512
@@ -39,10 +38,10 @@ struct TreeWalk {
         }
     }
 
-    /// What is in a tree and no file that could be encrypted.
+    /// The things in a tree that cannot be encrypted.
     enum Skipped: CaseIterable { case symbolicLink, pipe, socket, device, keychain, unfinished }
 
-    /// What becomes of a directory that was named.
+    /// The treatment of a directory that was named.
     enum Directories { case refused, entered, takenAlone }
 
     let paths: [String]
@@ -55,7 +54,7 @@ struct TreeWalk {
 
     private func visit(_ path: String, _ body: (Finding) throws -> Void) rethrows {
         var status = stat()
-        // A link that somebody names is meant to be followed; one that is found is not.
+        // A link that a person names is followed. A link in a tree is not.
         guard stat(path, &status) == 0 else { return try body(.failed(FileFailure(path, "open", errno))) }
         let isDirectory = status.st_mode & S_IFMT == S_IFDIR
         do throws(FileFailure) {
@@ -78,12 +77,12 @@ struct TreeWalk {
     private struct Level {
         let path: String
         let number: FileNumber
-        /// The next one is the last.
+        /// The names that are still to come. The last one is the next.
         var names: [String]
     }
 
-    /// The directory that is looked at, one at a time: a tree may be deeper than a process may have files open. What is in it
-    /// is asked by its descriptor, so that nothing in the place of a directory above leads elsewhere.
+    /// The one directory that is open: a tree may be deeper than the limit of open files. Its content is read by its
+    /// descriptor, so that a link in the place of a directory above cannot lead elsewhere.
     private final class Present {
         private var descriptor: Int32 = -1
         private var number: FileNumber?
@@ -128,21 +127,21 @@ struct TreeWalk {
         }
     }
 
-    /// - Returns: the level below, if it is a directory.
+    /// - Returns: the level below, if the name is a directory.
     private func look(
         at name: String, in directory: Int32, _ directoryPath: String, _ body: (Finding) throws -> Void
     ) rethrows -> Level? {
         let path = FilePath.join(directoryPath, name)
         var status = stat()
         guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-            // What goes away meanwhile is not missed.
+            // A file that another program removes meanwhile is no failure.
             if errno != ENOENT { try body(.failed(FileFailure(path, "look at", errno))) }
             return nil
         }
         switch status.st_mode & S_IFMT {
         case S_IFDIR where storeFiles.belong(in: path): try body(.skipped(.keychain))
         case S_IFDIR:
-            // Before anything is done to it, so that it is the one that is entered.
+            // The directory is opened before `body` acts on it, so that the walk enters the same one.
             let opened = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             let failure = errno
             try body(.directory(path, FileNumber(status)))
@@ -158,7 +157,7 @@ struct TreeWalk {
         return nil
     }
 
-    /// - Parameter descriptor: Open for reading, and closed here; less than 0: errno says why it is not.
+    /// - Parameter descriptor: It is open for reading, and closed here; less than 0: errno says why it is not open.
     private func names(
         in descriptor: Int32, _ path: String, _ body: (Finding) throws -> Void
     ) rethrows -> Level? {
@@ -176,7 +175,7 @@ struct TreeWalk {
             if let name = String(validating: bytes, as: UTF8.self) {
                 if ![".", ".."].contains(name) { names.append(name) }
             } else {
-                // Foundation has no way to name it.
+                // Foundation cannot name such a file.
                 let name = bytes.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "<\(String($0, radix: 16))>" }.joined()
                 try body(
                     .failed(FileFailure("\(path)/\(name)", .parameter, "its name is not UTF-8 text: rename it first")))

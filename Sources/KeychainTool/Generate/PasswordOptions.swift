@@ -29,7 +29,7 @@ struct PasswordOptions: ParsableArguments {
 
     func validate() throws { _ = try recipe() }
 
-    /// - Parameter otherLength: As ``length``, where that is given in another way.
+    /// - Parameter otherLength: The length, if a command has another option for it.
     func recipe(length otherLength: Int? = nil) throws -> PasswordRecipe {
         if let words {
             guard length == nil, otherLength == nil, characters == nil, exclude == nil else {
@@ -55,7 +55,7 @@ struct PasswordOptions: ParsableArguments {
     }
 }
 
-/// "lower,digits"
+/// The classes in a list such as "lower,digits".
 struct CharacterClasses: ExpressibleByArgument {
     static let all = CharacterClasses(CharacterClass.allCases)
 

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import KeychainModel
 
-/// How a password is made. Every result is as likely as any other one.
+/// A recipe for a password. All its results are equally likely.
 enum PasswordRecipe: Equatable {
     /// Characters of several classes, at least one of each.
     case characters(count: Int, classes: [[UInt8]])
     case words(count: Int, separator: String)
 
-    /// - Parameter generator: Where the randomness comes from; the system's, but in tests.
+    /// - Parameter generator: The source of randomness: the system's, except in tests.
     func make(using generator: inout some RandomNumberGenerator) -> SecretBytes {
         switch self {
         case .characters(let count, let classes):
@@ -22,7 +22,7 @@ enum PasswordRecipe: Equatable {
         }
     }
 
-    /// The number of passwords that it can make, as a power of two: what guessing one costs.
+    /// The bits of entropy: the binary logarithm of the number of possible passwords.
     var entropy: Double {
         switch self {
         case .words(let count, _): Double(count) * log2(Double(WordList.words.count))
@@ -31,7 +31,7 @@ enum PasswordRecipe: Equatable {
         }
     }
 
-    /// Which part of all texts over the alphabet has every class, by inclusion and exclusion.
+    /// The share of all texts over the alphabet that have every class, by inclusion and exclusion.
     private static func share(_ count: Int, _ sizes: [Int]) -> Double {
         let all = Double(sizes.reduce(0, +))
         return (0..<(1 << sizes.count)).reduce(0) { sum, left in
@@ -41,7 +41,7 @@ enum PasswordRecipe: Equatable {
         }
     }
 
-    /// For a person: "20 characters, 125 bits of entropy".
+    /// The strength for a person: "20 characters, 125 bits of entropy".
     var inWords: String {
         let bits = "\(Int(entropy)) bits of entropy"
         switch self {

@@ -1,5 +1,5 @@
-/// The words that passwords are made of: 1024, so that each is worth ten bits. They are common, have three to five letters,
-/// and none is the beginning of another one. The list was made for this project.
+/// The words for passwords: 1024, so that each is worth ten bits. They are common, have three to five letters, and none
+/// is the beginning of another one. The list was made for this project.
 enum WordList {
     static let words: [String] = text.split(whereSeparator: \.isWhitespace).map(String.init)
 

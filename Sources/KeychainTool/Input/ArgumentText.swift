@@ -1,9 +1,9 @@
 internal import ArgumentParser
 
-/// The arguments as they were given.
+/// The arguments of the command line, byte for byte.
 enum ArgumentText {
-    /// - Throws: if one is not UTF-8. Swift puts a replacement character in the place of such bytes, so something else
-    ///   would be stored, or found and deleted, than was asked for.
+    /// - Throws: if an argument is not UTF-8. Swift puts a replacement character in the place of such bytes, so the
+    ///   command would store, or find and delete, another item than the person named.
     static func requireValid() throws(ValidationError) {
         // The words of another program are passed on as they are.
         let end = commandStart ?? max(1, Int(CommandLine.argc))
@@ -16,7 +16,7 @@ enum ArgumentText {
         }
     }
 
-    /// Where the words of the program begin that 'run' starts: behind the first "--".
+    /// The place of the first word of the program that 'run' starts: behind the first "--".
     static var commandStart: Int? {
         guard CommandLine.arguments.dropFirst().first == "run" else { return nil }
         return CommandLine.arguments.firstIndex(of: "--").map { $0 + 1 }

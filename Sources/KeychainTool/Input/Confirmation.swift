@@ -1,15 +1,15 @@
 internal import KeychainModel
 
-/// A question before what cannot be taken back.
+/// A question before a step that cannot be taken back.
 enum Confirmation {
-    /// Whether a person can be asked, and sees the question.
+    /// Whether a person can see the question and answer it.
     static var isPossible: Bool { Console.canAsk }
 
     /// Asks on the terminal whether to go on.
     ///
     /// - Parameters:
-    ///   - consequence: What happens then.
-    ///   - present: How things are, and stay if the answer is another one than "yes".
+    ///   - consequence: The effect of the answer "yes".
+    ///   - present: The present state, which stays after every other answer.
     static func require(_ consequence: String, else present: String) throws(KeychainError) {
         Console.noteBeforeQuestion(consequence)
         Console.ask("Type yes to go on: ")

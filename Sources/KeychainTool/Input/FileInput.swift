@@ -3,11 +3,10 @@ internal import KeychainModel
 
 /// A file that a person names, or standard input.
 enum FileInput {
-    /// Whether a name means standard input.
     static func isStandardInput(_ path: String?) -> Bool { path == nil || path == "-" }
 
     /// - Parameter path: nil or "-": standard input, to its end.
-    /// - Throws: `.inputOutput` if it cannot be read, `.dataTooLarge` with the message given beyond the limit.
+    /// - Throws: `.inputOutput` if the file cannot be read, `.dataTooLarge` with `message` beyond the limit.
     static func read(_ path: String?, limit: Int, otherwise message: String) throws -> SecretBytes {
         guard let path, !isStandardInput(path) else {
             return try SecretInput.readToEnd(limit: limit, otherwise: message)

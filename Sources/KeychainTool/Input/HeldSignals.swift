@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// The signals that end or stop a program, held back while something must first be put in order.
+/// The signals that end or stop a program, held back until the program has put things in order.
 ///
-/// To be made while the process has one thread: a thread that is already there would still take them.
+/// Make it while the process has one thread: another thread would still take the signals.
 struct HeldSignals {
     private static let all = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
     private let before: sigset_t
-    /// Those that were not held back or ignored already by whoever started this program: they would not do anything.
+    /// The signals that would have an effect: the parent process has neither held nor ignored them.
     private let numbers: [Int32]
 
     init() {
@@ -19,10 +19,10 @@ struct HeldSignals {
         self.before = before
     }
 
-    /// Whether one of them has come meanwhile.
+    /// Whether a held signal has come.
     var arePending: Bool { isPending { _ in true } }
 
-    /// Whether one has come that ends the program, rather than stopping it for a while.
+    /// Whether a held signal has come that ends the program, rather than stops it for a while.
     var isEndPending: Bool { isPending { $0 != SIGTSTP } }
 
     private func isPending(_ isMeant: (Int32) -> Bool) -> Bool {
@@ -31,7 +31,7 @@ struct HeldSignals {
         return numbers.contains { isMeant($0) && sigismember(&pending, $0) == 1 }
     }
 
-    /// Lets those that have come do what they do, and holds the next ones.
+    /// Lets the signals that have come take effect, and holds the next ones.
     func deliver() {
         release()
         var held = Self.set(of: numbers)
@@ -43,7 +43,7 @@ struct HeldSignals {
         pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 
-    /// As under nohup(1).
+    /// Whether the parent process ignores a signal, as nohup(1) does.
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         sigaction(number, nil, &action)

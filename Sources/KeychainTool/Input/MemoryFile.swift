@@ -3,13 +3,13 @@ internal import Foundation
 internal import Glibc
 internal import KeychainModel
 
-/// A secret as a file that is in memory alone and on no file system (memfd_create(2)). It ends with the last process that
-/// has it open. Its pages can reach the swap, as those of every program can.
+/// A secret as a file that is only in memory (memfd_create(2)). The file ends with the last process that has it open.
+/// Its pages can reach the swap, as those of every program can.
 struct MemoryFile {
     enum Use {
-        /// The program that this one becomes or starts reads it, and finds it open.
+        /// The program that this one becomes or starts inherits the open file and reads it.
         case reading
-        /// Another program of this user writes it, while this one is there.
+        /// Another program of this user writes the file while this one runs.
         case writing
     }
 
@@ -24,22 +24,20 @@ struct MemoryFile {
         self.descriptor = descriptor
     }
 
-    /// By which a program finds it that this one becomes or starts.
+    /// The path for a program that this one becomes or starts.
     var inheritedPath: String { "/dev/fd/\(descriptor)" }
 
-    /// By which a program reads it that this one starts, as its standard input.
+    /// The file as the standard input of a program that this one starts.
     var handle: FileHandle { FileHandle(fileDescriptor: descriptor, closeOnDealloc: false) }
 
-    /// By which another program of this user finds it.
+    /// The path for another program of this user.
     var path: String { "/proc/\(getpid())/fd/\(descriptor)" }
 
-    /// Puts it in the place of standard input.
     func becomeStandardInput() throws(KeychainError) {
         guard dup2(descriptor, STDIN_FILENO) >= 0 else { throw KeychainError(file: "standard input", "replace", errno) }
         close(descriptor)
     }
 
-    /// Everything that is in it now.
     func read() throws -> SecretBytes {
         guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw Self.failure("read", errno) }
         let buffer = SecretBuffer()
@@ -47,7 +45,6 @@ struct MemoryFile {
         return buffer.secret()
     }
 
-    /// This program is done with it.
     func release() { close(descriptor) }
 
     private static func failure(_ verb: String, _ number: Int32) -> KeychainError {

@@ -1,10 +1,10 @@
 internal import KeychainModel
 
-/// Where passcodes, and the passphrases of exports and backup keys, come from: lines of standard input, or a person at a terminal who is asked for each.
+/// The source of passcodes and passphrases: a person at a terminal, or otherwise the lines of standard input.
 ///
-/// To be read before the keychain is opened: see ``HeldSignals``.
+/// Read it before the keychain is opened: see ``HeldSignals``.
 enum PasscodeInput {
-    /// More than any passcode has; what is longer than one may be is for the keychain to say.
+    /// A limit far beyond every passcode. The keychain itself limits their length.
     private static let limit = 64 << 10
 
     static func readPresent() throws -> SecretBytes {
@@ -16,7 +16,7 @@ enum PasscodeInput {
         return try agreed(lines[0], lines[1], "new passcodes")
     }
 
-    /// - Parameter check: Whether the old one is right. A person learns that before they think of a new one.
+    /// - Parameter check: Throws if the old passcode is wrong, before a person thinks of a new one.
     static func readOldAndNew(
         check: (SecretBytes) throws -> Void
     ) throws -> (old: SecretBytes, new: SecretBytes) {
@@ -29,10 +29,10 @@ enum PasscodeInput {
         return (lines[0], try agreed(lines[1], lines[2], "new passcodes"))
     }
 
-    /// What a passphrase is of.
+    /// The things that have a passphrase.
     enum Sealed: String { case export, backupKey = "backup key", key, pkcs12 = "PKCS#12 file" }
 
-    /// - Parameter file: Its name, since there may be several.
+    /// - Parameter file: The name of the file, because there may be several.
     static func readPassphrase(ofFile file: String) throws -> SecretBytes {
         try read(["Passphrase of \(file)"])[0]
     }
@@ -47,7 +47,7 @@ enum PasscodeInput {
         return try agreed(lines[0], lines[1], "passphrases")
     }
 
-    /// - Returns: as many as there are names.
+    /// - Returns: one secret for each name.
     private static func read(_ names: [String]) throws -> [SecretBytes] {
         if SecretInput.isTerminal {
             return try names.map { try TerminalPrompt.readLine("\($0): ") }
@@ -58,7 +58,7 @@ enum PasscodeInput {
         return try lines(of: input, names)
     }
 
-    /// Splits the input at newlines. A line is whatever bytes it has, and the last one needs no end.
+    /// Splits the input at newlines. A line may have any bytes, and the last line needs no end.
     ///
     /// - Throws: `.parameter` if there are not exactly as many lines as names.
     static func lines(of input: SecretBytes, _ names: [String]) throws(KeychainError) -> [SecretBytes] {
@@ -93,7 +93,7 @@ enum PasscodeInput {
 }
 
 extension SecretBytes {
-    /// To be said of a new passcode or passphrase that was taken.
+    /// Tells a person that a new passcode or passphrase is short.
     func noteIfShort(_ name: String) {
         if count < 8 { Console.note("note: a \(name) of fewer than 8 characters is soon guessed") }
     }

@@ -2,9 +2,9 @@ internal import Glibc
 internal import KeychainModel
 
 extension SecretBuffer {
-    /// Reads what there is to read next.
+    /// Reads the next bytes of a descriptor.
     ///
-    /// - Parameter failure: What an errno value is to the caller.
+    /// - Parameter failure: Makes the caller's error of an errno value.
     /// - Returns: false at the end of the input.
     func fill(from descriptor: Int32, failure: (Int32) -> any Error) throws -> Bool {
         let room = room()

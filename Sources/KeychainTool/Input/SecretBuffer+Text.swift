@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// Texts that are made of secrets.
+/// Texts with secrets in them.
 extension SecretBuffer {
     func appendBase64(of secret: SecretBytes) {
         let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -15,7 +15,7 @@ extension SecretBuffer {
         }
     }
 
-    /// A string of JSON, or an object with base64 if the secret is no text.
+    /// Appends a string of JSON, or an object with base64 if the secret is no text.
     func appendJSON(of secret: SecretBytes) {
         guard secret.isText else {
             append("{\"base64\": \"")

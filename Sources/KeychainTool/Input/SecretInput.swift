@@ -1,15 +1,17 @@
 internal import Glibc
 internal import KeychainModel
 
-/// Where secrets come from: standard input, or a person at a terminal. Never from arguments.
+/// The source of secrets: standard input, or a person at a terminal. Arguments never have secrets.
 enum SecretInput {
-    /// The most an item can have.
+    /// The most bytes of an item's secret.
     static let limit = 64 << 20
 
-    /// Reads to the end of standard input, byte for byte; at a terminal one line, without its end, which is typed twice.
+    /// Reads standard input to its end, byte for byte. At a terminal a person types one line twice.
     ///
-    /// - Parameter allowsEmpty: Otherwise nothing is no secret: a pipe is empty when the program before it has failed.
-    /// - Throws: `.dataTooLarge` beyond the limit, `.parameter` for nothing, or a ``ToolFailure`` if nothing can be read.
+    /// - Parameter allowsEmpty: Whether an empty secret is allowed. A pipe is empty when the program before it has
+    ///   failed.
+    /// - Throws: `.dataTooLarge` beyond the limit, `.parameter` for an empty secret, or a ``ToolFailure`` if the input
+    ///   cannot be read.
     static func read(prompt: String, allowsEmpty: Bool) throws -> SecretBytes {
         let secret =
             isTerminal
@@ -32,7 +34,7 @@ enum SecretInput {
         return secret
     }
 
-    /// Secrets that nobody sees while they are typed are typed twice.
+    /// Compares the two entries of a secret, which the person could not see.
     static func requireEqual(_ first: SecretBytes, _ second: SecretBytes, _ name: String) throws(KeychainError) {
         let areEqual = first.withUnsafeBytes { first in second.withUnsafeBytes { first.elementsEqual($0) } }
         guard areEqual else {
@@ -40,10 +42,10 @@ enum SecretInput {
         }
     }
 
-    /// Whether a person is there to be asked.
+    /// Whether standard input is a terminal, with a person to ask.
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// - Throws: `.dataTooLarge` with the message given, beyond the limit.
+    /// - Throws: `.dataTooLarge` with `message` beyond the limit.
     static func readToEnd(limit: Int, otherwise message: String) throws -> SecretBytes {
         let buffer = SecretBuffer()
         while try buffer.fill(
@@ -59,6 +61,6 @@ enum SecretInput {
 extension SecretBytes {
     var endsLine: Bool { withUnsafeBytes { $0.last == UInt8(ascii: "\n") } }
 
-    /// Whether it is what 'echo' makes: one line with its end.
+    /// Whether the secret is one line with its end, as 'echo' makes it.
     fileprivate var isWholeLine: Bool { withUnsafeBytes { $0.firstIndex(of: UInt8(ascii: "\n")) == $0.count - 1 } }
 }

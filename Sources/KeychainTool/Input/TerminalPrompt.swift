@@ -3,12 +3,12 @@ internal import KeychainModel
 
 /// A question at the terminal whose answer is not shown.
 ///
-/// `TerminalPrompter` asks on behalf of other programs, which ^C and ^Z must neither end nor stop. Here they do to the
-/// command what they do to every command.
+/// `TerminalPrompter` asks on behalf of other programs, which ^C and ^Z must neither end nor stop. Here the keys end
+/// and stop the command, as they do with every command.
 enum TerminalPrompt {
     /// Asks on standard error and reads a line from the terminal on standard input.
     ///
-    /// The terminal shows what is typed again afterwards, also when a signal ends or stops the program meanwhile.
+    /// Afterwards the terminal shows typed text again, even after a signal that ends or stops the program.
     static func readLine(_ prompt: String) throws -> SecretBytes {
         let signals = HeldSignals()
         defer { signals.release() }
@@ -18,7 +18,7 @@ enum TerminalPrompt {
                 try withoutEcho(prompt) { () throws(Interruption) in try readLine(into: buffer, signals) }
                 break
             } catch .signal {
-                // The terminal is as it was, so the signal may do its work. After SIGTSTP we come back here.
+                // The terminal is as it was, so the signal may take effect. After SIGTSTP the program goes on here.
                 signals.deliver()
             } catch .failure(let failure) {
                 throw ToolFailure(message: "cannot read from the terminal: \(String(cString: strerror(failure)))")
@@ -53,7 +53,7 @@ enum TerminalPrompt {
     private static func readLine(into buffer: SecretBuffer, _ signals: HeldSignals) throws(Interruption) {
         while buffer.last != UInt8(ascii: "\n") {
             var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-            // Held signals do not wake a poll, so it looks up now and then.
+            // Held signals do not wake a poll, so the loop looks for them now and then.
             let ready = poll(&waiting, 1, 100)
             if signals.arePending { throw .signal }
             if ready == 0 || (ready < 0 && errno == EINTR) { continue }

@@ -23,7 +23,7 @@ struct AmbiguousMatch: Error {
 }
 
 extension AmbiguousMatch {
-    /// With another way to go on behind the advice.
+    /// The error with more advice at its end.
     func adding(_ advice: String) -> AmbiguousMatch {
         var match = self
         match.error = KeychainError(error.code, message: error.message + advice)
@@ -38,7 +38,7 @@ extension [Item] {
         classes.count == 1 ? classes.first!.counted(count) : counted(count, "item")  // one class is the first
     }
 
-    /// How to mean one of them: by what they differ in, never by their values.
+    /// The advice to name one of the items by the attributes in which they differ. It never has their values.
     fileprivate var adviceToTellApart: String {
         let isOneClass = classes.count == 1
         let options: [(Attribute, String)] =

@@ -2,9 +2,9 @@ internal import KeychainClient
 internal import KeychainModel
 
 extension KeychainSession {
-    /// For a command that makes sense only if there is a passcode.
+    /// A session for a command that makes sense only with a passcode.
     ///
-    /// - Throws: `.noPasscode` if there is none, `.itemNotFound` if there is no store yet.
+    /// - Throws: `.noPasscode` if no passcode is set, `.itemNotFound` if there is no store yet.
     static func withPasscode(_ options: StoreOptions) throws(KeychainError) -> (KeychainSession, LockStatus) {
         let session = try existing(options)
         let status = try session.connection.lockStatus()
@@ -16,9 +16,9 @@ extension KeychainSession {
         return (session, status)
     }
 
-    /// Before a person is asked for a passcode that would be of no use.
+    /// Throws before a person types a passcode that would be of no use.
     ///
-    /// - Throws: as ``withPasscode(_:)`` does, and `.authenticationFailed` while no passcode is looked at.
+    /// - Throws: as ``withPasscode(_:)`` does, and `.authenticationFailed` while the keychain looks at no passcode.
     static func requirePasscode(_ options: StoreOptions) throws(KeychainError) {
         let (_, status) = try withPasscode(options)
         guard status.secondsUntilNextAttempt == 0 else {
@@ -37,7 +37,7 @@ extension KeychainSession {
         }
     }
 
-    /// Tells a person who stores the first secrets what they are not protected from.
+    /// Warns a person who stores the first secrets that no passcode protects them.
     func noteIfNeverLocked() {
         guard Console.errorIsTerminal, let status = try? connection.lockStatus(), !status.hasPasscode else { return }
         Console.note(
@@ -56,7 +56,7 @@ extension LockStatus {
         keyPlace == .daemon ? Self.warningOfNoLogind : Self.withoutWatcher + ", until 'keychainctl watch' runs"
     }
 
-    /// Tells a person who has just unlocked that it will stay so.
+    /// Warns a person who has just unlocked the keychain that nothing locks it again.
     func noteIfUnwatched() {
         if Console.errorIsTerminal && !isWatched { Console.note("note: " + warningOfNoWatcher) }
     }

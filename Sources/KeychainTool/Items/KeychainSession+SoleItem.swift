@@ -1,13 +1,12 @@
 internal import KeychainClient
 internal import KeychainModel
 
-/// The one item that a command acts on.
 extension KeychainSession {
-    /// Which item is meant.
+    /// The item that a command means.
     enum Meaning {
-        /// This one, whatever is added meanwhile.
+        /// One item, which stays the same if others are added meanwhile.
         case exactly(ItemQuery)
-        /// Something that asks for authentication, so that nobody can count what matches.
+        /// Items that ask for authentication, so that their number is unknown.
         case asking(ItemQuery)
 
         var query: ItemQuery {
@@ -19,7 +18,7 @@ extension KeychainSession {
 
     /// - Parameters:
     ///   - levels: Queries for every match; see ``ItemFilter/levels(first:isNeeded:)``.
-    ///   - amongReachable: Whether, before the first unlock, only items count that are always accessible.
+    ///   - amongReachable: Whether only items that are always accessible count before the first unlock.
     /// - Throws: an ``AmbiguousMatch`` if several match, `.itemNotFound` if none does, `.interactionNotAllowed` if the
     ///   keychain is locked.
     func meaning(of levels: [[ItemQuery]], amongReachable: Bool = false) throws -> Meaning {
@@ -29,7 +28,7 @@ extension KeychainSession {
         return .asking(hits.asking[0])  // a resolution is never empty
     }
 
-    /// Every match of the first level that has any.
+    /// The matches of the first level that has any.
     func hits(of levels: [[ItemQuery]], amongReachable: Bool = false) throws(KeychainError) -> Hits {
         let request = ResolveRequest(levels, amongReachable: amongReachable)
         return Hits(try connection.resolve(request), of: request.queries)
@@ -38,7 +37,7 @@ extension KeychainSession {
     /// The matches of several queries together.
     struct Hits {
         var readable: [(query: ItemQuery, item: Item)] = []
-        /// Queries some matches of which ask for authentication, one for each class.
+        /// One query for each class with matches that ask for authentication.
         var asking: [ItemQuery] = []
 
         init(readable: [(query: ItemQuery, item: Item)]) { self.readable = readable }
@@ -48,17 +47,17 @@ extension KeychainSession {
             asking = resolution.asking.map { queries[$0] }
         }
 
-        /// Those that ask count once for each class: how many there are nobody can say.
+        /// The number of matches. Those that ask for authentication count once for each class.
         var count: Int { readable.count + asking.count }
         var items: [Item] { readable.map(\.item) }
     }
 
     /// A query for exactly the item that is meant.
     ///
-    /// If some of what matches asks for authentication, the person is asked: nobody could count it otherwise.
+    /// The person is asked if some matches ask for authentication: they cannot be counted otherwise.
     ///
-    /// - Throws: as ``meaning(of:amongReachable:)``; `.interactionNotAllowed` if nobody may be asked, or how the
-    ///   authentication ended.
+    /// - Throws: as ``meaning(of:amongReachable:)``; `.interactionNotAllowed` if no person may be asked, or the error
+    ///   of the authentication.
     func soleMatch(of levels: [[ItemQuery]], amongReachable: Bool = false) throws -> ItemQuery {
         switch try meaning(of: levels, amongReachable: amongReachable) {
         case .exactly(let query): return query
@@ -69,10 +68,10 @@ extension KeychainSession {
         }
     }
 
-    /// The one item that is meant, with its secret if it has one. Before the first unlock an item that is always accessible
-    /// is read whatever else is stored, as by the API.
+    /// The one item that is meant, with its secret if it has one. Before the first unlock only items that are always
+    /// accessible count, as they do in the API.
     ///
-    /// - Throws: as ``soleMatch(of:amongReachable:)``, and `.decode` if it is there and its secret does not open.
+    /// - Throws: as ``soleMatch(of:amongReachable:)``, and `.decode` if the item's secret does not open.
     func item(of levels: [[ItemQuery]]) throws -> Item {
         let exact = try soleMatch(of: levels, amongReachable: true)
         switch result(of: exact, wantsSecrets: true) {
@@ -80,7 +79,8 @@ extension KeychainSession {
             guard let item = items.first else { throw KeychainError.unexpectedReply }
             return item
         case .failure(let error) where error.code == .itemNotFound:
-            // Deleted a moment ago, or damaged: what does not open is left out of answers. Here that would be a lie.
+            // The item was deleted a moment ago, or it is damaged: answers leave out items that do not open. This error
+            // has to name the damage.
             _ = try items(of: exact, wantsSecrets: false)
             throw KeychainError(
                 .decode,
@@ -98,7 +98,7 @@ extension KeychainSession {
 }
 
 extension ItemQuery {
-    /// The item alone, which is one of the matches.
+    /// A query for one of the matches alone.
     func meaning(_ item: Item) -> ItemQuery {
         var exact = self
         exact.persistentReference = item.persistentReference

@@ -3,7 +3,7 @@ internal import KeychainClient
 internal import KeychainModel
 
 extension KeychainSession {
-    /// Calls `body` with everything there is to export, part by part.
+    /// Calls `body` with the items to export, part by part.
     func export(group: String?, _ body: (ExportedPart) throws -> Void) throws {
         var request = ExportRequest(accessGroup: group)
         while true {
@@ -23,7 +23,6 @@ extension KeychainSession {
         try connection.ask(.backUpFileKeys(request))
     }
 
-    /// How many items there are, whatever they are.
     func itemCount() throws(KeychainError) -> Int {
         try connection.ask(.status).itemCounts.values.reduce(0, +)
     }

@@ -7,7 +7,7 @@ internal import KeychainSystem
 struct KeychainSession {
     let host: ChosenHost
     let connection: Connection
-    /// How the person is asked; a command that may ask says so.
+    /// The way to ask the person. A command that may ask sets it.
     var asking = Asking.once(reason: "use an item", mayAsk: false)
 
     init(_ options: StoreOptions) throws(KeychainError) {
@@ -15,7 +15,7 @@ struct KeychainSession {
         host = try connection.host()
     }
 
-    /// For a command that only means items that are there: it must not leave an empty store behind.
+    /// A session for a command that needs a store, and must not make an empty one.
     ///
     /// - Throws: `.itemNotFound` if there is no store yet.
     static func existing(_ options: StoreOptions) throws(KeychainError) -> KeychainSession {
@@ -31,7 +31,7 @@ struct KeychainSession {
         if case .embedded = host { true } else { false }
     }
 
-    /// What there is of the store, as far as it is this process that opens it. A daemon has a store, or says why not.
+    /// The presence of a store that this process opens itself. A daemon has a store, or says why not.
     var presence: StorePresence {
         switch host {
         case .embedded(let location): StorePresence(location)
@@ -39,13 +39,14 @@ struct KeychainSession {
         }
     }
 
-    /// Where the store's files are; nil: a daemon has it and does not say, or keeps the device key elsewhere.
+    /// The place of the store's files; nil: a daemon has the store and does not answer, or keeps the device key
+    /// elsewhere.
     var location: StoreLocation? {
-        // What keeps the daemon from answering is told by whatever is asked of it next.
+        // The next request tells why the daemon does not answer.
         try? toldLocation()
     }
 
-    /// As ``location``, but tells why a daemon does not answer.
+    /// The location as in ``location``, with an error if a daemon does not answer.
     func toldLocation() throws(KeychainError) -> StoreLocation? {
         switch host {
         case .embedded(let location): return location
@@ -65,9 +66,9 @@ struct KeychainSession {
 
     // MARK: Finding
 
-    /// Every item that a query means, attributes only.
+    /// The items that a query means, without their secrets.
     ///
-    /// - Parameter asks: Whether the person is asked, if some of them ask for authentication.
+    /// - Parameter asks: Whether the person is asked if some items ask for authentication.
     /// - Throws: as ``ItemQuery/foundWithoutAsking(by:)``.
     func find(_ query: ItemQuery, asks: Bool = false) throws(KeychainError) -> FoundWithoutAsking {
         if asks { return FoundWithoutAsking(items: try items(of: query, wantsSecrets: false)) }
@@ -80,7 +81,7 @@ struct KeychainSession {
         try ask(.find(query, wantsSecrets: wantsSecrets))
     }
 
-    /// Whether something matches, as far as that can be seen without asking anybody.
+    /// Whether an item matches, as far as that shows without a question.
     func has(_ query: ItemQuery) throws(KeychainError) -> Bool {
         guard presence == .present else { return false }
         do throws(KeychainError) {
@@ -93,8 +94,7 @@ struct KeychainSession {
 
     // MARK: Changing
 
-    /// - Throws: `.duplicateItem` if what is to be added is there already, as far as that can be seen without asking
-    ///   anybody.
+    /// - Throws: `.duplicateItem` if the new item is there already, as far as that shows without a question.
     func requireAbsence(of request: AddRequest) throws(KeychainError) {
         guard try has(request.queryForExisting) else { return }
         throw KeychainError(
@@ -103,7 +103,7 @@ struct KeychainSession {
                 + "--update gives it a new secret")
     }
 
-    /// - Returns: false if the item is another one by now, or gone; then nothing was changed.
+    /// - Returns: false if the item has changed or is gone by now. Then nothing was changed.
     func replaceSecret(of item: Item, with secret: SecretBytes) throws(KeychainError) -> Bool {
         let query = ItemQuery(exactly: item.persistentReference)
         var changes = ItemChanges()

@@ -1,12 +1,12 @@
 internal import KeychainModel
 internal import KeychainTransfer
 
-/// How keys for one-time codes are kept: each is the secret of a generic password beside the one it belongs to.
+/// A key for one-time codes is the secret of a generic password beside the item that it belongs to.
 enum OneTimeItem {
-    /// Before the name of the item that the code is for.
+    /// The prefix before the name of the item that the code is for.
     static let prefix = "otpauth:"
 
-    /// Whether there is one for the item of a name. It keeps its own name, whatever becomes of that item.
+    /// Whether the item of a name has a key beside it. The key keeps its name if the item is renamed or removed.
     static func isBeside(_ name: String, _ session: KeychainSession) throws -> Bool {
         if name.hasPrefix(prefix) { return false }
         var query = ItemQuery(.genericPassword)
@@ -15,7 +15,7 @@ enum OneTimeItem {
         return try session.has(query)
     }
 
-    /// - Throws: `.parameter` if it has no such key.
+    /// - Throws: `.parameter` if the item has no such key.
     static func key(of item: Item) throws -> OneTimeKey {
         let secret = try item.requireSecret()
         if case .text(let service)? = item.attributes[.service], service.hasPrefix(prefix) { return try key(secret) }
@@ -31,7 +31,7 @@ enum OneTimeItem {
         }
     }
 
-    /// The key that a secret is as a whole.
+    /// The key whose text is the whole secret.
     static func key(_ secret: SecretBytes) throws(KeychainError) -> OneTimeKey {
         try secret.withUnsafeBytes { (bytes) throws(KeychainError) in try OneTimeKey(text: bytes) }
     }

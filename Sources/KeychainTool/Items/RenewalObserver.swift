@@ -4,10 +4,9 @@ internal import KeychainModel
 internal import KeychainSystem
 internal import Synchronization
 
-/// Watches a renewal of all keys on behalf of a person: shows how far it has come, and lets the signals that come
-/// meanwhile do their work between two parts of it.
+/// Watches a renewal of all keys on behalf of a person: shows its progress, and delivers signals between two parts.
 ///
-/// To be made before the keychain is opened: see ``HeldSignals``.
+/// Make it before the keychain is opened: see ``HeldSignals``.
 struct RenewalObserver {
     private let signals = HeldSignals()
     private let line = ProgressLine("Renewing keys")
@@ -20,8 +19,7 @@ struct RenewalObserver {
         signals.deliver()
     }
 
-    /// Does `body`. While it waits for its turn nothing is begun: signals do their work at once, and the person is told what
-    /// is waited for.
+    /// Does `body`. While `body` waits for a lock, signals take effect at once, and the person learns who has the lock.
     func whileWaiting<R>(_ body: () throws -> R) rethrows -> R {
         let signals = signals
         let note = WaitingNote()
@@ -35,16 +33,16 @@ struct RenewalObserver {
         return try body()
     }
 
-    /// To be called in any case, also after a failure.
+    /// Call it in any case, even after a failure.
     func end() {
         line.end()
         signals.release()
     }
 }
 
-/// Says once what is waited for.
+/// Tells a person once which program has the lock.
 private final class WaitingNote: Sendable {
-    /// A wait that is shorter is not worth a word.
+    /// A shorter wait needs no message.
     static let patience = Duration.seconds(1)
 
     private let isShown = Atomic(false)

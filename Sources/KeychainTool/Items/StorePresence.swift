@@ -4,16 +4,15 @@ internal import KeychainClient
 internal import KeychainModel
 internal import KeychainSystem
 
-/// What there is at a store's place, seen from outside and without making anything.
+/// The presence of a store's files, seen from outside. A look makes no store.
 enum StorePresence: Equatable {
     case absent
-    /// Both files are there; whether they can be used only opening them tells.
+    /// Both files are there. Only an attempt to open them tells whether they can be used.
     case present
     /// One of the two files is there without the other.
     case incomplete(missing: String)
 
-    /// A file that cannot be looked at counts as there: opening it will say what is wrong, while "there is none"
-    /// would be a guess.
+    /// A file that cannot be looked at counts as present: the attempt to open it tells what is wrong.
     init(_ location: StoreLocation) {
         let missing = ["keychain.db", "keybag"].filter { name in
             var information = stat()

@@ -2,19 +2,19 @@ internal import KeychainCrypto
 internal import KeychainKeys
 internal import KeychainModel
 
-/// What algorithms are for, as their names begin.
+/// The operations of algorithms, by the beginnings of their names.
 enum KeyOperation: String {
     case sign, encrypt
     case agree = "keyexchange"
 
     private var prefix: String { "algid:\(rawValue):" }
 
-    /// The names of the algorithms, without what all of an operation have in common.
+    /// The names of the algorithms, without the prefix of the operation.
     var names: [String] { KeyAlgorithm.all.filter { $0.name.hasPrefix(prefix) }.map(short) }
 
     /// The algorithm of a name, or the usual one for the key.
     ///
-    /// - Throws: `.parameter` if the key does not have it. The message lists those that it has.
+    /// - Throws: `.parameter` if the key does not support it. The message lists the algorithms that the key supports.
     func algorithm(_ name: String?, of key: AsymmetricKey) throws(KeychainError) -> KeyAlgorithm {
         let choices = KeyAlgorithm.all.filter { $0.name.hasPrefix(prefix) && $0.isSupported(by: key) }
         guard !choices.isEmpty else {

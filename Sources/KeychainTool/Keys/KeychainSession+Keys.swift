@@ -9,7 +9,7 @@ extension KeychainSession {
         return try filter.items.naming { try StoredKey(try item(of: [[query]]), self) }
     }
 
-    /// The public half of the one key that a filter means: an item of its own, or else the half of a private key.
+    /// The public half of the one key that a filter means: a public key, or else the half of a private one.
     func publicKey(_ filter: KeyFilter) throws -> AsymmetricKey {
         var query = try filter.items.query(for: .key)
         query.attributes[.keyClass] = .number(0)

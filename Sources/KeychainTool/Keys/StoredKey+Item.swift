@@ -4,7 +4,7 @@ internal import KeychainKeys
 internal import KeychainModel
 
 extension StoredKey {
-    /// The key of an item, where it can be used.
+    /// The key of an item, in the engine or as software.
     ///
     /// - Throws: `.decode` if the item's bytes are no key.
     init(_ item: Item, _ session: KeychainSession) throws(KeychainError) {

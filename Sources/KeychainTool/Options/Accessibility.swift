@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainModel
 
-/// The protection classes by the names they have on the command line and in JSON.
+/// The protection classes by their names on the command line and in JSON.
 enum Accessibility: String, CaseIterable, ExpressibleByArgument {
     case whenUnlocked = "when-unlocked"
     case afterFirstUnlock = "after-first-unlock"

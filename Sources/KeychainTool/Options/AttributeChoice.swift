@@ -21,7 +21,7 @@ struct AttributeChoice {
         self.value = value
     }
 
-    /// For messages: "service mail.example".
+    /// The words for messages: "service mail.example".
     var inWords: String {
         let text =
             switch value {
@@ -34,10 +34,9 @@ struct AttributeChoice {
         return "\(option.dropFirst(2)) \(text)"
     }
 
-    /// Whether it says what a name says too.
+    /// Whether the attribute is one that an item's name stands for.
     var isItsName: Bool { [.service, .server, .applicationTag].contains(attribute) }
 
-    /// Whether items of the class have such an attribute at all.
     func applies(to itemClass: ItemClass) -> Bool {
         AttributeTable.table(for: itemClass)[attribute] != nil
     }

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainClient
 
-/// Whether a person is asked for what an item's access control wants.
+/// The option whether a person may be asked for authentication.
 struct AuthenticationOptions: ParsableArguments {
     @Flag(help: "Ask nobody: fail (36) where an item wants a passcode, a finger or a password.")
     var noInteraction = false
@@ -11,7 +11,7 @@ struct AuthenticationOptions: ParsableArguments {
 }
 
 extension Asking {
-    /// Asks a person once in one run of the command: the answers serve all of its calls.
+    /// Asks a person once in a run of the command. The answers serve all its calls.
     static func once(reason: String, mayAsk: Bool) -> Asking {
         let session = AuthenticationSession()
         session.wording.reason = reason

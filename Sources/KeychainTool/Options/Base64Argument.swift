@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// Bytes on the command line, as `--json` shows them.
+/// Bytes in base64 on the command line, as `--json` shows them.
 struct Base64Argument: ExpressibleByArgument {
     let bytes: Data
 

@@ -2,7 +2,7 @@ internal import ArgumentParser
 
 /// The commands that the first arguments name.
 enum CommandNames {
-    /// - Throws: if one is none, with the one that was probably meant.
+    /// - Throws: if an argument is no command. The message names the one that was probably meant.
     static func requireKnown(_ arguments: some Collection<String>) throws(ValidationError) {
         try requireNoLetters(arguments.prefix { $0 != "--" }.map(\.self))
         var command: any ParsableCommand.Type = KeychainCommand.self
@@ -28,7 +28,7 @@ enum CommandNames {
         }
     }
 
-    /// Options of one letter are not written together here: -dash is a name, and no wish for the help of -h.
+    /// Options of one letter cannot be joined: -dash is a name, and no wish for the help of -h.
     private static func requireNoLetters(_ words: [String]) throws(ValidationError) {
         guard let word = words.first(where: { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.utf8.count > 2 }) else {
             return
@@ -37,14 +37,14 @@ enum CommandNames {
             "There is no option \(word). A name that begins with - stands behind --: keychainctl … -- \(word)")
     }
 
-    /// Whether `add` stores a generic password if this word follows: it says so, or is the name of an item.
+    /// Whether `add` stores a generic password if this word, its class or an item's name, follows.
     static func isPassword(_ word: String) -> Bool {
         if word == ItemKind.generic.rawValue { return true }
-        // Without such a command that is a mistake, and no name.
+        // The name of another class is a command of `add` or a mistake, and not the name of an item.
         return !word.hasPrefix("-") && ItemKind(rawValue: word) == nil
     }
 
-    /// nil: nothing is near enough.
+    /// nil: no name is near enough.
     private static func nearest(to name: String, _ names: [String]) -> String? {
         func distance(_ other: String) -> Int { Array(name).difference(from: Array(other)).count }
         return names.filter { distance($0) <= 2 }.min { distance($0) < distance($1) }

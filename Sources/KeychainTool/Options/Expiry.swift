@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import KeychainModel
 
-/// When an item is to expire: a length of time, a moment, or "never".
+/// The expiry of an item: a length of time, a moment, or "never".
 struct Expiry: ExpressibleByArgument {
     let value: ItemExpiry
 

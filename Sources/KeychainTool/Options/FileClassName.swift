@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import DataProtection
 
-/// The classes of files by the names they have on the command line and in JSON.
+/// The classes of files by their names on the command line and in JSON.
 enum FileClassName: String, CaseIterable, ExpressibleByArgument {
     case complete
     case completeUnlessOpen = "complete-unless-open"

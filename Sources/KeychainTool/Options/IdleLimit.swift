@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import KeychainModel
 
-/// How long a keychain may go unused: a number with s, m, h or d, or "never".
+/// The time for which a keychain may go unused: a number with s, m, h or d, or "never".
 struct IdleLimit: ExpressibleByArgument, Equatable {
-    /// Four bytes of the keybag.
+    /// The keybag has four bytes for the seconds.
     private static let range = 1...Int(UInt32.max)
 
     /// nil: for ever.
@@ -21,7 +21,6 @@ struct IdleLimit: ExpressibleByArgument, Equatable {
     static var defaultCompletionKind: CompletionKind { .list(["5m", "10m", "1h", "never"]) }
 }
 
-/// "on" or "off".
 enum Switch: String, CaseIterable, ExpressibleByArgument {
     case on, off
 }

@@ -8,6 +8,6 @@ extension InternetProtocol: ExpressibleByArgument {
 
     static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 
-    /// As it is given on the command line, or the code itself if it is no protocol that Apple's keychain has a name for.
+    /// The name on the command line, or the code itself if Apple's keychain has no such protocol.
     static func name(ofCode code: String) -> String { InternetProtocol(rawValue: code)?.name ?? code }
 }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import KeychainModel
 
-/// Which items a command is about: their class, their name and the attributes they must have.
+/// The items that a command is about: their class, their name and the attributes that they must have.
 struct ItemFilter: ParsableArguments {
     enum Synchronizable: String, CaseIterable, ExpressibleByArgument {
         case any, yes, no
@@ -36,7 +36,7 @@ struct ItemFilter: ParsableArguments {
     @Option(help: ArgumentHelp("One item, by the reference that --json shows.", valueName: "base64"))
     var reference: String?
 
-    /// Leaves nothing out, and names no class.
+    /// A filter that leaves nothing out, and names no class.
     static var every: ItemFilter {
         var filter = ItemFilter()
         (filter.first, filter.second, filter.service, filter.account, filter.server) = (nil, nil, nil, nil, nil)
@@ -49,16 +49,16 @@ struct ItemFilter: ParsableArguments {
 
     init() {}
 
-    /// - Parameter word: A class, or a name; nil: neither.
+    /// - Parameter word: A class, or a name; nil: the line has neither.
     init(_ word: String?) {
         self = .every
         first = word
     }
 
-    /// nil: none is named.
+    /// nil: the line names no class.
     var kind: ItemKind? { first.flatMap { ItemKind(rawValue: $0) } }
 
-    /// The name that a person has for the item; see ``ItemName``. nil: only classes and options say which.
+    /// The name that a person has for the item; see ``ItemName``. nil: the line has only a class and options.
     var name: String? { kind == nil ? first : second }
 
     private var choices: [AttributeChoice] {
@@ -74,12 +74,12 @@ struct ItemFilter: ParsableArguments {
         ].compactMap(\.self)
     }
 
-    /// Whether it leaves out any item of the class.
+    /// Whether the filter may leave out an item of the class.
     var isSelective: Bool {
         name != nil || !choices.isEmpty || group != nil || accessible != nil || sync != .any || reference != nil
     }
 
-    /// Every attribute that was asked for: "mail.example, account ada".
+    /// The attributes that the person named: "mail.example, account ada".
     private var asked: String {
         let others = [
             ("group", group), ("accessible", accessible?.rawValue), ("sync", sync == .any ? nil : sync.rawValue),
@@ -91,10 +91,10 @@ struct ItemFilter: ParsableArguments {
         return words.joined(separator: ", ")
     }
 
-    /// The attributes that were asked for, behind a word that leads to them; empty if there is only the class.
+    /// The attributes that the person named, behind a word that leads to them; empty: the line has only the class.
     func inWords(after word: String) -> String { asked.isEmpty ? "" : word + asked }
 
-    /// Does `body`, and says with its values what was asked for and is not there: the keychain names attributes alone.
+    /// Does `body`. If there is no such item, the error has the values that the person named; the keychain's has none.
     ///
     /// - Parameter isSearch: Whether a part of a name is enough.
     func naming<Result>(isSearch: Bool = false, _ body: () throws -> Result) throws -> Result {
@@ -126,17 +126,17 @@ struct ItemFilter: ParsableArguments {
         }
     }
 
-    /// The classes whose items can match. Without one named, identities are left out: each is a certificate and
-    /// a key that are listed already.
+    /// The classes whose items can match. If the line names none, identities are left out: each is a certificate and a
+    /// key that are listed already.
     var itemClasses: [ItemClass] {
-        // Validation came first and reported a reference that cannot be read.
+        // The validation has reported a reference that cannot be read.
         if let named = kind?.itemClass ?? (try? persistentReference())?.itemClass { return [named] }
         return ItemClass.stored.filter { itemClass in choices.allSatisfy { $0.applies(to: itemClass) } }
     }
 
-    /// The class of the item a command acts on; nil: only its name is given, and several classes may have that.
+    /// The class of the item that a command acts on; nil: the line has only a name, which several classes may have.
     ///
-    /// - Throws: a mistake on the command line, if there is not even a name.
+    /// - Throws: a mistake on the command line, if it has no name either.
     func requireItem() throws -> ItemClass? {
         if let name, let other = choices.first(where: \.isItsName) {
             throw ValidationError(
@@ -148,12 +148,12 @@ struct ItemFilter: ParsableArguments {
         throw ValidationError("Name the item, or its class: \(ItemKind.names.joined(separator: ", ")).")
     }
 
-    /// Queries for every item that a command may act on, the likeliest meanings of a name first.
-    /// Matches of one level count alike.
+    /// The queries for the items that a command may act on, the likeliest meanings of a name first. Matches of one
+    /// level count alike.
     ///
     /// - Parameters:
-    ///   - prefix: With it before the name, an item is meant before any without it.
-    ///   - isNeeded: Whether none without it is meant.
+    ///   - prefix: Items with the prefix before the name come first.
+    ///   - isNeeded: Whether items without the prefix are left out.
     func levels(first prefix: String? = nil, isNeeded: Bool = false) throws -> [[ItemQuery]] {
         let queries = try itemClasses.map(query(for:))
         guard let name else { return [queries] }
@@ -163,7 +163,7 @@ struct ItemFilter: ParsableArguments {
         }
     }
 
-    /// A query for every match, whatever its name.
+    /// A query for all matches of any name.
     func query(for itemClass: ItemClass) throws -> ItemQuery {
         var query = ItemQuery(itemClass)
         query.attributes = try AttributeSet(choices, of: itemClass)

@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// The item classes by the names they have on the command line and in JSON.
+/// The item classes by their names on the command line and in JSON.
 enum ItemKind: String, CaseIterable {
     case generic, `internet`, certificate, key, identity
 
@@ -29,7 +29,7 @@ enum ItemKind: String, CaseIterable {
 }
 
 extension ItemClass {
-    /// "one key", "3 keys": for messages and counts.
+    /// A count for messages: "1 key", "3 keys".
     func counted(_ count: Int) -> String {
         if count == 1 { return "1 \(title)" }
         return self == .identity ? "\(count) identities" : "\(count) \(title)s"

@@ -2,7 +2,8 @@ internal import KeychainModel
 
 /// The name that a person has for an item: its service or server, its tag, or its label.
 struct ItemName {
-    /// Attributes that name an item. What has the name as a label alone is meant only if nothing has it otherwise.
+    /// The attributes that name an item. An item with the name as its label is meant only if no other item has the
+    /// name.
     enum Level: CaseIterable {
         case name, label
     }
@@ -13,7 +14,7 @@ struct ItemName {
 
     init(_ text: String) { self.text = text }
 
-    /// The query, once for each attribute of the level that its class has.
+    /// Copies of the query with the name, one for each attribute of the level that its class has.
     func queries(_ query: ItemQuery, at level: Level) throws -> [ItemQuery] {
         try level.attributes(of: query.itemClass).compactMap { attribute in
             guard query.attributes[attribute] == nil else { return nil }

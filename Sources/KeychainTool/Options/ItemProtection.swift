@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainModel
 
-/// When a new item can be read or used, and what that asks of a person.
+/// The conditions under which a new item can be read or used.
 struct ItemProtection: ParsableArguments {
     @Option(help: "When the secret can be read (default: when-unlocked).") var accessible: Accessibility?
     @Option(help: "What reading the secret asks of a person; may be given several times, and all are needed then.")
@@ -10,13 +10,13 @@ struct ItemProtection: ParsableArguments {
 
     func validate() throws { _ = try accessControl() }
 
-    /// nil: the class's own.
+    /// nil: the usual one of the class.
     func accessControl() throws -> AccessControl? {
         if require.isEmpty && !either { return accessible.map { AccessControl($0.protection) } }
         return try require.accessControl(accessible?.protection ?? .whenUnlocked, either: either)
     }
 
-    /// For a key in the engine: what its use asks for.
+    /// The access control for the use of a key in the engine.
     func accessControlOfUse() throws -> AccessControl {
         try require.accessControl(accessible?.protection ?? .whenUnlocked, either: either, adding: .privateKeyUsage)
     }

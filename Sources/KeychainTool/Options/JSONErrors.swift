@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// For a command whose output is bytes of its own, or nothing.
+/// The option of a command whose output is never JSON.
 struct JSONErrors: ParsableArguments {
     @Flag(name: .customLong("json"), help: "Write errors and notes as JSON, one object a line.") var isChosen = false
 }

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainModel
 
-/// Which key a command uses. The same options as those of ``ItemFilter``, as far as keys have them.
+/// The key that a command uses. Its options are those of ``ItemFilter`` that keys have.
 struct KeyFilter: ParsableArguments {
     @Option(help: "The tag, by which programs name their keys.") var tag: String?
     @Option(help: "The label, for people.") var label: String?

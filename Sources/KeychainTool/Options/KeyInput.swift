@@ -16,7 +16,7 @@ struct KeyInput: ParsableArguments {
     }
 }
 
-/// How the result of an operation with a key is written.
+/// The form of the result of an operation with a key.
 struct KeyOutput: ParsableArguments {
     @Flag(help: "Write the result as base64 in one line, instead of its bytes.") var base64 = false
 

@@ -1,11 +1,11 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// A date, or a date and a time, in local time unless it says otherwise.
+/// A date, or a date and a time, in local time unless the text has a time zone.
 struct Moment: ExpressibleByArgument {
     let date: Date
 
-    /// A date alone is the moment at which it begins.
+    /// A date alone means its first moment.
     init?(argument text: String) {
         let local = DateFormatter()
         local.locale = Locale(identifier: "en_US_POSIX")
@@ -17,7 +17,7 @@ struct Moment: ExpressibleByArgument {
                 return
             }
         }
-        guard let date = try? Date(text, strategy: .iso8601) else { return nil }  // It is no moment at all.
+        guard let date = try? Date(text, strategy: .iso8601) else { return nil }  // The text is no moment.
         self.date = date
     }
 }

@@ -7,7 +7,7 @@ struct NamePart {
 
     init(_ text: String) { self.text = text }
 
-    /// Whether an attribute that is text has it, in capitals or not.
+    /// Whether a text attribute of an item has the part, in capitals or not.
     func isIn(_ item: Item) -> Bool { item.attributes.entries.contains { isIn($0.value) } }
 
     private func isIn(_ value: AttributeValue) -> Bool {

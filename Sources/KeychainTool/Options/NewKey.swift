@@ -4,7 +4,6 @@ internal import KeychainCrypto
 internal import KeychainKeys
 internal import KeychainModel
 
-/// What a person says about a key that is to be stored.
 struct NewKey: ParsableArguments {
     @Option(help: "The tag, by which commands and programs name the key.") var tag: String
     @Option(help: "The label, for people.") var label: String?
@@ -20,7 +19,7 @@ struct NewKey: ParsableArguments {
 
     var consent: Asking { authentication.asking(reason: "store a key: tag \(tag)") }
 
-    /// - Parameter key: nil: it is made in the engine.
+    /// - Parameter key: nil: the engine makes the key.
     func request(for key: AsymmetricKey? = nil) throws -> AddRequest {
         var request = AddRequest(.key)
         if let key {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainModel
 
-/// Where a new secret comes from: standard input or a prompt, or a recipe.
+/// The source of a new secret: standard input, a prompt, or a recipe.
 struct NewSecret: ParsableArguments {
     @Flag(help: "Make the password: no secret is read, and none is shown.") var generate = false
     @OptionGroup(title: "Options of --generate") var password: PasswordOptions
@@ -9,7 +9,6 @@ struct NewSecret: ParsableArguments {
     var totp = false
     @Flag(help: "Take an empty secret, too.") var allowEmpty = false
 
-    /// Whether a person is asked for it.
     var asks: Bool { !generate && SecretInput.isTerminal }
 
     func validate() throws {

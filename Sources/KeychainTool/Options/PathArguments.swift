@@ -1,6 +1,5 @@
 internal import ArgumentParser
 
-/// The files that a command is about.
 struct PathArguments: ParsableArguments {
     @Argument(help: "The files.", completion: .file()) var paths: [String]
 

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainModel
 
-/// What reading an item can ask of a person or a program.
+/// The conditions that an item can set for its reading.
 enum Requirement: String, CaseIterable, ExpressibleByArgument {
     case userPresence = "user-presence"
     case biometryAny = "biometry-any"
@@ -22,7 +22,7 @@ enum Requirement: String, CaseIterable, ExpressibleByArgument {
 
 extension [Requirement] {
     /// - Parameter either: Whether one of several is enough.
-    /// - Throws: a usage error for what does not go together.
+    /// - Throws: a mistake on the command line, if the conditions do not go together.
     func accessControl(
         _ protection: Protection, either: Bool, adding others: AccessControl.Flags = []
     ) throws -> AccessControl {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import KeychainClient
 
-/// Where the keychain is. Every command has these two.
+/// The place of the keychain. Every command has these two options.
 struct StoreOptions: ParsableArguments {
     @Option(
         name: .customLong("store"),

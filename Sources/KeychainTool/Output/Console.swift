@@ -1,18 +1,18 @@
 internal import Glibc
 internal import KeychainModel
 
-/// What the command says: results to standard output, everything else to standard error.
+/// The output of the command: results on standard output, everything else on standard error.
 enum Console {
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
     static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Whether a script reads what is said: errors and notes then are lines of JSON.
+    /// Whether a script reads the output. Then errors and notes are lines of JSON.
     static let speaksJSON = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
 
     static var outputHasColors: Bool { outputIsTerminal && wantsColors }
     static var errorHasColors: Bool { errorIsTerminal && wantsColors }
 
-    /// Unless the person wants none (no-color.org).
+    /// Whether the person has not turned colours off (no-color.org).
     private static var wantsColors: Bool {
         func value(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
         return value("NO_COLOR").isEmpty && value("TERM") != "dumb"
@@ -21,36 +21,36 @@ enum Console {
     static var errorWidth: Int { width(of: STDERR_FILENO) }
     static var outputWidth: Int { width(of: STDOUT_FILENO) }
 
-    /// Of the terminal, in columns; as of one that has no end if it does not say.
+    /// The columns of the terminal, or the greatest number if it does not say.
     private static func width(of descriptor: Int32) -> Int {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return .max }
         return Int(size.ws_col)
     }
 
-    /// - Throws: a ``ToolFailure``; without a message if the reader went away, which is its own good right.
+    /// - Throws: a ``ToolFailure``, without a message if the reader has gone, which is no mistake.
     static func write(_ text: String) throws(ToolFailure) {
         var text = text
         let failure = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }
         try check(failure)
     }
 
-    /// The bytes of a secret and nothing else, without a copy of ours.
+    /// Writes only the bytes of a secret, and makes no copy.
     static func write(_ secret: SecretBytes) throws(ToolFailure) {
         try check(secret.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) })
     }
 
-    /// A secret, with a line feed if a terminal shows it and it has none: the shell's next prompt gets a line of its own.
-    /// Elsewhere nothing is added.
+    /// Writes a secret. At a terminal a line feed follows if the secret has none, so that the shell's next prompt gets
+    /// a line of its own.
     static func writeLine(_ secret: SecretBytes) throws(ToolFailure) {
         try write(secret)
         if outputIsTerminal && !secret.endsLine { try write("\n") }
     }
 
-    /// A JSON object with one more member, which is a secret.
+    /// Writes a JSON object with one more member, which is a secret.
     static func write(_ object: JSONValue, adding secret: SecretBytes, as key: String) throws(ToolFailure) {
         let buffer = SecretBuffer()
-        buffer.append(object.text.dropLast(2) + ",\n  \"\(key)\": ")  // without the line that closes it
+        buffer.append(object.text.dropLast(2) + ",\n  \"\(key)\": ")  // without the closing line
         buffer.appendJSON(of: secret)
         buffer.append("\n}\n")
         try write(buffer.secret())
@@ -61,7 +61,6 @@ enum Console {
         secret.withUnsafeBytes { writeAll($0, to: descriptor) }
     }
 
-    /// Content as it is.
     static func write(_ bytes: UnsafeRawBufferPointer) throws(ToolFailure) {
         try check(writeAll(bytes, to: STDOUT_FILENO))
     }
@@ -70,16 +69,16 @@ enum Console {
         note(speaksJSON ? message : "keychainctl: " + message)
     }
 
-    /// A message for a person, in one line, which a terminal shows in several.
+    /// Writes a message for a person. It is one line, which is folded for a terminal.
     ///
-    /// Names in it may come from stored items and files: everything is escaped, and what follows the first line is
-    /// indented, so that none of them looks like a message of ours.
+    /// Names in it may come from items and files. So the message is escaped, and the folded lines are indented: no name
+    /// looks like a message of this command.
     static func note(_ message: String) {
         if speaksJSON { return writeErrorLine(JSONValue.object([("note", .string(message))]).line) }
         writeError(TerminalText.fold(TerminalText.escape(message), indent: 2, width: errorWidth) + "\n")
     }
 
-    /// A message of the parser of the command line, which has lines. The arguments in it have none.
+    /// Writes a message of ArgumentParser, which may have several lines. The arguments in it are escaped.
     static func complainOfUsage(_ message: String) {
         let arguments = CommandLine.arguments.flatMap { [$0[...]] + $0.split(separator: "=", maxSplits: 1) }
         let hostile = arguments.filter { $0.unicodeScalars.contains(where: TerminalText.isHidden) }
@@ -89,19 +88,19 @@ enum Console {
         }
     }
 
-    /// A question, whose answer goes on the same line.
+    /// Writes a question. The answer goes on the same line.
     static func ask(_ question: String) { writeToPerson(TerminalText.escape(question)) }
 
-    /// Lines that a person sees before a question. They are escaped already.
+    /// Writes lines that a person sees before a question. They are escaped already.
     static func show(_ lines: [String]) { for line in lines { writeToPerson(line + "\n") } }
 
-    /// A note that a question is about.
+    /// Writes the note that a question is about.
     static func noteBeforeQuestion(_ message: String) {
         if errorIsTerminal { return note(message) }
         writeToPerson(TerminalText.fold(TerminalText.escape(message), indent: 2, width: .max) + "\n")
     }
 
-    /// Whether a person who types sees questions.
+    /// Whether a person at standard input sees the questions.
     static var canAsk: Bool { SecretInput.isTerminal && questions != nil }
 
     /// Standard error, or the terminal of standard input where errors go elsewhere. nil: neither is a terminal.
@@ -122,15 +121,15 @@ enum Console {
         writeError("\r" + TerminalText.escape(text))
     }
 
-    /// Behind a question that was not answered with a line.
+    /// Ends the line of a question whose answer was no line.
     static func endLine() { writeToPerson("\n") }
 
-    /// A line that has nothing in it that a terminal would obey, but for colours of ours.
+    /// Writes a line that is escaped already. It may have colours.
     static func writeErrorLine(_ line: String) { writeError(line + "\n") }
 
     private static func writeError(_ text: String) {
         var text = text
-        // Where errors cannot be reported there is nobody to report that to.
+        // A failure to write to standard error cannot be reported.
         _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
     }
 

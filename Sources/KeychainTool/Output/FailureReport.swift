@@ -4,7 +4,7 @@ internal import KeychainModel
 struct FailureReport {
     /// The exit status.
     var status: Int32
-    /// Apple's; nil: it has none for this.
+    /// Apple's status; nil: Apple has none for this failure.
     var code: Int32?
     var message: String
     /// The items that match where one is wanted.
@@ -23,7 +23,7 @@ struct FailureReport {
         if Console.speaksJSON { return Console.writeErrorLine(json.line) }
         Console.complain(message)
         guard !matches.isEmpty else { return }
-        // Indented, so that no item looks like a message of ours.
+        // The table is indented, so that no item looks like a message of this command.
         let table = ItemTable(
             items: matches, width: Console.errorWidth - 2, hasColors: Console.errorHasColors, showsWholePlaces: true)
         for line in table.lines { Console.writeErrorLine("  " + line) }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeychainModel
 
 extension Item {
-    /// What `--json` says about an item. Never the secret.
+    /// The object that `--json` prints for an item, without the secret.
     var json: JSONValue {
         var members: [(key: String, value: JSONValue)] = [
             ("class", .string(ItemKind(itemClass).rawValue)),
@@ -36,7 +36,6 @@ extension Item {
 }
 
 extension AccessControl.Flags {
-    /// The names of what the access control asks for, in a fixed order.
     var names: [String] {
         let all: [(AccessControl.Flags, String)] = [
             (.userPresence, "user-presence"), (.biometryAny, "biometry-any"),
@@ -55,7 +54,7 @@ enum Timestamp {
         return Date(timeIntervalSinceReferenceDate: seconds).formatted(style)
     }
 
-    /// To the minute and in local time, for tables.
+    /// The minute in local time, for tables.
     static func short(_ seconds: Double) -> String {
         String(text(seconds, in: .current).prefix(16)).replacing("T", with: " ")
     }

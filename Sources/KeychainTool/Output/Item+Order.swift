@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeychainModel
 
 extension [Item] {
-    /// In the order in which a person looks for them: class, group, service or server, account.
+    /// The items in an order for people: class, group, service or server, account.
     var sortedForPeople: [Item] { sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) } }
 }
 

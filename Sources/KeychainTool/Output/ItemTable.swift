@@ -1,18 +1,18 @@
 internal import Foundation
 internal import KeychainModel
 
-/// Items for a person to look at: one line each, never a secret.
+/// A table of items for a person: one line each, without secrets.
 struct ItemTable {
     /// A label may be megabytes long; a line of a table may not.
     private static let widestCell = 40
 
     let items: [Item]
-    /// Of certificates, by their identifiers.
+    /// The ends of certificates, by their identifiers.
     var ends: [UUID: CertificateEnd] = [:]
-    /// Of the terminal, in columns. Where the table is wider, columns are narrower or left out.
+    /// The columns of the terminal. A wider table has columns cut or left out.
     var width = Console.outputWidth
     var hasColors = Console.outputHasColors
-    /// Whether an internet password's place is told with its protocol, port and path, so that one can be chosen.
+    /// Whether the place of an internet password has its protocol, port and path, so that a person can choose.
     var showsWholePlaces = false
 
     var text: String { lines.map { $0 + "\n" }.joined() }
@@ -28,13 +28,13 @@ struct ItemTable {
 
     private var columns: [TableColumn] {
         let rows = items.map(cells)
-        // What is worth least is left out first; the two without a number say which item it is.
+        // The column of least worth is left out first. The two without a number identify the item.
         let all: [(heading: String, usual: String?, worth: Int?, canBeCut: Bool)] = [
             ("CLASS", "generic", 5, false), ("GROUP", "keychain", 2, true), ("WHERE", nil, nil, true),
             ("ACCOUNT", nil, nil, true), ("LABEL", nil, 3, true), ("ACCESSIBLE", "when-unlocked", 1, false),
             ("MODIFIED", nil, 0, false), ("EXPIRES", nil, 4, false),
         ]
-        // Few items expire: without one the column would be empty.
+        // Few items expire, so the last column is often empty.
         let shown = items.contains { expiry(of: $0) != "-" } ? all : all.dropLast()
         return shown.enumerated().map { place, column in
             TableColumn(
@@ -80,12 +80,11 @@ struct ItemTable {
 }
 
 extension Item {
-    /// What names it: its service, its server or its tag.
     var place: AttributeValue? {
         attributes[.service] ?? attributes[.server] ?? attributes[.applicationTag]
     }
 
-    /// "imaps://mail.example:993/inbox", as far as there is such a thing.
+    /// The place with the parts that the item has: "imaps://mail.example:993/inbox".
     fileprivate var wholePlace: String {
         func text(_ attribute: Attribute) -> String {
             switch attributes[attribute] {
@@ -98,7 +97,7 @@ extension Item {
         return [.internetProtocol, .server, .port, .path].map(text).joined()
     }
 
-    /// Whether its use asks for a person or a password. That a key in the engine is for use alone asks for nothing.
+    /// Whether the item's use asks for a person or a password. The flag of a key in the engine asks for nothing.
     fileprivate var asksForSomething: Bool {
         isKeptInEngine ? !accessControl.flags.subtracting(.privateKeyUsage).isEmpty : accessControl.isConstrained
     }

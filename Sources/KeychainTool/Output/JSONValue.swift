@@ -1,6 +1,6 @@
-/// JSON for scripts: keys in the order given, and nothing in it that a terminal would obey.
+/// JSON for scripts. The keys keep their order, and control characters are escaped.
 ///
-/// Foundation's encoder passes the controls U+007F to U+009F on as they are, and sorts the keys or shuffles them.
+/// Foundation's encoder does not escape the controls U+007F to U+009F, and sorts or shuffles the keys.
 enum JSONValue {
     case null
     case boolean(Bool)
@@ -52,7 +52,7 @@ enum JSONValue {
         return result + "\""
     }
 
-    /// A character as it is between the quotes of a string.
+    /// A character as it stands between the quotes of a string.
     static func quoted(_ scalar: Unicode.Scalar) -> String {
         switch scalar {
         case "\"": "\\\""

@@ -7,7 +7,7 @@ struct Lines {
 
     init(indent: Int = 12) { self.indent = indent }
 
-    /// - Parameter word: Has a colour on a terminal, where it comes first.
+    /// - Parameter word: A word whose first occurrence has a colour on a terminal.
     mutating func add(_ term: String, _ content: String, emphasizing word: String? = nil) {
         let start = term + String(repeating: " ", count: max(1, indent - term.count))
         var lines = TerminalText.fold(

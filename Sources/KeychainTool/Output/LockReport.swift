@@ -1,11 +1,11 @@
 internal import KeychainModel
 
 extension LockStatus {
-    /// What `status --json` says of it, for the commands that have changed it.
+    /// Writes the lock's part of `status --json`, for the commands that change the lock.
     func writeJSON() throws { try Console.write(LockReport(status: self).json.text + "\n") }
 }
 
-/// What `status` says about the lock, in words and for scripts.
+/// The part of `status` on the lock, in words and as JSON.
 struct LockReport {
     var status: LockStatus
 
@@ -63,7 +63,7 @@ struct LockReport {
         return "\(count) since the last right one\(wait)"
     }
 
-    /// Rounded up: who comes when it says 0 is not too early.
+    /// The seconds are rounded up, so that an attempt at 0 is not too early.
     private var waitingSeconds: Int { Int(status.secondsUntilNextAttempt.rounded(.up)) }
 
     // MARK: JSON

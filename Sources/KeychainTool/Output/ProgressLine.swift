@@ -1,10 +1,10 @@
-/// A line at the terminal that says how far a long piece of work has come; nothing where nobody watches.
+/// A line at the terminal that shows the progress of long work. Without a terminal there is no line.
 final class ProgressLine {
     private static let width = 30
 
     private let title: String
     private var isOpen = false
-    /// Of the line that is shown, without what covers a longer one.
+    /// The length of the present text, without the blanks that cover a longer one.
     private var lastCount = 0
 
     init(_ title: String) { self.title = title }
@@ -15,30 +15,30 @@ final class ProgressLine {
         isOpen = true
     }
 
-    /// For work that is measured in two units; the second one makes the bar.
+    /// Shows work that is measured in two units. The bar shows the second one.
     ///
-    /// - Parameter note: Goes behind it, as far as there is room.
+    /// - Parameter note: The text behind the bar, as far as there is room.
     func show(
         _ first: (unit: String, done: Int, total: Int), _ second: (unit: String, done: Int, total: Int),
         _ note: String = ""
     ) {
         guard Console.errorIsTerminal else { return }
         let text = Self.text(title, first, second) + (note.isEmpty ? "" : "  " + note)
-        // One that did not fit would be broken, and only its last part be covered by the next.
+        // A terminal would break a longer line, and the next one would cover only its last part.
         let shown = text.prefix(Console.errorWidth - 1)
         Console.overwriteLine(shown + String(repeating: " ", count: max(0, lastCount - shown.count)))
         lastCount = shown.count
         isOpen = true
     }
 
-    /// Leaves the line as it is; what is written next begins a new one.
+    /// Leaves the line as it is. The next output begins a new one.
     func end() {
         if isOpen { Console.endLine() }
         isOpen = false
         lastCount = 0
     }
 
-    /// Never shorter than what was shown before, which it covers: the total stays, and the count has its width.
+    /// The text is never shorter than the one before, which it covers: the count always has the width of the total.
     static func text(_ title: String, _ done: Int, of total: Int) -> String {
         let (bar, percent) = bar(done, of: total)
         return "\(title)  \(bar)  \(aligned(done, of: total))  \(percent)"

@@ -3,8 +3,7 @@ enum ShellWord {
     /// A command's last argument, which is no option even if it begins with a dash.
     static func argument(_ word: String) -> String { (word.hasPrefix("-") ? "-- " : "") + quoted(word) }
 
-    /// As the shell reads it back; bare if it has nothing in it that the shell would take for more.
-    /// Without a backslash, which messages show as two.
+    /// The word as a shell reads it, in quotes if it needs them. It has no backslash, which messages would double.
     static func quoted(_ word: String) -> String {
         let isPlain =
             !word.isEmpty

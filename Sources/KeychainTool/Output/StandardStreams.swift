@@ -5,33 +5,33 @@ internal import Synchronization
 enum StandardStreams {
     private static let ignored = Mutex<[Int32]>([])
 
-    /// The signals that this program ignores and that it was not started with ignored.
+    /// The signals that this program ignores and its parent process does not.
     static var signalsIgnoredHere: [Int32] { ignored.withLock { $0 } }
 
-    /// Makes sure that output goes where it should and nowhere else.
+    /// Makes sure that output goes only where it should.
     ///
-    /// A descriptor that was closed when the program started would be given to the next file opened, which may
-    /// be the keychain's own; it gets a place-holder that refuses reading or writing. And a reader that went
-    /// away is an error to be handled, not a signal that ends the program in the middle of something.
+    /// The next file that opens, such as the keychain's own, would get a standard descriptor that is closed. So this
+    /// one gets a place-holder that refuses reads or writes. A reader that has gone makes a write fail, and does not
+    /// end the program.
     static func makeSafe() {
         ignore(SIGPIPE)
-        // Then a write beyond the limit of a file's size fails, and what was written can be removed.
+        // Then a write beyond the limit of a file's size fails, and the program can remove the file.
         ignore(SIGXFSZ)
         endByCrashSignals()
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
-            // The lowest free number is handed out, and in this order that is the missing one.
+            // A file gets the lowest free number, which in this order is the missing one.
             _ = open("/dev/null", mode)
         }
     }
 
-    /// Swift's handlers of these signals offer a view of the memory, where secrets are. A developer who wants that sets
-    /// the variable.
+    /// Swift's handlers of these signals show memory, which may have secrets. A developer who wants them sets the
+    /// variable.
     private static func endByCrashSignals() {
         guard getenv("SWIFT_BACKTRACE") == nil else { return }
         for number in [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] {
             let before = signal(number, SIG_DFL)
-            // Ignored by the program that started this one.
+            // The parent process ignores the signal.
             if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(number, SIG_IGN) }
         }
     }

@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// What a person wants of `status` most days, in a few lines.
+/// The short form of `status` for every day.
 struct StatusSummary {
     /// nil: there is no store yet.
     var status: StoreStatus?
@@ -32,7 +32,7 @@ struct StatusSummary {
 }
 
 extension LockStatus {
-    /// A daemon starts with no keys.
+    /// The words name the start that took the keys away: a daemon starts without keys.
     var neverUnlocked: String { "not unlocked since \(keyPlace == .daemon ? "keychaind" : "the system") started" }
 }
 
@@ -64,7 +64,6 @@ struct LockSummary {
         return "set" + parts.map { "; " + $0 }.joined()
     }
 
-    /// What locks it.
     var locking: String {
         guard status.hasPasscode else { return "never" }
         let ways = [

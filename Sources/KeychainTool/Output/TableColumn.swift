@@ -1,14 +1,14 @@
 /// A column of a table: its heading, and a cell for each row.
 struct TableColumn {
     static let gap = "  "
-    /// A cell that is cut says at least this much.
+    /// The least width of a cell that is cut.
     private static let narrowest = 12
 
-    /// The heading first.
+    /// The cells, of which the first is the heading.
     private let cells: [String]
-    /// What most cells say, so that a column with nothing else can be spared.
+    /// The usual text of a cell. A column with no other text can be left out.
     private let usual: String?
-    /// What it is worth beside the others; nil: it is never left out.
+    /// The worth of the column beside the others; nil: it is never left out.
     private let worth: Int?
     /// Whether the beginning of a cell is of use.
     private let canBeCut: Bool
@@ -19,8 +19,8 @@ struct TableColumn {
         width = cells.map(TerminalText.columns).max() ?? 0
     }
 
-    /// The columns that a terminal has room for. Those that tell nothing go first, then the others by their worth; what names
-    /// an item is cut last.
+    /// The columns that a terminal has room for. A column that tells nothing goes first, then the others go by their
+    /// worth. The names of items are cut last.
     static func fitted(_ columns: [TableColumn], to limit: Int) -> [TableColumn] {
         var columns = columns
         while isTooWide(columns.map { $0.tellsNothing ? $0.width : $0.leastWidth }, limit),
@@ -32,10 +32,10 @@ struct TableColumn {
         return columns
     }
 
-    /// As long as the column is not left out. A name is cut only when it is alone with others.
+    /// The least width of a column that stays. A name is cut only when all columns left are names.
     private var leastWidth: Int { canBeCut && worth != nil ? min(width, Self.narrowest) : width }
 
-    /// The column that is to be cut next; nil: there is nothing left to cut.
+    /// The column to cut next; nil: no column can be cut.
     private static func widest(of columns: [TableColumn]) -> Int? {
         func width(_ column: Int) -> Int { columns[column].width }
         let cut = columns.indices.filter { columns[$0].canBeCut }
@@ -47,7 +47,7 @@ struct TableColumn {
         widths.reduce(0, +) + gap.count * max(0, widths.count - 1) > limit
     }
 
-    /// Those that say nothing go first.
+    /// The column to leave out next. A column that tells nothing goes first.
     private static func leastWorth(_ columns: [TableColumn]) -> Int? {
         columns.indices.filter { columns[$0].worth != nil }.min { columns[$0].order < columns[$1].order }
     }

@@ -1,10 +1,10 @@
 internal import CKeychainLinux
 
-/// Text from outside in a form that can only be read: an attribute must not be able to move the cursor,
-/// set the window's title, turn the writing direction round or begin a line that looks like one of ours.
+/// Text from outside in a form that can only be read. An attribute must not move the cursor, set the window's title,
+/// turn the writing direction round or begin a line that looks like one of this command.
 enum TerminalText {
-    /// Control and invisible formatting characters as `\u{…}`, and the backslash doubled so that the result
-    /// says exactly what was there.
+    /// The text with control and invisible formatting characters as `\u{…}`. The backslash is doubled, so that the
+    /// result has one meaning.
     static func escape(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -19,7 +19,7 @@ enum TerminalText {
         return result
     }
 
-    /// Whether a character is an order to the terminal rather than something to see.
+    /// Whether a character is a command to the terminal, or invisible.
     static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: true
@@ -29,12 +29,11 @@ enum TerminalText {
 
     // MARK: Widths
 
-    /// How many columns of a terminal a text takes: two for most characters of East Asia, none for an accent.
+    /// The columns of a terminal that a text takes: two for most characters of East Asia, none for an accent.
     static func columns(_ text: some StringProtocol) -> Int {
         text.unicodeScalars.reduce(0) { $0 + Int(ckeychain_columns($1.value)) }
     }
 
-    /// The beginning of a text, as far as it fits.
     static func prefix(_ text: String, columns limit: Int) -> String {
         var rest = text[...]
         while columns(rest) > limit { rest.removeLast() }
@@ -44,7 +43,7 @@ enum TerminalText {
     /// Breaks a text into lines between words. A word that does not fit in a line has one for itself.
     ///
     /// - Parameters:
-    ///   - start: What the first line has before the text.
+    ///   - start: The beginning of the first line, before the text.
     ///   - indent: The columns that the other lines leave free.
     static func fold(_ text: String, after start: String = "", indent: Int, width: Int) -> String {
         var lines: [String] = []

@@ -1,8 +1,8 @@
 internal import Logging
 
-/// Shows what the engine warns of in the form of the command's own messages.
+/// Shows the engine's warnings in the form of the command's own messages.
 struct WarningsToStandardError: LogHandler {
-    /// While it is true, nothing is shown: whoever set it looks at what the calls answer.
+    /// Whether warnings are not shown, because the caller looks at the replies itself.
     @TaskLocal static var areHeld = false
 
     var logLevel = Logger.Level.warning

@@ -8,11 +8,11 @@ final class SpawnedProgram {
     private let process: Int32
 
     /// - Parameters:
-    ///   - path: An absolute one.
-    ///   - arguments: Without its name.
-    ///   - descriptors: What it gets as standard input, output and error, and nothing else.
-    ///   - isApart: Whether it goes on when the terminal and this program end.
-    /// - Throws: a ``ToolFailure`` if it cannot be started.
+    ///   - path: The absolute path of the program.
+    ///   - arguments: The arguments behind its name.
+    ///   - descriptors: Its standard input, output and error. It gets no others.
+    ///   - isApart: Whether the program goes on when the terminal and this program end.
+    /// - Throws: a ``ToolFailure`` if the program cannot be started.
     init(
         _ path: String, _ arguments: [String], variables: [String: String]? = nil,
         descriptors: (input: Int32, output: Int32, error: Int32), isApart: Bool = false
@@ -23,7 +23,7 @@ final class SpawnedProgram {
         if failure == 0 {
             failure = ckeychain_open_process(pid, &process)
             if failure != 0 {
-                // Nobody would wait for it.
+                // No caller waits for the program after a failure.
                 kill(pid, SIGKILL)
                 waitpid(pid, nil, 0)
             }
@@ -40,7 +40,7 @@ final class SpawnedProgram {
         _ path: String, _ arguments: [String], _ variables: [String: String]?,
         _ descriptors: (input: Int32, output: Int32, error: Int32), _ isApart: Bool, _ pid: inout pid_t
     ) -> Int32 {
-        // Numbers that none of the three has, so that none is lost before it is given away.
+        // Copies under spare numbers, so that no descriptor is overwritten before the program has it.
         let spare = [descriptors.input, descriptors.output, descriptors.error].map { fcntl($0, F_DUPFD_CLOEXEC, 10) }
         defer { for descriptor in spare where descriptor >= 0 { close(descriptor) } }
         guard spare.allSatisfy({ $0 >= 0 }) else { return errno }
@@ -69,12 +69,11 @@ final class SpawnedProgram {
         return posix_spawn(&pid, path, &actions, &attributes, &words, &environment)
     }
 
-    /// Waits for its end.
+    /// Waits for the program's end.
     ///
     /// - Parameters:
     ///   - milliseconds: How long; nil: for ever.
     ///   - descriptor: Ends the waiting when something can be read there.
-    /// - Returns: whether it has ended.
     func hasEnded(within milliseconds: Int32?, orReadable descriptor: Int32 = -1) -> Bool {
         var waiting = [process, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while true {
@@ -83,7 +82,7 @@ final class SpawnedProgram {
         }
     }
 
-    /// Waits for its end, and forgets it.
+    /// Waits for the program's end, and releases its number.
     ///
     /// - Returns: its exit status, or 128 and the number of the signal that ended it.
     func awaitEnd() -> Int32 {
@@ -93,6 +92,6 @@ final class SpawnedProgram {
         return signal == 0 ? status >> 8 & 0xff : 128 + signal
     }
 
-    /// Before it is forgotten, so the number is still its own.
+    /// Call it before ``awaitEnd()``, as long as the number is the program's.
     func terminate() { kill(pid, SIGTERM) }
 }

@@ -5,12 +5,13 @@ internal import KeychainModel
 internal import KeychainRun
 internal import KeychainSystem
 
-/// Which files that name secrets this user has looked at and allowed: the file `allowed` beside the device key.
+/// The files with references to secrets that this user has allowed. The record is the file `allowed` beside the device
+/// key.
 struct AllowedFiles {
     private let url: URL
     private let store: StoreOptions
     private let files = SystemFiles()
-    /// More than anybody allows.
+    /// A limit that no real record comes near.
     private static let mostBytes = 16 << 20
 
     init(_ store: StoreOptions) throws(KeychainError) {
@@ -18,12 +19,13 @@ struct AllowedFiles {
         url = try StoreLocation(store.configuration).deviceKeyDirectory.appendingPathComponent("allowed")
     }
 
-    /// Lets a file through that needs no permission or has it, as it is now, or that gets it from the person at the terminal.
+    /// Lets a file through that needs no permission, has it with its present content, or gets it from the person at the
+    /// terminal.
     ///
     /// - Parameters:
-    ///   - otherwise: How to do without the file.
+    ///   - otherwise: The advice to do without the file.
     ///   - mayAsk: Whether a person may be asked.
-    /// - Throws: a ``ToolFailure`` if it is not allowed, `.userCancelled` if the person declines.
+    /// - Throws: a ``ToolFailure`` if the file is not allowed, `.userCancelled` if the person declines.
     func require(_ file: ReferenceFile, otherwise: String, mayAsk: Bool) throws {
         guard let objection = try objection(to: file) else { return }
         guard mayAsk && file.isNameable && Confirmation.isPossible else {
@@ -38,7 +40,7 @@ struct AllowedFiles {
         try allow(file)
     }
 
-    /// A line for the shell.
+    /// The command that allows the file, as a line for the shell.
     private func command(_ file: ReferenceFile) -> String {
         let options = [("--store", store.storeDirectory), ("--device-key", store.deviceKeyDirectory)]
             .flatMap { option, value in value.map { [option, $0] } ?? [] }
@@ -55,7 +57,7 @@ struct AllowedFiles {
         }
     }
 
-    /// - Throws: `.parameter` if the file has no path by which it is found again.
+    /// - Throws: `.parameter` if the file has no path that can be remembered.
     func allow(_ file: ReferenceFile) throws {
         guard file.isNameable else {
             throw KeychainError(
@@ -66,7 +68,7 @@ struct AllowedFiles {
         try change { $0[file.path] = file.digest }
     }
 
-    /// - Throws: `.itemNotFound` if it was not allowed.
+    /// - Throws: `.itemNotFound` if the file was not allowed.
     func remove(_ path: String) throws {
         guard try load()[path] != nil else {
             throw KeychainError(.itemNotFound, message: "\(path) was not allowed")
@@ -84,7 +86,7 @@ struct AllowedFiles {
         }
     }
 
-    /// - Throws: `.notAvailable` if it is not this user's own, or others may write to it.
+    /// - Throws: `.notAvailable` if the record is not this user's own, or others may write to it.
     private func load() throws -> AllowedRecord {
         guard let descriptor = try OwnFile.open(url, O_RDONLY) else { return AllowedRecord() }
         defer { close(descriptor) }

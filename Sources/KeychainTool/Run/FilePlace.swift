@@ -2,10 +2,10 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
-/// The place of an open file, and whether others may have written the file. The kernel tells the place of the descriptor, so
-/// that a path which leads elsewhere meanwhile changes nothing.
+/// The place of an open file, and whether others may have written the file. The kernel tells the place of the
+/// descriptor, so a path that leads elsewhere meanwhile changes nothing.
 struct FilePlace {
-    /// Absolute and without links. nil: the file has none, or one that cannot be written down.
+    /// The absolute path without links. nil: the file has no path, or one that cannot be written down.
     let path: String?
     /// The end of a sentence that begins with the file. nil: the file is the person's own.
     let objection: String?
@@ -17,7 +17,7 @@ struct FilePlace {
             return
         }
         let place = Self.path(of: descriptor)
-        // What is typed, and what comes through a pipe or from a file without a name, comes from a program of the person.
+        // A terminal, a pipe and a file without a name have input of the person's own programs.
         let isTyped = status.st_mode & S_IFMT == S_IFCHR
         let isPipe = status.st_mode & S_IFMT == S_IFIFO && place?.hasPrefix("/") == false
         let isDeleted = status.st_nlink == 0 && place?.hasSuffix(" (deleted)") == true
@@ -29,7 +29,7 @@ struct FilePlace {
         objection = Self.objection(to: status) ?? Self.objection(toPlace: path)
     }
 
-    /// nil: it has more bytes than a path may have, or is not UTF-8 text.
+    /// nil: the path has more bytes than a path may have, or is not UTF-8 text.
     private static func path(of descriptor: Int32) -> String? {
         var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX) + 1)
         let count = bytes.withUnsafeMutableBytes { bytes in
@@ -54,7 +54,7 @@ struct FilePlace {
         path.map { repositoryObjection(FilePath.directory(of: $0)) } ?? hidden
     }
 
-    /// - Parameter directory: As a person names it, with links in it. A link to a file elsewhere is in it.
+    /// - Parameter directory: As a person names it, with links in it. A link in it to a file elsewhere counts as in it.
     static func objection(toDirectory directory: String) -> String? {
         guard let real = try? ReferenceFile.withoutLinks(directory) else { return hidden }
         return repositoryObjection(real)

@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// The reasons why secrets are not there. Each is told, and none is enough to end at once, unless a person was asked.
+/// The reasons why secrets are missing. Each is told, and the look-up goes on, unless a person has declined or failed.
 struct LookupProblems {
     private var codes: [KeychainError.Code] = []
 
@@ -21,7 +21,7 @@ struct LookupProblems {
         codes.append(error.code)
     }
 
-    /// - Throws: an error with the status of one of them, if there were any. What is locked is never said to be missing.
+    /// - Throws: an error with the status of one problem. A missing item counts only if there is no other problem.
     func end() throws(KeychainError) {
         guard let first = codes.first else { return }
         throw KeychainError(codes.first { $0 != .itemNotFound } ?? first, message: "nothing was started")

@@ -6,17 +6,17 @@ internal import KeychainRun
 
 /// Runs a program as a child, and masks secrets in its output.
 ///
-/// The child stays in the process group of this one: a shell stops, continues and interrupts both by the terminal's keys,
-/// and neither takes the terminal from a pager behind a pipe.
+/// The child stays in this process's group. So the terminal's keys stop, continue and interrupt both, and neither takes
+/// the terminal from a pager behind a pipe.
 struct MaskedRun {
-    /// More than a pipe holds.
+    /// Together these portions are more than a pipe holds.
     private static let portionsAfterInterrupt = 64
 
     private let streams: [MaskedStream]
     private let output: MaskedStream?
     private let errors: MaskedStream?
 
-    /// - Returns: nil if nothing is to be masked.
+    /// - Returns: nil if no output or no secret is to be masked.
     init?(_ secrets: [SecretBytes]) throws {
         let targets = [STDOUT_FILENO, STDERR_FILENO].filter(MaskedStream.isMeant)
         if targets.isEmpty { return nil }
@@ -24,7 +24,7 @@ struct MaskedRun {
         if table.isEmpty { return nil }
         output = try targets.contains(STDOUT_FILENO) ? MaskedStream(STDOUT_FILENO, table) : nil
         if let output, targets.contains(STDERR_FILENO), Self.areSame(STDOUT_FILENO, STDERR_FILENO) {
-            // One stream, so that lines stay in their order.
+            // Both share one stream, so that lines stay in their order.
             errors = output
             streams = [output]
         } else {
@@ -39,9 +39,9 @@ struct MaskedRun {
             && first.st_ino == second.st_ino
     }
 
-    /// Runs it to its end, and to that of its output.
+    /// Runs the program to its end, and to the end of its output.
     ///
-    /// - Parameter whenStarted: Called when the program has what it was given.
+    /// - Parameter whenStarted: Called when the program has its variables and files.
     func run(_ program: RunProgram, whenStarted: () -> Void) throws -> ProgramEnd {
         var signals: Int32 = -1
         let failure = ckeychain_note_signals(&signals)
@@ -51,7 +51,8 @@ struct MaskedRun {
         defer { tellOfBinary() }
         let process = try program.start(output: output?.writeEnd ?? -1, errors: errors?.writeEnd ?? -1)
         whenStarted()
-        // What is masked stays in memory. A limit of core files alone keeps no core back where the hard limit is 0.
+        // The masked secrets stay in memory. Where the hard limit of core files is 0, the limit alone keeps no core
+        // back.
         _ = ckeychain_hide_process()
         for stream in streams { stream.closeWriteEnd() }
         var end: ProgramEnd?
@@ -60,7 +61,7 @@ struct MaskedRun {
         while true {
             let open = streams.filter { !$0.isDone }
             if let end, open.isEmpty || portionsLeft == 0 { return end }
-            // Of an interrupted program only what is there already is passed on.
+            // After an interrupt only the output that is there already is passed on.
             let isLast = interrupts.isEnd(end)
             if isLast { portionsLeft -= 1 }
             var polls = [pollfd(fd: signals, events: Int16(POLLIN), revents: 0)] + open.map(\.poll)
@@ -81,7 +82,7 @@ struct MaskedRun {
                 + "as it is")
     }
 
-    /// Passes on what processes sent. What the kernel sends, for a key of the terminal, the child gets too.
+    /// Passes on signals of other processes. The child gets the kernel's, for a key of the terminal, itself.
     private func heedSignals(_ process: Int32, _ end: inout ProgramEnd?, _ interrupts: inout Interrupts) throws {
         var (number, isSent): (Int32, Int32) = (0, 0)
         while ckeychain_next_signal(&number, &isSent) == 0 {
@@ -95,10 +96,10 @@ struct MaskedRun {
     }
 }
 
-/// Signals that are meant to end everything.
+/// The signals that are meant to end the run.
 private struct Interrupts {
     private var seen: Set<Int32> = []
-    /// Whether one came when only processes were left that the program had left behind.
+    /// Whether a signal came when only processes were left that the program had started.
     private var isLate = false
 
     mutating func note(_ number: Int32, hasEnded: Bool) {
@@ -107,22 +108,23 @@ private struct Interrupts {
         isLate = isLate || hasEnded
     }
 
-    /// Whether one of them was the program's end, which nothing is waited for after. Many programs go on after ^C.
+    /// Whether such a signal has ended the program, so that the run does not wait for output. Many programs go on after
+    /// ^C.
     func isEnd(_ end: ProgramEnd?) -> Bool {
         guard let end else { return false }
         return isLate || end.signal.map(seen.contains) ?? false
     }
 }
 
-/// How a program ended.
+/// The end of a program.
 struct ProgramEnd {
-    /// Its exit status, or the number of a signal, negative.
+    /// The exit status, or the negative number of a signal.
     private let status: Int32
 
-    /// The one that ended it; nil: none did.
+    /// The signal that ended the program; nil: none did.
     var signal: Int32? { status < 0 ? -status : nil }
 
-    /// - Returns: nil if it has not.
+    /// - Returns: nil if the program has not ended.
     init?(_ process: Int32) throws(ToolFailure) {
         var (hasEnded, status): (Int32, Int32) = (0, 0)
         let failure = ckeychain_await_program(process, &hasEnded, &status)
@@ -138,7 +140,7 @@ struct ProgramEnd {
         guard status < 0 else { throw ExitCode(status) }
         Glibc.signal(-status, SIG_DFL)
         kill(getpid(), -status)
-        // The first process of a container is not ended by its own signal.
+        // Its own signal does not end the first process of a container.
         throw ExitCode(128 - status)
     }
 }

@@ -2,16 +2,16 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainRun
 
-/// Output of a program on its way, with secrets masked.
+/// The output of a program on its way, with secrets masked.
 final class MaskedStream {
-    /// Ours, where it goes.
+    /// The output of this program that gets the masked bytes.
     private let target: Int32
-    /// The end that the program writes to; nil: it was given to the program.
+    /// The end that the program writes to; nil: only the program has it now.
     private(set) var writeEnd: Int32?
-    /// Where that is read; nil: there is nothing more, or nobody takes it.
+    /// The end that is read; nil: the output has ended, or its reader has gone.
     private var readEnd: Int32?
     private let mask: OutputMask
-    /// Masked, and not written yet.
+    /// The masked bytes that are not written yet.
     private var waiting: [UInt8] = []
     private var room = [UInt8](repeating: 0, count: 64 << 10)
 
@@ -31,7 +31,7 @@ final class MaskedStream {
         if let readEnd { close(readEnd) }
     }
 
-    /// Whether output of this kind is masked: what is kept or read by another program. A terminal stays what it is.
+    /// Whether output to a descriptor is masked: to a file, a pipe or a socket. Output to a terminal is not.
     static func isMeant(_ descriptor: Int32) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return false }
@@ -47,13 +47,13 @@ final class MaskedStream {
 
     var isDone: Bool { readEnd == nil && waiting.isEmpty }
 
-    /// The descriptor that is to be waited for; none if it is done.
+    /// The descriptor to wait for; none if the stream is done.
     var poll: pollfd {
         if !waiting.isEmpty { return pollfd(fd: target, events: Int16(POLLOUT), revents: 0) }
         return pollfd(fd: readEnd ?? -1, events: Int16(POLLIN), revents: 0)
     }
 
-    /// Goes on, when that is there. Nothing is read before what was read is written.
+    /// Goes on when the descriptor of ``poll`` is ready. All bytes are written before the next ones are read.
     func advance() { waiting.isEmpty ? fill() : drain() }
 
     private func fill() {
@@ -70,7 +70,7 @@ final class MaskedStream {
         }
     }
 
-    /// A pipe that takes anything takes as much as this.
+    /// A pipe that takes any bytes takes so many.
     private static let portion = 4096
 
     private func drain() {
@@ -78,7 +78,7 @@ final class MaskedStream {
         if count >= 0 {
             waiting.removeFirst(count)
         } else if errno != EINTR && errno != EAGAIN {
-            // The program learns of it by its next write, as if its reader had gone.
+            // The program's next write fails, as if its reader had gone.
             if errno != EPIPE { Console.complain("cannot write output: \(String(cString: strerror(errno)))") }
             waiting = []
             closeReadEnd()

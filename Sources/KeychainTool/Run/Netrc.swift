@@ -3,15 +3,15 @@ internal import KeychainModel
 /// Internet passwords in the form that curl, git and others read them (netrc(5)).
 struct Netrc {
     private let buffer = SecretBuffer()
-    /// For masking.
+    /// The secrets for the mask.
     private(set) var secrets: [SecretBytes] = []
 
     var file: SecretBytes { buffer.secret() }
 
     /// Adds a line for an item.
     ///
-    /// - Returns: false if such a file has no place for it: it is for another protocol, for a port of its own or a path, it
-    ///   names no server or no account, or has a line end or a zero byte in it.
+    /// - Returns: false if a netrc has no place for the item: it has another protocol, a path, a port of its own, no
+    ///   server, no account, no secret, or a line end or a zero byte.
     mutating func add(_ item: Item) -> Bool {
         guard let secret = item.secret, secret.count > 0, Self.isMeant(item),
             case .text(let server)? = item.attributes[.server], case .text(let account)? = item.attributes[.account],
@@ -28,16 +28,17 @@ struct Netrc {
         return true
     }
 
-    /// The protocols that readers of such files speak, with the port that each has when none is named.
+    /// The protocols that readers of a netrc speak, with the usual port of each.
     private static let ports: [InternetProtocol?: Int64] = [nil: 0, .http: 80, .https: 443, .ftp: 21, .ftps: 990]
 
-    /// nil: none is named.
+    /// The item's protocol. The inner value is nil if the item names none, and the outer one if Apple's keychain has no
+    /// such name.
     private static func internetProtocol(_ item: Item) -> InternetProtocol?? {
         guard case .text(let code)? = item.attributes[.internetProtocol], !code.isEmpty else { return .some(nil) }
         return InternetProtocol(rawValue: code).map(Optional.some)
     }
 
-    /// A line holds for every port and every path of its server.
+    /// Whether the item is for a whole server. A line holds for every port and every path of its server.
     private static func isMeant(_ item: Item) -> Bool {
         if case .text(let path)? = item.attributes[.path], !path.isEmpty { return false }
         guard let name = internetProtocol(item), let usual = ports[name] else { return false }
@@ -54,7 +55,8 @@ struct Netrc {
         Array(value.utf8).withUnsafeBytes { append($0) }
     }
 
-    /// In quotes, as curl 7.84 and Python read them, only if it must be: older readers know none.
+    /// Appends a value, in quotes only if it needs them: curl from 7.84 on and Python read quotes, older readers do
+    /// not.
     private func append(_ value: UnsafeRawBufferPointer) {
         let isPlain = value.allSatisfy {
             $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") && $0 != 0x7f

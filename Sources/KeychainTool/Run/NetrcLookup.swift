@@ -4,12 +4,12 @@ internal import KeychainModel
 /// Finds the internet passwords that go into a netrc.
 struct NetrcLookup {
     let session: KeychainSession
-    /// The servers that are meant; none: every one whose password can be had without asking.
+    /// The servers that are meant; none: all whose passwords need no question to a person.
     let machines: [String]
 
-    /// Looks whether there is something for each server, and asks nobody.
+    /// Checks that each server has a password, without a question.
     ///
-    /// - Throws: an error, after each server without a password was named.
+    /// - Throws: an error, after the person was told of each server without a password.
     func check() throws {
         var problems = LookupProblems()
         for machine in machines {
@@ -27,7 +27,7 @@ struct NetrcLookup {
         return filter
     }
 
-    /// - Throws: an error, after each server was named whose password cannot be had.
+    /// - Throws: an error, after the person was told of each server without a readable password.
     func netrc() throws -> Netrc {
         var netrc = Netrc()
         var problems = LookupProblems()
@@ -76,7 +76,7 @@ extension Item {
 }
 
 extension [Item] {
-    /// Whether one of them is for the same server by another protocol: a line of a netrc holds for both.
+    /// Whether another item is for the same server by another protocol. A line of a netrc would hold for both.
     fileprivate func haveOtherProtocol(_ item: Item) -> Bool {
         contains {
             $0.serverInSmallLetters == item.serverInSmallLetters

@@ -5,22 +5,22 @@ internal import KeychainModel
 internal import KeychainRun
 internal import KeychainSystem
 
-/// A file that names secrets for a command, a project's keychain.toml or an env file, as it was at one moment.
+/// A file that names secrets for a command, as it was at one moment: a project's keychain.toml or an env file.
 struct ReferenceFile {
-    /// More than any has.
+    /// A limit that no real file comes near.
     private static let mostBytes = 4 << 20
 
     let path: String
-    /// Whether the path is a whole one by which the file is found again, so that a permission can be remembered for it.
+    /// Whether the file has an absolute path, so that a permission can be remembered for it.
     let isNameable: Bool
     let content: ReferenceContent
     /// SHA-256 in hexadecimal digits.
     let digest: String
-    /// The end of a sentence that begins with the file, about why the file needs permission. nil: it needs none.
+    /// The reason why the file needs permission: the end of a sentence that begins with the file. nil: it needs none.
     let objection: String?
 
-    /// - Throws: `.itemNotFound` if it is not there, `.notAvailable` if it is no file of this user's, `.parameter` with the
-    ///   place of a mistake.
+    /// - Throws: `.itemNotFound` if the file is missing, `.notAvailable` if it is not this user's own, `.parameter`
+    ///   with the place of a mistake.
     init(project path: String) throws {
         guard let descriptor = try Self.open(path) else {
             throw KeychainError(.itemNotFound, message: "there is no \(path)")
@@ -34,7 +34,7 @@ struct ReferenceFile {
         objection = "is not allowed"
     }
 
-    /// - Parameter path: Of any file that can be read, a pipe for example; "-": standard input.
+    /// - Parameter path: The path of any readable file, even a pipe; "-": standard input.
     /// - Throws: `.inputOutput`, `.dataTooLarge`, or `.parameter` with the place of a mistake.
     init(environment path: String) throws {
         let isInput = FileInput.isStandardInput(path)
@@ -91,7 +91,7 @@ struct ReferenceFile {
 
     // MARK: Paths
 
-    /// The path of the project's file of a directory, or of the nearest one above it; nil: there is none.
+    /// The path of the project's file in a directory, or in the nearest one above it; nil: there is no such file.
     static func projectPath(in directory: String) -> String? {
         var directory = directory
         while true {
@@ -104,7 +104,7 @@ struct ReferenceFile {
         }
     }
 
-    /// Without links in it.
+    /// The path of the working directory, without links.
     static func workingDirectory() throws(KeychainError) -> String {
         guard let name = getcwd(nil, 0) else { throw KeychainError(file: "the working directory", "open", errno) }
         defer { free(name) }
@@ -139,10 +139,10 @@ enum ReferenceContent {
 
     var isProject: Bool { if case .project = self { true } else { false } }
 
-    /// A line for the shell.
+    /// The command of a project, as a line for the shell.
     var command: String? { if case .project(let file) = self { file.command } else { nil } }
 
-    /// Whether a value may be shown. In an env file it may be a secret, unless it decides what is run.
+    /// Whether a value may be shown. A value of an env file may be a secret, unless its variable decides what is run.
     func shows(_ variable: NamedValue) -> Bool {
         isProject || ItemReference.isMeant(by: variable.value) || variable.decidesWhatIsRun
     }

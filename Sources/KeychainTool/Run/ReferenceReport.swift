@@ -1,14 +1,14 @@
 internal import KeychainModel
 internal import KeychainRun
 
-/// The wishes of a file that names secrets, for a person to judge.
+/// The requests of a file that names secrets, for a person to judge.
 struct ReferenceReport {
     let path: String
     let content: ReferenceContent
 
     init(_ file: ReferenceFile) { (path, content) = (file.path, file.content) }
 
-    /// The weightiest last, which a terminal shows right above the question.
+    /// The weightiest lines come last, so that a terminal shows them right above the question.
     var lines: [String] {
         let hidden = content.variables.filter { !content.shows($0) }.map { "  \($0.name)  = …" }
         let shown = content.variables.filter { content.shows($0) }
@@ -20,7 +20,7 @@ struct ReferenceReport {
         return lines.map { TerminalText.escape($0) }
     }
 
-    /// "the secret of generic password service api.example.com, account ada".
+    /// The words for a value: "the secret of generic password service api.example.com, account ada".
     private static func words(for value: String) -> String {
         guard ItemReference.isMeant(by: value) else { return "= \(value)" }
         guard let reference = try? ItemReference(value), let filter = try? reference.filter else {

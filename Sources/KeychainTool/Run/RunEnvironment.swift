@@ -3,22 +3,22 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainRun
 
-/// The variables that a program gets: those of this one, with secrets in the place of references.
+/// The variables that a program gets: this program's variables, with secrets in the place of references.
 struct RunEnvironment {
     private enum Value {
-        /// "NAME=value" as this program got it, whatever bytes it has.
+        /// The bytes "NAME=value" that this program got.
         case inherited(UnsafeMutablePointer<CChar>)
         case text(String)
-        /// As a file sets it, with "FILE:LINE:COLUMN: ".
+        /// A value of a file, with "FILE:LINE:COLUMN: ".
         case read(String, place: String)
         case secret(SecretBytes)
     }
 
-    /// In their order; nil: taken away.
+    /// The variables in their order; nil: the variable was taken away.
     private var variables: [(name: Name, value: Value)?] = []
     private var places: [Name: [Int]] = [:]
 
-    /// Bytes: two names that are not UTF-8 are two names.
+    /// A name as bytes, so that two names that are not UTF-8 stay two names.
     private typealias Name = [UInt8]
 
     init() {
@@ -54,8 +54,8 @@ struct RunEnvironment {
 
     /// The references among the values.
     ///
-    /// - Parameter only: The names of the variables that are looked at; nil: all.
-    /// - Throws: `.parameter` for a value that is none but was meant to be.
+    /// - Parameter only: The names of the variables to look at; nil: all.
+    /// - Throws: `.parameter` if a value is a reference with a mistake.
     func references(only: [String]?) throws(KeychainError) -> [NamedReference] {
         var found: [NamedReference] = []
         for variable in variables.compactMap(\.self) {
@@ -89,10 +89,10 @@ struct RunEnvironment {
 
     // MARK: Handing over
 
-    /// More bytes than this are not in one variable, its name and final zero included (MAX_ARG_STRLEN of Linux).
+    /// The most bytes of a variable, with its name and final zero (MAX_ARG_STRLEN of Linux).
     private static let mostBytes = 128 << 10
 
-    /// The names of those that are too large for any program.
+    /// The names of the variables that are too large for any program.
     var tooLarge: [String] {
         variables.compactMap(\.self).filter { variable in
             switch variable.value {
@@ -103,7 +103,7 @@ struct RunEnvironment {
         }.map { String(decoding: $0.name, as: UTF8.self) }
     }
 
-    /// As execve(2) takes them. They are erased afterwards.
+    /// The variables in the form that execve(2) takes. The copies are erased afterwards.
     func withPointers<R>(_ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> R) -> R {
         var pointers: [UnsafeMutablePointer<CChar>?] = []
         var copies: [UnsafeMutableBufferPointer<CChar>] = []

@@ -4,7 +4,7 @@ internal import KeychainClient
 internal import KeychainModel
 internal import KeychainRun
 
-/// From the options of 'run' to a program that can be started.
+/// The way from the options of 'run' to a program that can be started.
 final class RunPlan {
     private let options: RunCommand
     private let command: String?
@@ -12,7 +12,7 @@ final class RunPlan {
     private let references: [NamedReference]
     private var files: [MemoryFile] = []
 
-    /// Everything that can be said without the keychain.
+    /// Reads the files, requires their permission, and finds the mistakes that need no keychain.
     init(_ options: RunCommand) throws {
         self.options = options
         var environment = RunEnvironment()
@@ -31,10 +31,9 @@ final class RunPlan {
         try requireReferences()
     }
 
-    /// With a way to do without the file.
+    /// A file, and the advice to do without it.
     private typealias NamedFile = (file: ReferenceFile, otherwise: String)
 
-    /// The project's file and the env files.
     private static func files(_ options: RunCommand) throws -> [NamedFile] {
         try sayingThatNothingWasStarted {
             var files: [NamedFile] = []
@@ -47,8 +46,8 @@ final class RunPlan {
         }
     }
 
-    /// A project's file always needs permission. An env file needs it as soon as the command gets a secret, wherever the
-    /// reference to that stands: each of its variables, PATH for example, may decide what gets the secret.
+    /// A project's file always needs permission. An env file needs it if the command gets any secret: each variable of
+    /// the file, such as PATH, may decide which program gets the secret.
     private func requirePermission(_ files: [NamedFile]) throws {
         if options.allow { return }
         let hasSecrets = !references.isEmpty || options.netrc
@@ -66,7 +65,7 @@ final class RunPlan {
         }
     }
 
-    /// Options that name variables name those with references.
+    /// Options may name only variables with references.
     private func requireReferences() throws(KeychainError) {
         let named =
             options.only.map { ("--only", $0) } + options.files.map { ("--file", $0) }
@@ -80,15 +79,15 @@ final class RunPlan {
 
     // MARK: Secrets
 
-    /// Looks everything up, and puts it where the program finds it.
+    /// Looks up the secrets, and puts them where the program finds them.
     ///
-    /// - Parameter secrets: Gets what is to be masked.
+    /// - Parameter secrets: Gets the secrets for the mask.
     func prepare(_ secrets: inout [SecretBytes]) throws -> RunProgram {
         if !references.isEmpty || options.netrc { try lookUp(&secrets) }
         return RunProgram(line: command, environment, leavesCores: options.cores)
     }
 
-    /// The keychain is closed when this returns, and stays so while the program runs.
+    /// Looks up the secrets. The keychain is closed again before the program runs.
     private func lookUp(_ secrets: inout [SecretBytes]) throws {
         let session = try openSession()
         let netrcLookup = options.netrc ? NetrcLookup(session: session, machines: options.machines) : nil
@@ -142,7 +141,7 @@ final class RunPlan {
         return file.inheritedPath
     }
 
-    /// When the program has them.
+    /// Call it when the program has the files.
     func releaseFiles() {
         for file in files { file.release() }
         files = []

@@ -5,14 +5,14 @@ internal import KeychainModel
 
 /// The program that 'run' starts.
 struct RunProgram {
-    /// Its name and arguments, with a final nil.
+    /// The program's name and arguments, with a final nil.
     private let words: UnsafePointer<UnsafeMutablePointer<CChar>?>
     private let environment: RunEnvironment
     private let leavesCores: Int32
 
     /// - Parameters:
-    ///   - line: For the shell; nil: the words behind "--" on the command line.
-    ///   - leavesCores: Whether it may leave core files, which have its variables in them.
+    ///   - line: A line for the shell; nil: the words behind "--" on the command line.
+    ///   - leavesCores: Whether the program may leave core files, which have its variables in them.
     init(line: String?, _ environment: RunEnvironment, leavesCores: Bool) {
         self.environment = environment
         self.leavesCores = leavesCores ? 1 : 0
@@ -20,7 +20,7 @@ struct RunProgram {
             let words = ["/bin/sh", "-c", line].map { (word: String) in strdup(word) } + [nil]
             let copy = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: words.count)
             copy.initialize(from: words, count: words.count)
-            // It lives as long as the process.
+            // The copy lives as long as the process.
             self.words = UnsafePointer(copy)
         } else {
             let start = ArgumentText.commandStart ?? Int(CommandLine.argc)
@@ -30,18 +30,18 @@ struct RunProgram {
 
     private var name: String { words.pointee.map { String(cString: $0) } ?? "" }
 
-    /// Puts it in the place of this process.
+    /// Puts the program in the place of this process.
     func replaceThis() throws -> Never {
         let defaults = StandardStreams.signalsIgnoredHere
         try refuse(environment.withPointers { ckeychain_become(words, $0, defaults, defaults.count, leavesCores) })
     }
 
-    /// Starts it as a child.
+    /// Starts the program as a child.
     ///
     /// - Parameters:
-    ///   - output: Where its output goes; -1: where ours does.
-    ///   - errors: The same for its errors.
-    /// - Returns: its process.
+    ///   - output: Its standard output; -1: that of this program.
+    ///   - errors: Its standard error; -1: that of this program.
+    /// - Returns: the identifier of its process.
     func start(output: Int32, errors: Int32) throws -> Int32 {
         let defaults = StandardStreams.signalsIgnoredHere
         var process: Int32 = -1
@@ -52,7 +52,8 @@ struct RunProgram {
         return process
     }
 
-    /// - Throws: the exit status that shells have for it: 127, not found; 126, it cannot be started.
+    /// - Throws: the exit status that shells use: 127 for a program that is not found, 126 for one that cannot be
+    ///   started.
     private func refuse(_ failure: Int32) throws -> Never {
         var reason = String(cString: strerror(failure))
         if failure == E2BIG {

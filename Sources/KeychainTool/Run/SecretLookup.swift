@@ -5,9 +5,9 @@ internal import KeychainRun
 struct SecretLookup {
     let session: KeychainSession
 
-    /// Everything is looked for before a person is asked for anything, and they are asked once for all of it.
+    /// The items are looked for before a person is asked, and the person is asked once for all of them.
     ///
-    /// - Throws: an error, after each reference that leads to no secret was named.
+    /// - Throws: an error, after the person was told of each reference without a secret.
     func secrets(of references: [NamedReference]) throws -> [ItemReference: SecretBytes] {
         var problems = LookupProblems()
         for named in references {

@@ -3,14 +3,14 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
-/// git's own lock of a file: as long as one program changes the file there is a second one, with `.lock` behind its name.
+/// git's own lock of a file: while a program changes the file, there is a second one with `.lock` behind its name.
 struct GitLock {
     private static let content = Data("keychainctl setup\n".utf8)
     private static let milliseconds: (wait: Int, limit: Int) = (50, 10_000)
 
     private let path: String
 
-    /// - Parameter path: Of the file, which is no link.
+    /// - Parameter path: The path of the file, which is no link.
     init(of path: String) { self.path = path + ".lock" }
 
     /// - Throws: ``ToolFailure`` if another program has the lock for longer than any change takes.
@@ -40,8 +40,8 @@ struct GitLock {
         }
     }
 
-    /// Removes the lock of a command that was killed. One `setup` runs at a time (``SetupRecord/withLock(_:_:)``), so that
-    /// no other one has it.
+    /// Removes the lock of a command that was killed. Only one `setup` runs at a time (``SetupRecord/withLock(_:_:)``),
+    /// so no other one has the lock.
     func removeLeftover() {
         if let file = try? SetupFile(path), file.content == Self.content { unlink(path) }
     }

@@ -3,18 +3,18 @@ internal import KeychainKeys
 internal import KeychainModel
 internal import KeychainSystem
 
-/// A file that a set-up changes, and how that is taken back.
+/// The change of a file by a set-up, and the way to take it back.
 struct SetupChange: Codable, Equatable {
     let path: String
     let content: SetupContent
     /// Whether there was no such file.
     private(set) var isNew: Bool
-    /// Those of its directories that were not there either, the outermost first.
+    /// The file's directories that were missing too, the outermost first.
     var newDirectories: [String]
-    /// The change of the file's bytes. nil: it was not made, or the command was ended before this was written down.
+    /// The change of the file's bytes. nil: the change was not made, or the command ended before it was recorded.
     private(set) var trace: Trace?
 
-    /// Enough to have the former file back, as long as nobody changes the new one.
+    /// The record that brings the former file back, as long as the new file does not change.
     struct Trace: Codable, Equatable {
         let edit: TextEdit
         /// SHA-256 of the new file.
@@ -43,7 +43,7 @@ struct SetupChange: Codable, Equatable {
 
     var isLink: Bool { if case .link = content { true } else { false } }
 
-    /// The same, with that in it which an earlier change of the file began with.
+    /// This change, with the state of the file and its directories before an earlier change of the same file.
     func inheriting(_ former: SetupChange) -> SetupChange {
         var change = self
         change.isNew = isNew || former.isNew
@@ -53,7 +53,7 @@ struct SetupChange: Codable, Equatable {
 
     // MARK: Making it
 
-    /// - Throws: ``ToolFailure`` if the file was changed since this was planned, so that it cannot be made any more.
+    /// - Throws: ``ToolFailure`` if another program's change of the file has made this one impossible.
     mutating func make() throws {
         for directory in newDirectories where mkdir(directory, 0o700) != 0 && errno != EEXIST {
             throw KeychainError(file: directory, "make", errno)
@@ -72,8 +72,8 @@ struct SetupChange: Codable, Equatable {
 
     private static let tries = 20
 
-    /// Plans a change of the file, and makes it while the tool itself does not change the file. git fails where it finds the
-    /// lock, so that the lock is not held while the change is planned; a file that has changed meanwhile is planned for anew.
+    /// Plans a change of the file, and makes it while the tool itself does not change the file. git fails where it
+    /// finds the lock, so the lock is not held during the plan. If the file changes meanwhile, the plan is made anew.
     private func carryOut<R>(_ plan: (SetupFile) throws -> (result: R, change: () throws -> Void)) throws -> R {
         for _ in 0..<Self.tries {
             let file = try SetupFile(path)
@@ -88,7 +88,7 @@ struct SetupChange: Codable, Equatable {
         throw ToolFailure(message: "\(path) is changed by another program all the time: try again")
     }
 
-    /// Does `body` while the tool itself does not change the file, as far as it has a lock.
+    /// Does `body` while the tool itself does not change the file, if the tool has a lock.
     private func withLock<R>(_ body: () throws -> R) throws -> R {
         if case .value = content { try GitLock(of: path).withLock(body) } else { try body() }
     }
@@ -97,8 +97,8 @@ struct SetupChange: Codable, Equatable {
 
     // MARK: Taking it back
 
-    /// - Returns: false: nothing of it is there any more.
-    /// - Throws: ``ToolFailure`` if it is there in another form: then the file is left as it is.
+    /// - Returns: false: nothing of the change is there any more.
+    /// - Throws: ``ToolFailure`` if the setting is there in another form. Then the file is left as it is.
     func takeBack() throws -> Bool {
         if case .link(let target) = content {
             guard Self.target(of: path) == target else { return false }
@@ -128,15 +128,15 @@ struct SetupChange: Codable, Equatable {
         }
     }
 
-    /// Removes the unfinished file of a command that was killed. A path where there is no such file any more has none, and
-    /// is told of when it is to be changed.
+    /// Removes the unfinished file of a command that was killed. A path that leads to no proper file has none; the
+    /// change itself tells of such a path.
     func removeLeftover() throws {
         if isLink { return }
         if case .value = content { GitLock(of: path).removeLeftover() }
         do { try SetupFile(path).removeLeftover() } catch is ToolFailure {}
     }
 
-    /// nil: it is no link, or leads to a name that is not UTF-8.
+    /// nil: the file is no link, or leads to a name that is not UTF-8.
     static func target(of link: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(link, &bytes, bytes.count)
@@ -151,7 +151,7 @@ enum SetupContent: Codable, Equatable {
     case value(GitValue)
     case link(target: String)
 
-    /// - Throws: ``ToolFailure``, with the end of a sentence that begins with the file, if that is not possible any more.
+    /// - Throws: ``ToolFailure``, with the end of a sentence that begins with the file, if the setting is impossible.
     func applied(to content: Data) throws -> Data {
         switch self {
         case .line(let setting): try setting.applied(to: content)
@@ -161,9 +161,9 @@ enum SetupContent: Codable, Equatable {
         }
     }
 
-    /// nil: nothing of it is there.
+    /// nil: nothing of the setting is there.
     ///
-    /// - Throws: ``ToolFailure``, as ``applied(to:)`` does, if it is there in another form.
+    /// - Throws: ``ToolFailure``, as ``applied(to:)`` does, if the setting is there in another form.
     func takenBack(from content: Data) throws -> Data? {
         switch self {
         case .line(let setting): try setting.takenBack(from: content)
@@ -173,7 +173,7 @@ enum SetupContent: Codable, Equatable {
         }
     }
 
-    /// Whether a file with this content says no more than none.
+    /// Whether a file with this content means the same as no file.
     func isNothing(_ content: Data) -> Bool {
         let text = String(decoding: content, as: UTF8.self)
         if text.allSatisfy(\.isWhitespace) { return true }
@@ -181,7 +181,7 @@ enum SetupContent: Codable, Equatable {
         return false
     }
 
-    /// As a person is shown it.
+    /// The lines that show the setting to a person.
     var lines: (removed: [String], added: [String]) {
         switch self {
         case .line(let setting): ([setting.replaced].compactMap(\.self), [setting.line])

@@ -45,7 +45,7 @@ struct SetupCommand: ParsableCommand {
                 failures.append("\(tool.name): \(Self.text(of: error))")
                 continue
             }
-            // A change that was made is told, whatever becomes of the others.
+            // The report tells of the changes that were made, even if others have failed.
             if let error = report.failure { failures.append("\(tool.name): \(Self.text(of: error))") }
             if json { reports.append(report) } else { try Console.write(report.text) }
         }
@@ -107,7 +107,7 @@ struct SetupCommand: ParsableCommand {
         let formers = record.changes
         record.changes.removeAll { former in report.changes.contains { $0.path == former.path } }
         let first = record.changes.count
-        // On the disk before the change itself: a change that nobody knows of could not be taken back.
+        // The record is written before the change, because a change without a record could not be taken back.
         record.changes += report.changes.map { change in
             formers.first { $0.path == change.path }.map(change.inheriting) ?? change
         }
@@ -152,7 +152,7 @@ struct SetupCommand: ParsableCommand {
         var record = try record(tool, surroundings)
         var report = SetupReport(tool: tool.name, state: .takenBack)
         let all = record.changes
-        // Files first: as long as one of them names the link's program, that stays.
+        // The files come first: the link stays as long as one of them names its program.
         for change in all.filter({ !$0.isLink }) + all.filter(\.isLink) where report.failure == nil || !change.isLink {
             do {
                 try takeBack(change, of: tool, surroundings, &report)
@@ -187,16 +187,16 @@ struct SetupCommand: ParsableCommand {
         }
     }
 
-    /// Hands a link over to another tool that needs it, and takes it back when that is undone.
+    /// Hands a link over to another tool that needs it. The undoing of that tool then takes the link back.
     ///
-    /// - Returns: nil: there is none.
+    /// - Returns: nil: no other tool needs the link.
     private func heir(
         of change: SetupChange, from tool: any ToolSetup.Type, _ surroundings: SetupSurroundings
     ) throws -> String? {
         guard case .link = change.content else { return nil }
         for other in ToolSetups.all where other.usesKeyring && other.name != tool.name {
             guard var record = try SetupRecord.readable(other.name, surroundings.environment) else {
-                // The person has set it up by hand.
+                // The person has set the tool up by hand.
                 if case .present = state(of: other, surroundings).state { return other.name }
                 continue
             }
@@ -208,7 +208,7 @@ struct SetupCommand: ParsableCommand {
         return nil
     }
 
-    /// One that is in use stays. If another tool's file is in it, it goes with that.
+    /// Removes the new directories that are empty. A directory with another tool's file goes when that tool is undone.
     private func removeDirectories(
         of change: SetupChange, from tool: any ToolSetup.Type, _ surroundings: SetupSurroundings
     ) throws {

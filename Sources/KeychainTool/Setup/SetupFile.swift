@@ -7,12 +7,12 @@ struct SetupFile {
     private static let mostBytes = 4 << 20
 
     let path: String
-    /// nil: there is none.
+    /// nil: there is no file.
     let content: Data?
 
-    /// - Throws: ``ToolFailure`` if something else is in its place, or another user's file.
+    /// - Throws: ``ToolFailure`` if the path has something other than a file of this user's.
     init(_ path: String) throws {
-        // It is remembered, and may be taken back from another working directory.
+        // The path is recorded, and the undoing may have another working directory.
         let path = FilePath.isAbsolute(path) ? path : FilePath.join(FileManager.default.currentDirectoryPath, path)
         do { self.path = try FilePath.followingLinks(path) } catch { throw ToolFailure(message: error.message) }
         guard let descriptor = try Self.open(self.path) else {
@@ -39,7 +39,7 @@ struct SetupFile {
 
     /// The content as text; "" if there is no file.
     ///
-    /// - Throws: ``ToolFailure`` for what is none.
+    /// - Throws: ``ToolFailure`` if the content is no text.
     var text: String {
         get throws {
             do { return try Self.text(of: content ?? Data()) } catch {
@@ -50,7 +50,7 @@ struct SetupFile {
 
     /// The content as TOML.
     ///
-    /// - Throws: ``ToolFailure`` for what no tool reads as such.
+    /// - Throws: ``ToolFailure`` if the content is no TOML.
     var toml: String {
         get throws {
             let text = try text
@@ -70,9 +70,9 @@ struct SetupFile {
         return text
     }
 
-    /// Replaces it as a whole, in one step.
+    /// Replaces the whole file in one step.
     ///
-    /// - Throws: ``ToolFailure`` if it has changed since it was read.
+    /// - Throws: ``ToolFailure`` if the file has changed since it was read.
     func replace(with new: Data) throws {
         guard try SetupFile(path).content == content else {
             throw ToolFailure(message: "\(path) was changed by another program meanwhile: try again")
@@ -82,10 +82,10 @@ struct SetupFile {
         try new.withUnsafeBytes { try atomicFile(like: model).replace(with: $0) }
     }
 
-    /// Removes the unfinished file of a command that was killed: it may have passwords in it.
+    /// Removes the unfinished file of a command that was killed, which may have passwords.
     func removeLeftover() { atomicFile(like: nil).removeLeftover() }
 
-    /// One `setup` writes at a time (``SetupRecord/withLock(_:_:)``), so that the name of the new file is its own.
+    /// Only one `setup` writes at a time (``SetupRecord/withLock(_:_:)``), so the name of the new file is its own.
     private func atomicFile(like model: Int32?) -> AtomicFile {
         let name = ".\(FilePath.name(of: path)).keychain-setup"
         return AtomicFile(locked: URL(fileURLWithPath: path), temporaryName: name, model: model, SystemFiles())

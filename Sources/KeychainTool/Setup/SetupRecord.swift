@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeychainModel
 internal import KeychainSystem
 
-/// The changes that were made for a tool, so that they can be taken back: a file in `$XDG_STATE_HOME/keychain/setup`.
+/// The record of the changes for a tool, from which they are taken back: a file in `$XDG_STATE_HOME/keychain/setup`.
 struct SetupRecord: Codable {
     private static let formatVersion = 1
 
@@ -28,7 +28,7 @@ struct SetupRecord: Codable {
 
     /// nil: nothing was set up.
     ///
-    /// - Throws: ``ToolFailure`` for one that cannot be read.
+    /// - Throws: ``ToolFailure`` if the record cannot be read.
     static func of(_ tool: String, _ environment: Environment) throws -> SetupRecord? {
         let url = try url(tool, environment)
         guard let content = try SetupFile(url.path).content else { return nil }
@@ -42,12 +42,12 @@ struct SetupRecord: Codable {
         return record
     }
 
-    /// The same for a tool that a command is not about: its own commands tell of a record that is damaged.
+    /// The record of a tool that a command is not about; nil too if it is damaged, which the tool's own commands tell.
     static func readable(_ tool: String, _ environment: Environment) throws -> SetupRecord? {
         do { return try of(tool, environment) } catch is ToolFailure { return nil }
     }
 
-    /// To be called with the lock.
+    /// Call it with the lock.
     func write(_ tool: String, _ environment: Environment) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

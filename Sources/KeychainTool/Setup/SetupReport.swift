@@ -1,6 +1,5 @@
 internal import Foundation
 
-/// The outcome for one tool.
 struct SetupReport {
     enum State: String {
         case absent = "not set up"
@@ -20,7 +19,7 @@ struct SetupReport {
     var notes: [String] = []
     /// Whether the tool asks the keychain when the setting is there.
     var isEffective = true
-    /// The end of the work when a part of it was done. It is told as an error, and not with the report.
+    /// The error that has ended the work after a part of it. It is told apart from the report.
     var failure: (any Error)?
 
     /// Whether the tool finds its secrets in the keychain now.
@@ -56,7 +55,6 @@ struct SetupReport {
         ])
     }
 
-    /// The lines that go, and those that come.
     private func taken(_ lines: (removed: [String], added: [String])) -> (gone: [String], new: [String]) {
         isUndo ? (lines.added, lines.removed) : (lines.removed, lines.added)
     }

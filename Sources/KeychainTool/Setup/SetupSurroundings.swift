@@ -2,10 +2,10 @@ internal import Foundation
 internal import KeychainModel
 internal import KeychainSystem
 
-/// Where a tool's files and programs are.
+/// The places of a tool's files and programs.
 struct SetupSurroundings {
     var environment = Environment.process
-    /// Of the command itself.
+    /// The directory of this command.
     var programDirectory = FilePath.directory(of: ProcessInfo.processInfo.arguments.first ?? "")
 
     init() {
@@ -14,12 +14,10 @@ struct SetupSurroundings {
 
     func variable(_ name: String) -> String? { environment.variables[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// A path in the home directory.
     func home(_ path: String) throws -> String {
         try environment.directory("", inHome: path).path
     }
 
-    /// A path in the directory of configuration files.
     func configuration(_ path: String) throws -> String {
         try environment.directory("XDG_CONFIG_HOME", inHome: ".config").appendingPathComponent(path).path
     }
@@ -32,13 +30,13 @@ struct SetupSurroundings {
         searchPath.directories.contains { FilePath.isSame($0, directory) }
     }
 
-    /// The program that a tool would find by its name. nil: none.
+    /// The program that a tool would find by its name; nil: there is none.
     func program(_ name: String) -> String? { searchPath.program(name) }
 
-    /// A helper, in the PATH or where one is installed beside this command.
+    /// The path of a helper, in the PATH or installed beside this command.
     ///
     /// - Parameter other: The helper that the tool asks for, if that is another name of the same program.
-    /// - Throws: ``ToolFailure`` if it is nowhere.
+    /// - Throws: ``ToolFailure`` if the helper is not found.
     func helper(_ name: String, toInstall other: String? = nil) throws -> String {
         let beside = [programDirectory, programDirectory + "/../libexec/keychain"]
         let found = [program(name), SearchPath(directories: beside).program(name)].compactMap(\.self)
@@ -51,7 +49,7 @@ struct SetupSurroundings {
         return path
     }
 
-    /// For tools that look for a helper by its name alone.
+    /// Requires a helper in the PATH, for tools that look for it only by its name.
     func requireInSearchPath(_ name: String) throws {
         let path = try helper(name)
         guard let found = program(name), isHelper(found) else {
@@ -61,7 +59,7 @@ struct SetupSurroundings {
         }
     }
 
-    /// Whether a program is one of the helpers, and not another one of the same name.
+    /// Whether a program is a helper of this project, and not another one of the same name.
     func isHelper(_ path: String) -> Bool {
         guard let real = realpath(path, nil) else { return false }
         defer { free(real) }

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// One change of a text: what stood at a place, and what stands there now.
+/// One change of a text: the former and the present bytes of a place.
 struct TextEdit: Codable, Equatable {
-    /// In bytes.
+    /// The place in bytes.
     let offset: Int
     let removed: Data
     let inserted: Data
@@ -28,7 +28,7 @@ struct TextEdit: Codable, Equatable {
         offset >= 0 && offset <= text.count && text.dropFirst(offset).starts(with: inserted)
     }
 
-    /// - Parameter text: With the change in it, and no other one since.
+    /// - Parameter text: The text with this change as its last one.
     func takenBack(from text: Data) -> Data { replacing(inserted.count, of: text, with: removed) }
 
     private func replacing(_ count: Int, of text: Data, with new: Data) -> Data {

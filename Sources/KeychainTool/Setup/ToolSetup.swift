@@ -3,11 +3,11 @@ internal import Foundation
 /// The changes that let a tool find its secrets in the keychain.
 struct SetupPlan {
     var changes: [SetupChange] = []
-    /// For the person: what the change means, and what it leaves as it is.
+    /// The notes for the person, on the meaning and the limits of the change.
     var notes: [String] = []
     /// false: the tool asks no helper.
     var isPossible = true
-    /// false: other settings keep the tool from asking the keychain, whatever this one is.
+    /// false: because of other settings the tool does not ask the keychain.
     var isEffective = true
 
     /// - Parameter content: nil: the file is as it should be.
@@ -20,11 +20,11 @@ struct SetupPlan {
 protocol ToolSetup: Sendable {
     static var name: String { get }
     static var summary: String { get }
-    /// Whether it starts the command `keyring` (``KeyringLink``).
+    /// Whether the tool starts the command `keyring` (``KeyringLink``).
     static var usesKeyring: Bool { get }
-    /// Looks, and changes nothing.
+    /// Plans the changes, and makes none.
     ///
-    /// - Throws: ``ToolFailure`` for a file that cannot be changed safely; its message says what to write by hand.
+    /// - Throws: ``ToolFailure`` for a file that cannot be changed safely. The message has the lines to write by hand.
     static func plan(_ surroundings: SetupSurroundings) throws -> SetupPlan
 }
 

@@ -4,7 +4,7 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
-/// Where an export is written: standard output, or a file that is there whole or not at all.
+/// The place for an export: standard output, or a file that is written whole or not at all.
 ///
 /// Until ``publish()`` the file has another name, `FILE.part-…` beside it.
 final class ExportOutput {
@@ -15,21 +15,21 @@ final class ExportOutput {
     }
 
     private let descriptor: Int32
-    /// Open for reading, to force the file's name to the disk; -1 where that is not allowed.
+    /// The directory, open so that the file's name can be forced to the disk; -1: this user may not read it.
     private let directory: Int32
     /// nil: standard output.
     private let place: Place?
     private var isOpen = true
 
-    /// Standard output.
+    /// An export to standard output.
     init() {
         descriptor = STDOUT_FILENO
         directory = -1
         place = nil
     }
 
-    /// - Throws: `.duplicateItem` if there is something at the path that is not to be replaced, `.inputOutput` or
-    ///   `.diskFull` if no file can be made beside it.
+    /// - Throws: `.duplicateItem` if the path is taken and may not be replaced, `.inputOutput` or `.diskFull` if no
+    ///   file can be made beside it.
     init(path: String, replaces: Bool) throws(KeychainError) {
         try Self.requireFree(path, replaces: replaces)
         let parent = FilePath.directory(of: path)
@@ -43,7 +43,7 @@ final class ExportOutput {
         place = Place(path: path, part: part, replaces: replaces)
     }
 
-    /// What is there is replaced only if that is wanted, and only if it is an ordinary file.
+    /// Only an ordinary file is replaced, and only if the person wants that.
     static func requireFree(_ path: String, replaces: Bool) throws(KeychainError) {
         var information = stat()
         guard lstat(path, &information) == 0 else { return }
@@ -63,7 +63,7 @@ final class ExportOutput {
         }
     }
 
-    /// Gives the file its name, when all of it is on the disk.
+    /// Forces the file to the disk, and gives it its name.
     ///
     /// - Throws: `.duplicateItem` if a file of that name has come meanwhile, `.inputOutput` or `.diskFull`.
     func publish() throws(KeychainError) {
@@ -74,18 +74,18 @@ final class ExportOutput {
         if place.replaces {
             guard rename(place.part, place.path) == 0 else { throw failure("replace") }
         } else {
-            // Unlike a rename it never takes the place of what is there.
+            // Unlike a rename, this never replaces a file.
             let failure = ckeychain_rename_to_free_name(place.part, place.path)
             if failure == EEXIST { throw Self.exists(place.path) }
             guard failure == 0 else { throw KeychainError(file: place.path, "create", failure) }
         }
-        // The file is there; only a power cut could still take its name away, where the directory cannot be synced.
+        // The file has its name. If the directory cannot be synced, only a power cut could still take the name away.
         if directory >= 0 { fsync(directory) }
     }
 
     deinit { if directory >= 0 { close(directory) } }
 
-    /// Takes away what was written. To be called after a failure.
+    /// Removes the unfinished file. Call it after a failure.
     func discard() {
         guard let place else { return }
         if isOpen { close(descriptor) }
@@ -104,7 +104,7 @@ final class ExportOutput {
 }
 
 extension KeychainError {
-    /// For a file that a person named.
+    /// The failure of a system call on a file that a person named.
     init(file path: String, _ verb: String, _ failure: Int32) {
         let isFull = failure == ENOSPC || failure == EDQUOT
         self.init(

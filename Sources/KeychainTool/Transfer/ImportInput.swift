@@ -7,17 +7,17 @@ internal import KeychainTransfer
 /// An export that lies in a file, and is read more than once.
 final class ImportInput {
     let byteCount: Int
-    /// The first bytes, as many of them as there are.
+    /// The first bytes of the file. A short file has fewer.
     let header: Data
     private let path: String
     private let descriptor: Int32
-    /// How far it was read.
+    /// The place up to which the file was read.
     private(set) var position = 0
 
-    /// - Throws: `.inputOutput` if it cannot be read, `.parameter` if it is no file that can be read twice.
+    /// - Throws: `.inputOutput` if the file cannot be read, `.parameter` if it cannot be read twice.
     init(path: String) throws(KeychainError) {
         self.path = path
-        // A pipe that nobody writes to would not even be opened otherwise.
+        // Otherwise the opening of a pipe without a writer would wait.
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw KeychainError(file: path, "read", errno) }
         var information = stat()

@@ -1,7 +1,6 @@
 internal import KeychainModel
 internal import KeychainTransfer
 
-/// What `export` says at its end.
 struct ExportReport {
     var file: String
     var summary: ExportSummary
@@ -19,10 +18,9 @@ struct ExportReport {
     }
 }
 
-/// What `import` says at its end.
 struct ImportReport {
     var isDryRun: Bool
-    /// What the export says of itself.
+    /// The summary that the export has.
     var summary: ExportSummary
     var outcomes: [ImportOutcome: Int] = [:]
 
@@ -33,7 +31,6 @@ struct ImportReport {
 
     func count(_ outcome: ImportOutcome) -> Int { outcomes[outcome] ?? 0 }
 
-    /// How many entries were dealt with.
     var total: Int { outcomes.values.reduce(0, +) }
 
     var text: String {
@@ -62,7 +59,7 @@ struct ImportReport {
 extension LeftOut {
     var count: Int { thisDeviceOnly + constrained + ofTokens + unreadable }
 
-    /// nil: nothing was.
+    /// nil: nothing was left out.
     fileprivate var text: String? {
         let words = [
             (thisDeviceOnly, "only for this device"), (constrained, "that asks for authentication"),
@@ -80,7 +77,7 @@ extension LeftOut {
     }
 }
 
-/// "1 item", "3 items".
+/// A count with its noun: "1 item", "3 items".
 func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {
     count == 1 ? "1 \(one)" : "\(count) \(many ?? one + "s")"
 }

@@ -2,12 +2,13 @@ internal import Foundation
 internal import KeychainClient
 internal import KeychainModel
 
-/// Removes what has expired, every now and then, on a thread of its own: the watcher's has to lock before the machine sleeps,
-/// and must not wait for other programs that write.
+/// Removes expired items now and then, on a thread of its own: the watcher's thread has to lock before the machine
+/// sleeps, and must not wait for other programs that write.
 enum ExpirySweeper {
     private static let interval: TimeInterval = 20
 
-    /// Ends with the process. A removal that is cut short is done by the next program that writes.
+    /// Starts the thread, which ends with the process. The next program that writes completes a removal that was cut
+    /// short.
     static func start(_ options: StoreOptions) {
         let thread = Thread {
             var lastTrouble: String?
@@ -24,7 +25,7 @@ enum ExpirySweeper {
         thread.start()
     }
 
-    /// - Returns: what went wrong; nil also if there is no keychain, or one that is being made.
+    /// - Returns: the message of a failure. A keychain that is missing, or not whole yet, is no failure.
     static func sweep(_ options: StoreOptions) -> String? {
         do throws(KeychainError) {
             let session = try KeychainSession.existing(options)

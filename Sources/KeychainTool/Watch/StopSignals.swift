@@ -3,11 +3,11 @@ internal import Glibc
 internal import KeychainBus
 internal import KeychainSystem
 
-/// The signals that ask a program to end, taken from a descriptor at a moment of its own choice.
+/// The signals that ask a program to end. The program reads them from a descriptor when it wants.
 ///
-/// To be made while the process has one thread: another would still take them.
+/// Make it while the process has one thread: another thread would still take the signals.
 struct StopSignals {
-    /// Becomes readable when one has come.
+    /// The descriptor becomes readable when a signal has come.
     let descriptor: OpenDescriptor
 
     init() throws(ToolFailure) {

@@ -4,10 +4,10 @@ internal import KeychainLogin
 internal import KeychainModel
 internal import KeychainSystem
 
-/// The keychain in its usual place, which is never made by watching it.
+/// The keychain that is watched. The watch never makes one.
 final class WatchedKeychain: LockableStore {
     private let options: StoreOptions
-    /// nil: not opened yet, or opened anew with the next request.
+    /// nil: the next request opens the keychain.
     private var session: KeychainSession?
 
     init(_ options: StoreOptions) { self.options = options }
@@ -22,7 +22,7 @@ final class WatchedKeychain: LockableStore {
             self.session = session
             try session.connection.ask(.done(request))
         } catch {
-            // Another store may have taken this one's place.
+            // Another store may have taken the place of this one.
             session = nil
             throw error
         }
@@ -30,7 +30,7 @@ final class WatchedKeychain: LockableStore {
 
     private func existingSession() throws(KeychainError) -> KeychainSession {
         let session = if let session { session } else { try KeychainSession.existing(options) }
-        // Opening would complete a store that is being made at this moment.
+        // The opening would complete a store that another program is making.
         guard session.presence == .present else {
             throw KeychainError(.itemNotFound, message: "there is no whole keychain in \(session.host.place)")
         }

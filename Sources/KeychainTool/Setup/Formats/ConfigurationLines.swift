@@ -3,24 +3,22 @@ internal import Foundation
 /// The lines of a file with sections, `[name]`, and `key = value`: INI, and the plain part of TOML.
 struct ConfigurationLines {
     struct Line {
-        /// In bytes, of the line's start.
+        /// The line's start, in bytes.
         var offset: Int
-        /// With its end.
+        /// The line with its end.
         var text: Substring
-        /// The section that it is in; "": before the first.
+        /// The section of the line; "": the line is before the first section.
         var section: String
         var isHeader: Bool
 
-        /// Without its end and without space around it.
+        /// The line without its end and the space around it.
         var trimmed: Substring { text.trimmed }
 
-        /// Without its end.
+        /// The line without its end.
         var content: Substring { text.last?.isNewline == true ? text.dropLast() : text }
 
-        /// The space that it begins with.
         var indent: String { String(text.prefix { " \t".contains($0) }) }
 
-        /// Whether it gives the key a value.
         func sets(_ key: String) -> Bool {
             trimmed.hasPrefix(key) && trimmed.dropFirst(key.count).first.map { " \t=:".contains($0) } ?? false
         }
@@ -29,7 +27,7 @@ struct ConfigurationLines {
     let lines: [Line]
     private let count: Int
     private let endsLine: Bool
-    /// As the first line ends.
+    /// The end of the first line, for new lines.
     private let lineEnd: String
 
     init(_ text: String) {
@@ -58,27 +56,27 @@ struct ConfigurationLines {
         return name.contains(where: { "[]\"',".contains($0) }) ? nil : String(name)
     }
 
-    /// The lines that give a key a value, or that look as if they did, comments apart.
+    /// The lines that give a key a value, or may do so. Comments are left out.
     func lines(with key: String) -> [Line] {
         lines.filter { line in
             !line.isHeader && !"#;".contains(line.trimmed.first ?? "#") && line.text.lowercased().contains(key)
         }
     }
 
-    /// Whether a text stands anywhere but in comments.
+    /// Whether a text stands outside of comments.
     func hasCode(with text: String) -> Bool {
         lines.contains { !"#;".contains($0.trimmed.first ?? "#") && $0.text.contains(text) }
     }
 
-    /// nil: the section is not there.
+    /// nil: the file has no such section.
     func header(of section: String) -> Line? { lines.last { $0.isHeader && $0.section == section } }
 
-    /// Whether a line may be the section's header in a form that is not read as one.
+    /// Whether a line may be the section's header in a form that this type does not read.
     func mayHaveOther(_ section: String) -> Bool {
         lines.contains { !$0.isHeader && $0.trimmed.hasPrefix("[") && $0.text.contains(section) }
     }
 
-    /// One more line in a section, right behind its header; with its header at the end of the text if there is none.
+    /// Adds a line to a section, right behind its header. A section that is missing is added at the end of the text.
     func adding(_ line: String, to section: String) -> TextEdit {
         if section.isEmpty { return TextEdit(offset: 0, inserting: line + lineEnd) }
         guard let header = header(of: section) else {
@@ -90,7 +88,7 @@ struct ConfigurationLines {
             offset: header.offset + header.text.utf8.count, inserting: isEnded ? line + lineEnd : lineEnd + line)
     }
 
-    /// The text without a section that has nothing in it, and without one empty line before it.
+    /// The text without an empty section, and without one empty line before it.
     func removingEmpty(_ section: String, _ text: Data) -> Data {
         guard let start = lines.lastIndex(where: { $0.isHeader && $0.section == section }),
             lines[start].trimmed == "[\(section)]",

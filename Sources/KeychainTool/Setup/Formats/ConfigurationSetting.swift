@@ -2,21 +2,21 @@ internal import Foundation
 
 /// A line `key = value` in a section of a file (``ConfigurationLines``).
 struct ConfigurationSetting: Codable, Equatable {
-    /// "": before the first section.
+    /// The section; "": the line is before the first section.
     let section: String
     let key: String
     let line: String
-    /// The part of the line that is ours, however the line is written.
+    /// The part that marks the line as this command's, even if another program has rewritten the line.
     let mark: String
-    /// The line in whose place it stands.
+    /// The former line in the same place.
     let replaced: String?
-    /// Whether its section was not there.
+    /// Whether the file had no such section.
     let makesSection: Bool
-    /// Whether Python's configparser reads the file: then an edit that it reads as more than this setting is not made.
-    /// nil: no.
+    /// Whether Python's configparser reads the file. Then an edit that it would read as more than this setting is not
+    /// made. nil: no.
     private let isINI: Bool?
 
-    /// - Parameter replaced: The line in its place; nil: there is none.
+    /// - Parameter replaced: The former line in the same place; nil: there is none.
     init(
         _ line: String, key: String, mark: String, in section: String, of lines: ConfigurationLines,
         replacing replaced: String?, isINI: Bool? = nil
@@ -26,7 +26,7 @@ struct ConfigurationSetting: Codable, Equatable {
         makesSection = !section.isEmpty && lines.header(of: section) == nil
     }
 
-    /// - Throws: ``ToolFailure`` with the end of a sentence that begins with the file, also below.
+    /// - Throws: here and below, ``ToolFailure`` with the end of a sentence that begins with the file.
     func applied(to content: Data) throws -> Data { try checked(edited(content), against: content, line) }
 
     private func edited(_ content: Data) throws -> Data {
@@ -42,7 +42,7 @@ struct ConfigurationSetting: Codable, Equatable {
         try withoutLine(content).map { try checked($0, against: content, replaced) }
     }
 
-    /// - Parameter line: The one that sets the key in `new`; nil: none.
+    /// - Parameter line: The line that sets the key in `new`; nil: no line does.
     private func checked(_ new: Data, against content: Data, _ line: String?) throws -> Data {
         guard isINI == true else { return new }
         let (before, after) = (try INIText(SetupFile.text(of: content)), try INIText(SetupFile.text(of: new)))
@@ -73,6 +73,6 @@ struct ConfigurationSetting: Codable, Equatable {
         lines.count == 1 ? lines[0] : nil
     }
 
-    /// Programs that write the file anew put other spaces between them.
+    /// The line without spaces: programs that rewrite the file may use other ones.
     private static func words(_ line: Substring) -> String { line.filter { $0 != " " && $0 != "\t" } }
 }

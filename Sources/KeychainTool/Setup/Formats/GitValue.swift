@@ -2,10 +2,10 @@ internal import Foundation
 internal import KeychainModel
 internal import KeychainSystem
 
-/// One value of a variable in a file of git's. The command edits the text, and git says what the text means: an edit that
-/// does not mean what it should is not made.
+/// One value of a variable in a file of git's. The command edits the text, and git tells its meaning. An edit with
+/// another meaning than it should have is not made.
 struct GitValue: Codable, Equatable {
-    /// "credential.helper".
+    /// The name, such as "credential.helper".
     let variable: String
     let value: String
 
@@ -16,7 +16,7 @@ struct GitValue: Codable, Equatable {
 
     /// Adds a section of its own at the end.
     ///
-    /// - Throws: ``ToolFailure`` with the end of a sentence that begins with the file, also below.
+    /// - Throws: here and below, ``ToolFailure`` with the end of a sentence that begins with the file.
     func applied(to content: Data) throws -> Data {
         let before = try GitEntry.all(in: content)
         let text = value.contains(where: { "#;".contains($0) }) ? "\"\(value)\"" : value
@@ -31,9 +31,9 @@ struct GitValue: Codable, Equatable {
         return new
     }
 
-    /// Takes the last such value out, with its line and a section that has nothing else in it.
+    /// Takes the last such value out, with its line. A section with nothing else in it goes too.
     ///
-    /// - Returns: nil: it is not there.
+    /// - Returns: nil: the file has no such value.
     func takenBack(from content: Data) throws -> Data? {
         var entries = try GitEntry.all(in: content)
         guard let place = entries.lastIndex(of: GitEntry(key: variable, value: value)) else {
@@ -60,7 +60,7 @@ struct GitValue: Codable, Equatable {
         return lines.ranges[number - 1].lowerBound..<line.upperBound
     }
 
-    /// Whether a value of credential.helper means our helper.
+    /// Whether a value of credential.helper means this project's helper.
     static func isOurs(_ value: String) -> Bool {
         let command = value.hasPrefix("!") ? value.dropFirst() : value[...]
         let program = command.split(separator: " ").first.map { FilePath.name(of: String($0)) }
@@ -70,7 +70,7 @@ struct GitValue: Codable, Equatable {
     static let helper = "git-credential-keychain"
 }
 
-/// The lines of bytes that need not be text.
+/// The lines of bytes, which need not be text.
 private struct TextLines {
     private let content: Data
     let ranges: [Range<Int>]
@@ -87,7 +87,7 @@ private struct TextLines {
         self.ranges = ranges
     }
 
-    /// Without space at both ends.
+    /// A line without space at both ends.
     func text(_ number: Int) -> String {
         String(decoding: content[ranges[number]], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
@@ -95,12 +95,13 @@ private struct TextLines {
 
 /// A value of git's configuration, as git reads it.
 struct GitEntry: Equatable {
-    /// With section and key in small letters.
+    /// The key, with section and name in small letters.
     let key: String
-    /// nil: a key without one, which is true.
+    /// nil: the key has no value, which means true.
     let value: String?
 
-    /// Those of a file's content, in their order. It reaches git through memory alone: it may have passwords in it.
+    /// The entries of a file's content, in their order. The content may have passwords, so it reaches git only through
+    /// memory.
     static func all(in content: Data) throws -> [GitEntry] {
         let memory = try MemoryFile(SecretBytes(copying: content), for: .reading)
         defer { memory.release() }
@@ -112,7 +113,7 @@ struct GitEntry: Equatable {
 
     init(key: String, value: String?) { (self.key, self.value) = (key, value) }
 
-    /// "KEY\nVALUE", as git prints it with -z.
+    /// The entry in a text "KEY\nVALUE", which git prints with -z.
     init(_ text: Substring) {
         let end = text.firstIndex(of: "\n")
         key = String(text[..<(end ?? text.endIndex)])
@@ -132,7 +133,7 @@ enum Git {
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         (process.standardInput, process.standardOutput) = (input, output)
-        // Its lines are not ours, and the status says enough.
+        // The status says enough, and git's lines have another form than this command's.
         process.standardError = FileHandle.nullDevice
         try process.run()
         let text = try output.fileHandleForReading.readToEnd() ?? Data()

@@ -1,21 +1,22 @@
 internal import Foundation
 
-/// The options of a file as Python's configparser reads them, which is how pip does: in sections, with values that go on in
-/// lines that are indented further than their option, with empty lines and comments between them.
+/// The options of a file as Python's configparser, and so pip, reads them. A value goes on in the lines that are
+/// indented further than its option, with empty lines and comments between them.
 struct INIText {
     struct Option: Equatable {
         let section: String
-        /// In small letters.
+        /// The key in small letters.
         let key: String
         fileprivate(set) var value: String
     }
 
     private(set) var options: [Option] = []
-    /// By section: the space before its first option.
+    /// The space before the first option of each section.
     private(set) var indents: [String: String] = [:]
     private var sections: Set<String> = []
 
-    /// - Throws: ``ToolFailure``, with the end of a sentence that begins with the file, for what configparser does not read.
+    /// - Throws: ``ToolFailure``, with the end of a sentence that begins with the file, if configparser does not read
+    ///   the text.
     init(_ text: String) throws {
         var reading = Reading()
         for (number, line) in ConfigurationLines(text).lines.enumerated() {
@@ -24,7 +25,7 @@ struct INIText {
             if line.content.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" }) { throw flaw }
             let code = "#;".contains(line.trimmed.first ?? "#") ? "" : line.trimmed
             if code.isEmpty {
-                // Within a value an empty line is a part of it, and a comment is not.
+                // An empty line within a value is a part of the value, and a comment is not.
                 if line.trimmed.isEmpty && reading.isInOption { options[options.count - 1].value += "\n" }
                 continue
             }
@@ -42,14 +43,14 @@ struct INIText {
     }
 
     private struct Reading {
-        /// nil: before the first one.
+        /// nil: the place is before the first section.
         var section: String?
         var isInOption = false
-        /// Of the present option or header.
+        /// The indent of the present option or header.
         var indent = 0
     }
 
-    /// - Returns: false: it is neither a header nor an option, or the second one of its name.
+    /// - Returns: false: the line is neither a header nor an option, or it is the second one of its name.
     private mutating func take(_ code: Substring, _ indent: String, _ reading: inout Reading) -> Bool {
         if code.hasPrefix("["), let end = code.lastIndex(of: "]"), code.index(after: code.startIndex) < end {
             let name = String(code[code.index(after: code.startIndex)..<end])
@@ -68,12 +69,12 @@ struct INIText {
         return true
     }
 
-    /// The value in a line of its own.
+    /// The value of an option in one line.
     static func value(of line: String) -> String? {
         (try? INIText("[s]\n" + line.drop { $0.isWhitespace }))?.options.first?.value
     }
 
-    /// Whether the file says the same but for one option, which is there with this value; nil: which is not there.
+    /// Whether two files have the same options but one, which this file has with `value`; nil: which it has not.
     func isSame(as other: INIText, but key: String, in section: String, with value: String?) -> Bool {
         let isMeant = { (option: Option) in option.section == section && option.key == key }
         return options.filter { !isMeant($0) } == other.options.filter { !isMeant($0) }

@@ -3,9 +3,9 @@ internal import Foundation
 /// A member of a JSON object.
 struct JSONMember: Codable, Equatable {
     let key: String
-    /// JSON, like ``replaced``.
+    /// The value as JSON, like ``replaced``.
     let value: String
-    /// The value in whose place it stands.
+    /// The former value in the same place.
     let replaced: String?
 
     var line: String { Self.line(key, value) }
@@ -22,7 +22,7 @@ struct JSONMember: Codable, Equatable {
         return object.setting(key, to: value).applied(to: content)
     }
 
-    /// The tool writes the file anew whenever it likes: only the member counts.
+    /// Takes back only the member, because the tool rewrites the file at any time.
     func takenBack(from content: Data) throws -> Data? {
         let text = try SetupFile.text(of: content)
         if text.allSatisfy(\.isWhitespace) { return nil }

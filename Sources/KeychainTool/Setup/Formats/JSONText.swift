@@ -4,7 +4,7 @@ internal import Foundation
 struct JSONText {
     private struct Member {
         var key: String
-        /// Where the key begins.
+        /// The place of the key's beginning.
         var start: Int
         var value: Range<Int>
     }
@@ -12,7 +12,7 @@ struct JSONText {
     private let bytes: [UInt8]
     private let members: [Member]
 
-    /// nil: it is no JSON object.
+    /// nil: the text is no JSON object.
     init?(_ text: String) {
         let object = try? JSONSerialization.jsonObject(with: Data(text.utf8))
         guard object is [String: Any] else { return nil }
@@ -29,13 +29,13 @@ struct JSONText {
 
     var isEmpty: Bool { members.isEmpty }
 
-    /// Whether programs differ in what the key's value is: it is there twice, or in other capitals, which Go ignores.
+    /// Whether programs differ on the key's value: the key is there twice, or in other capitals, which Go ignores.
     func isAmbiguous(_ key: String) -> Bool {
         let alike = members.filter { $0.key.lowercased() == key.lowercased() }
         return alike.count > 1 || alike.contains { $0.key != key }
     }
 
-    /// - Parameter value: JSON.
+    /// - Parameter value: The value as JSON.
     func setting(_ key: String, to value: String) -> TextEdit {
         if let member = members.last(where: { $0.key == key }) {
             return TextEdit(offset: member.value.lowerBound, removing: text(member.value), inserting: value)
@@ -46,9 +46,9 @@ struct JSONText {
         return TextEdit(offset: start, inserting: "\(space)\"\(key)\": \(value),")
     }
 
-    /// Takes a member out, with the comma that it had and the space on its side.
+    /// Takes a member out, with its comma and the space on that side.
     ///
-    /// - Parameter key: One that is there.
+    /// - Parameter key: A key that the object has.
     func removing(_ key: String) -> TextEdit {
         guard let place = members.lastIndex(where: { $0.key == key }) else { return TextEdit(offset: 0, inserting: "") }
         let range =
@@ -127,7 +127,7 @@ struct JSONText {
             }
         }
 
-        /// A key that is written with escapes is none that is looked for, except by somebody who wants to hide it.
+        /// Takes a string, and decodes its escapes.
         private mutating func string() -> String {
             let start = place
             place += 1

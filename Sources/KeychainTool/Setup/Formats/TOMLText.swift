@@ -1,5 +1,5 @@
-/// Whether a text is TOML, as far as that can be told without its tables: a tool that cannot read its file does not find its
-/// passwords either.
+/// A check whether a text is TOML, as far as that shows without its tables. A tool that cannot read its file does not
+/// find its passwords either.
 struct TOMLText {
     private static let mostDepth = 64
 
@@ -40,14 +40,14 @@ struct TOMLText {
         guard take(isList ? "[[" : "["), let name = takeKey(), take(isList ? "]]" : "]") else { return false }
         table = name
         guard isList else { return names.insert("[" + name).inserted }
-        // Another element, in which everything may be named once more.
+        // In another element all names may come once more.
         names = names.filter { entry in
             !["\0", "\u{1}"].contains { entry.hasPrefix(name + $0) || entry.hasPrefix("[" + name + $0) }
         }
         return true
     }
 
-    /// Blanks and a comment, to the end of the line.
+    /// Takes blanks, a comment and the end of the line.
     private mutating func takeEnd() -> Bool {
         skipBlanks()
         if rest.first == UInt8(ascii: "#") { rest = rest.drop { $0 != UInt8(ascii: "\n") } }
@@ -57,7 +57,7 @@ struct TOMLText {
 
     // MARK: Keys and values
 
-    /// Its parts in a form in which equal keys are equal.
+    /// The parts of a key in a form in which equal keys are equal.
     private mutating func takeKey() -> String? {
         var parts: [String] = []
         repeat {
@@ -118,7 +118,7 @@ struct TOMLText {
         while let byte = rest.first {
             if isLong ? rest.starts(with: mark) : byte == quote {
                 rest = rest.dropFirst(isLong ? 3 : 1)
-                // Two quotes may stand right before the end of a long one.
+                // Two quotes may stand right before the end of a long string.
                 if isLong { rest = rest.dropFirst(rest.prefix(2).prefix { $0 == quote }.count) }
                 return true
             }
@@ -149,7 +149,6 @@ struct TOMLText {
 
     private mutating func skipBlanks() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
 
-    /// Blanks, comments and ends of lines.
     private mutating func skipLines() {
         while true {
             rest = rest.drop { " \t\r\n".utf8.contains($0) }

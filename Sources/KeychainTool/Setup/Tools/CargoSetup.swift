@@ -39,7 +39,7 @@ enum CargoSetup: ToolSetup {
             throw refused
         }
         let lines = ConfigurationLines(text)
-        // Other ways to write the table, beside which a header would be a second one.
+        // The table may be written in other ways, beside which a header would be a second table.
         let others = lines.lines.contains { line in
             let start = line.trimmed.drop { "\"'".contains($0) }
             guard line.section.isEmpty, start.hasPrefix(section) else { return false }

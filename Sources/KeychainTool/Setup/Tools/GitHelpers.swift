@@ -3,11 +3,11 @@ internal import Foundation
 /// The credential helpers of git's whole configuration, in the order in which git reads them.
 struct GitHelpers {
     struct Helper: Equatable {
-        /// "system", "global", "local" and so on.
+        /// The scope: "system", "global", "local" and so on.
         let scope: String
-        /// The file, or what git says of another place.
+        /// The file, or git's words for another place.
         let origin: String
-        /// For which URLs alone; nil: for all.
+        /// The URLs that the helper is for; nil: all.
         let url: String?
         let value: String
     }
@@ -19,7 +19,7 @@ struct GitHelpers {
         let (status, output) = try Git.run([
             "config", "--show-scope", "--show-origin", "-z", "--get-regexp", #"^credential\.(.+\.)?helper$"#,
         ])
-        // 1: there is none.
+        // The status 1 means that there is no helper.
         guard status == 0 || status == 1 else {
             throw ToolFailure(message: "git does not understand its configuration, or is older than 2.26")
         }
@@ -39,7 +39,8 @@ struct GitHelpers {
         }
     }
 
-    /// With one more at the end of the user's own file, which counts before those of a repository and of the command line.
+    /// The helpers with one more at the end of the user's own file. git reads it before those of a repository and of
+    /// the command line.
     func adding(_ value: String, to path: String) -> GitHelpers {
         var helpers = self
         let place = all.lastIndex { ["system", "global"].contains($0.scope) }.map { $0 + 1 } ?? 0
@@ -49,14 +50,14 @@ struct GitHelpers {
 
     var urls: [String] { Set(all.compactMap(\.url)).sorted() }
 
-    /// Those of the user's and the system's files.
+    /// The helpers in the user's and the system's files.
     var ofUser: GitHelpers {
         var helpers = self
         helpers.all.removeAll { !["system", "global"].contains($0.scope) }
         return helpers
     }
 
-    /// Those that git asks for a URL; an empty value takes back all before it.
+    /// The helpers that git asks for a URL. An empty value takes back all helpers before it.
     func asked(for url: String? = nil) -> ArraySlice<Helper> {
         let meant = all.filter { $0.url == nil || $0.url == url }
         return meant.suffix(from: meant.lastIndex { $0.value.isEmpty }.map { $0 + 1 } ?? 0)
@@ -64,14 +65,14 @@ struct GitHelpers {
 
     func asksOurs(for url: String? = nil) -> Bool { asked(for: url).contains { GitValue.isOurs($0.value) } }
 
-    /// Where the last empty value for a URL stands.
+    /// The place of the last empty value for a URL.
     private func reset(for url: String?) -> String? {
         all.last { ($0.url == nil || $0.url == url) && $0.value.isEmpty }?.origin
     }
 
     // MARK: For a person
 
-    /// What git does besides asking the keychain, or instead of it.
+    /// The notes on other helpers that git asks, and on the URLs for which it does not ask the keychain.
     var notes: [String] {
         ([nil] + urls).flatMap { url in
             let place = url.map { "for \(Self.withoutUser($0)) " } ?? ""
@@ -88,7 +89,7 @@ struct GitHelpers {
         }
     }
 
-    /// The words behind the name may have a password among them.
+    /// The name of a helper alone, because the words behind it may have a password.
     private static func name(_ value: String) -> String {
         value.hasPrefix("!") ? "!…" : String(value.prefix { $0 != " " })
     }

@@ -9,7 +9,7 @@ enum GitSetup: ToolSetup {
 
     static func plan(_ surroundings: SetupSurroundings) throws -> SetupPlan {
         let program = try surroundings.helper(helper)
-        // git looks in the PATH for a name, and takes a path as it is.
+        // git looks for a name in the PATH, and takes a path as it is.
         let isFound = surroundings.program(helper).map(surroundings.isHelper) ?? false
         let value = isFound ? "keychain" : program
         if !isFound && value.contains(where: { " '\"\\$`".contains($0) }) {

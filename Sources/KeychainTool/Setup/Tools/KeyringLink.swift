@@ -1,8 +1,8 @@
 internal import Foundation
 internal import KeychainSystem
 
-/// The command `keyring` in the PATH. Distributions have another program of the name, so that ours is installed where nobody
-/// looks, and a person who wants it gets a link in `~/.local/bin`.
+/// The command `keyring` in the PATH. Distributions have another program of the name. So this project's is installed
+/// outside of the PATH, and a person who wants it gets a link in `~/.local/bin`.
 enum KeyringLink {
     private static let name = "keyring"
 
@@ -29,7 +29,7 @@ enum KeyringLink {
         }
     }
 
-    /// The program that the other names are links to: one of those may go.
+    /// The program to which the helpers' names are links. A link may go, and the program stays.
     private static func executable(_ helper: String) throws -> String {
         guard let real = realpath(helper, nil) else { throw ToolFailure(message: "\(helper) leads nowhere") }
         defer { free(real) }

@@ -26,7 +26,7 @@ enum PipSetup: ToolSetup {
     private static func setting(_ text: String, _ path: String) throws -> ConfigurationSetting? {
         let line = "\(key) = subprocess"
         let (lines, file) = (ConfigurationLines(text), try naming(path) { try INIText(text) })
-        // pip takes both for one, and has a section for each of its commands too.
+        // pip takes both spellings of the key for one, and has a section for each of its commands too.
         let set = file.options.filter { $0.key.replacing("_", with: "-") == key }
         let present = lines.lines(with: key) + lines.lines(with: "keyring_provider")
         guard present.allSatisfy({ $0.section == section && $0.sets(key) }), present.count < 2,
@@ -35,7 +35,7 @@ enum PipSetup: ToolSetup {
             throw ToolFailure(message: "\(path) sets \(key) in another way: put '\(line)' under [\(section)]")
         }
         if set.first?.value == "subprocess" { return nil }
-        // An option that is indented further than the one before it would be a part of that one's value.
+        // An option with a deeper indent than the one before it would be a part of that one's value.
         let indent = present.first?.indent ?? file.indents[section] ?? ""
         let setting = ConfigurationSetting(
             indent + line, key: key, mark: "subprocess", in: section, of: lines,

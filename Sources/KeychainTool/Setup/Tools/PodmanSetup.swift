@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// podman, buildah and skopeo. A file of its own beside their other configuration leaves the rest as it is.
+/// The set-up of podman, buildah and skopeo: a file of its own, which leaves their other configuration as it is.
 enum PodmanSetup: ToolSetup {
     static let name = "podman"
     static let summary = "credential-helpers in registries.conf.d, for podman, buildah and skopeo"
@@ -10,7 +10,7 @@ enum PodmanSetup: ToolSetup {
 
     static func plan(_ surroundings: SetupSurroundings) throws -> SetupPlan {
         try surroundings.requireInSearchPath("docker-credential-keychain")
-        // They look below the home directory, whatever XDG_CONFIG_HOME says.
+        // These tools look below the home directory, even if XDG_CONFIG_HOME names another place.
         let file = try SetupFile(try surroundings.home(".config/containers/registries.conf.d/50-keychain.conf"))
         let text = try file.text
         var plan = SetupPlan()

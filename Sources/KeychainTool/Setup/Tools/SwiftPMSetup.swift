@@ -1,4 +1,4 @@
-/// SwiftPM asks no helper on Linux.
+/// The set-up of SwiftPM, which asks no helper on Linux.
 enum SwiftPMSetup: ToolSetup {
     static let name = "swiftpm"
     static let summary = "nothing to set up: how to keep a registry's token out of ~/.netrc"

@@ -17,7 +17,7 @@ enum UVSetup: ToolSetup {
         return plan
     }
 
-    /// nil: the setting is there. It has to stand before every table.
+    /// nil: the setting is there. It has to stand before all tables.
     private static func setting(_ text: String, _ path: String) throws -> ConfigurationSetting? {
         let line = #"\#(key) = "subprocess""#
         let lines = ConfigurationLines(text)
