@@ -3,8 +3,8 @@ package import KeychainModel
 
 /// Half of a key pair on a NIST curve.
 ///
-/// Its memory is the cipher library's, which erases it when the object goes. What leaves by ``privateBytes`` is the
-/// caller's.
+/// Its memory is the cipher library's, which erases it when the object goes. The caller erases the bytes that
+/// ``privateBytes`` returns.
 package final class ECKey: @unchecked Sendable {  // the library's key is not changed after init
     package let curve: Curve
     package let isPrivate: Bool
@@ -69,8 +69,8 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
         }
     }
 
-    /// As ``init(_:privateBytes:)``, for bytes that this code has written and that nobody can have changed: what the number has to
-    /// do with the point is not computed again, which takes as long as a signature.
+    /// Like ``init(_:privateBytes:)``, for bytes that this code wrote and kept authentic: the point is not computed
+    /// from the number again, which takes as long as a signature.
     package convenience init(_ curve: Curve, authenticBytes bytes: SecretBytes) throws(KeychainError) {
         let point = bytes.withUnsafeBytes { Data($0.prefix(curve.pointByteCount)) }
         try self.init(curve, isPrivate: true, point: point) { key in

@@ -26,7 +26,7 @@ struct FileClassKeyRecords: Sendable {
 
     /// The key of a record.
     ///
-    /// - Parameter records: Those that this was made from.
+    /// - Parameter records: The records that this was made from.
     func key(_ name: Name, in records: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         places[name].map { place in
             let start = place * Self.byteCount + 5
@@ -67,12 +67,12 @@ extension FileClassKeyRecords.Name {
     }
 }
 
-// MARK: - Of a keybag
+// MARK: - The records of a keybag
 
 extension Keybag {
     /// The keys of files, in use and retired, as records. To be erased soon.
     ///
-    /// - Parameter keys: Those in use of each tier.
+    /// - Parameter keys: The keys in use of each tier.
     /// - Throws: `.decode` if a retired key does not open.
     package func fileClassKeyRecords(_ keys: (KeyTier) -> KeySet) throws(KeychainError) -> SecretBytes {
         let listed = (retired + entries).filter(\.key.isOfFiles)

@@ -4,7 +4,7 @@ internal import KeychainModel
 package struct FileEntry: Sendable, Hashable {
     package static let byteCount = FileFormat.entryByteCount
 
-    /// In pages from the start of the file.
+    /// Pages from the start of the file.
     package var page: UInt64
     package var writeCount: UInt64
     /// In bytes.

@@ -1,10 +1,11 @@
 package import Foundation
 package import KeychainModel
 
-/// A pair of X25519 keys whose private half the passcode alone opens, each time anew: what nobody reads without the
-/// passcode is sealed for the public half, for which no passcode is needed.
+/// A pair of X25519 keys whose private half the passcode alone opens, each time anew. Secrets that need the passcode
+/// are sealed for the public half, which needs none.
 ///
-/// It is no class key. No unlock brings its private half into reach, and it stays the same when class keys are renewed.
+/// The pair is no class key. No unlock brings its private half into reach, and it stays the same when class keys are
+/// renewed.
 package struct ConsentPair: Sendable, Equatable {
     /// 32 bytes.
     package var publicKey: Data
@@ -48,7 +49,7 @@ package struct ConsentPair: Sendable, Equatable {
         return privateKey
     }
 
-    /// The same private half under another passcode.
+    /// Wraps the same private half under another passcode.
     package mutating func wrap(
         _ privateKey: KeyMaterial, storeID: UUID, passcodeKey: KeyMaterial
     ) throws(KeychainError) {

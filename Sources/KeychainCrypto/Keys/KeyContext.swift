@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What a derived key is for, beyond its label: the store, and whatever tells two keys of one store apart.
+/// The purpose of a derived key, beyond its label: the store, and all else that tells two keys of one store apart.
 package struct KeyContext: Sendable {
     private var bytes: [UInt8]
 

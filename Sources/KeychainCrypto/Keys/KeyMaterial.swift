@@ -39,7 +39,7 @@ extension KeyMaterial {
         }
     }
 
-    /// The same as a key that stays.
+    /// The derived key in memory that stays.
     package func derived(_ label: String, _ context: KeyContext) throws(KeychainError) -> KeyMaterial {
         try withDerived(label, context) { key throws(KeychainError) in
             try KeyMaterial { target throws(KeychainError) in target.copyMemory(from: key) }

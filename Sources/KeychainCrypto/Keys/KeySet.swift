@@ -4,8 +4,8 @@ internal import KeychainSystem
 
 /// The unwrapped keys of one tier, in one piece of key memory.
 ///
-/// The memory holds a record of 37 bytes for each key: its number, its generation (big-endian), the key. What the
-/// kernel's keyring keeps is these records, sealed.
+/// The memory holds a record of 37 bytes for each key: its number, its generation (big-endian), the key. The kernel's
+/// keyring keeps these records, sealed.
 package final class KeySet: @unchecked Sendable {  // its maker fills it before it shares it
     private static let recordByteCount = 1 + 4 + KeyMaterial.byteCount
 
@@ -49,7 +49,7 @@ package final class KeySet: @unchecked Sendable {  // its maker fills it before 
 
     package func contains(_ name: KeyName, generation: UInt32) -> Bool { offset(of: name, generation) != nil }
 
-    /// What the set holds, without the keys.
+    /// The names and generations of the keys in the set.
     package var names: [(name: KeyName, generation: UInt32)] {
         (0..<count).compactMap { index in
             let start = index * Self.recordByteCount

@@ -27,7 +27,7 @@ package struct StoreKeys: Sendable {
         }
     }
 
-    /// The same keys, those that `isWanted` refuses left out.
+    /// The keys that `isWanted` accepts.
     package func filtered(
         _ isWanted: (_ name: KeyName, _ generation: UInt32) -> Bool
     ) throws(KeychainError) -> StoreKeys {

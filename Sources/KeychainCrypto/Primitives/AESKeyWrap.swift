@@ -5,9 +5,9 @@ internal import KeychainSystem
 /// swift-crypto's own returns the unwrapped key by way of an array that is freed as it is
 /// (docs/decisions/009-boringssl-for-keys.md).
 enum AESKeyWrap {
-    /// Of a 256-bit key.
+    /// The length of a wrapped 256-bit key.
     static let wrappedByteCount = 40
-    /// How much longer what is wrapped gets.
+    /// A wrapped key is longer by this.
     static let overhead = 8
 
     /// - Parameters:
