@@ -18,7 +18,7 @@ package protocol Clock: Sendable {
     func now(byWritingTo file: Int32) -> Double?
 }
 
-/// What the clocks say at one moment.
+/// The readings of the clocks at one moment.
 package struct ClockReading: Sendable {
     /// Seconds since 2001-01-01 00:00 UTC.
     package var now: Double

@@ -11,7 +11,7 @@ package struct ExportRequest: Sendable, Hashable {
     }
 }
 
-/// What came of an ``ExportRequest``: one snapshot of some rows.
+/// The result of an ``ExportRequest``: one snapshot of some rows.
 package struct ExportedPart: Sendable {
     /// Whole, with their secrets.
     package var items: [Item] = []
@@ -29,7 +29,7 @@ package struct ExportedPart: Sendable {
 package struct LeftOut: Sendable, Hashable {
     /// Their protection says that they never leave this device.
     package var thisDeviceOnly = 0
-    /// Their access control asks for authentication, and an export asks nobody.
+    /// Their access control asks for authentication, and an export cannot ask.
     package var constrained = 0
     /// They stand for what a token holds.
     package var ofTokens = 0

@@ -13,14 +13,14 @@ package struct ImportRequest: Sendable {
     }
 }
 
-/// What became of one item that was to be imported.
+/// The fate of one item that was to be imported.
 package enum ImportOutcome: Sendable, Hashable, CaseIterable {
     case added
     /// It took the place of what was in its way.
     case replaced
     /// The one that is there is newer, and stays.
     case kept
-    /// The same item is there.
+    /// The keychain has an equal item already.
     case unchanged
     /// It is not one that this keychain could have exported: see ``Item/flaw``.
     case refused

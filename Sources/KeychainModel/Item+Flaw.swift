@@ -31,7 +31,7 @@ extension Item {
 }
 
 extension Item {
-    /// What an item takes of memory besides its values, by and large.
+    /// A rough figure for the memory of an item besides its values.
     package static let overhead = 512
 
     /// About so much it takes of memory.
@@ -60,6 +60,6 @@ extension Reply {
 }
 
 extension AttributeSet {
-    /// Of all values together.
+    /// The size of all values together.
     package var byteCount: Int { entries.reduce(0) { $0 + $1.value.withIndexedBytes { $1.count } } }
 }

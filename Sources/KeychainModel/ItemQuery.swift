@@ -8,7 +8,7 @@ package struct ItemQuery: Sendable {
         case all
     }
 
-    /// What to do about an item that wants a person's consent.
+    /// The treatment of an item that wants a person's consent.
     package enum AuthenticationUI: Sendable, Hashable { case allow, fail, skip }
 
     package var itemClass: ItemClass

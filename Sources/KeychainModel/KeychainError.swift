@@ -68,7 +68,7 @@ public struct KeychainError: Error, Sendable {
         case unusableKeybag
         /// The kernel takes no more keys of this user (keyrings(7)).
         case fullKeyring
-        /// What is to be opened takes so many bytes of memory, and the caller has fewer. Nothing was done.
+        /// The secrets to be opened take so many bytes of memory, and the caller has fewer. Nothing was done.
         case needsMemory(Int)
         /// A key in the engine is there and does not open: it is damaged, or the fingers that it asks for are enrolled no more.
         case worthlessKey

@@ -3,7 +3,7 @@ package enum LockState: String, Sendable, Hashable, CaseIterable {
     /// Not since the system started: only what is "always" accessible opens.
     case neverUnlocked = "never-unlocked"
     case unlocked
-    /// What is accessible "after first unlock" or "always" opens.
+    /// Items that are accessible "after first unlock" or "always" open.
     case locked
 }
 
@@ -36,7 +36,7 @@ package struct LockStatus: Sendable, Hashable {
     package var isRekeying: Bool
     /// Changes with every lock, unlock and announcement of a lock.
     package var epoch: UInt64
-    /// A lock was announced, and follows within ``noticeLength``: as soon as nobody listens any more.
+    /// A lock was announced, and follows within ``noticeLength``: as soon as no listener is left.
     package var isLocking: Bool
     /// Calls that had begun before the last lock may go on.
     package var isWithinGrace: Bool
@@ -69,14 +69,14 @@ package struct LockStatus: Sendable, Hashable {
 }
 
 package enum LockRequest: Sendable, Hashable {
-    /// Those who listen have a moment to finish (``LockStatus/noticeLength``). Then new calls are refused at once, and
-    /// those in progress have ten seconds to end.
+    /// Listeners have a moment to finish (``LockStatus/noticeLength``). Then new calls are refused at once, and those
+    /// in progress have ten seconds to end.
     case withGrace
     /// Without notice, and those in progress are refused too, as soon as they look.
     case now
 }
 
-/// What can be done about the passcode. Each old passcode counts as an attempt.
+/// The changes of the passcode. Each old passcode counts as an attempt.
 package enum PasscodeRequest: Sendable {
     /// The first one. All keys are made anew: go on with ``Request/rekeyStep`` until it is done.
     case set(SecretBytes)
@@ -87,13 +87,13 @@ package enum PasscodeRequest: Sendable {
     case setPolicy(PasscodePolicy, passcode: SecretBytes)
 }
 
-/// What follows from disuse and from wrong passcodes.
+/// The consequences of disuse and of wrong passcodes.
 package struct PasscodePolicy: Sendable, Hashable {
     /// Seconds; nil: the store does not lock itself for lack of use.
     package var idleLimit: Int?
     package var erasesAfterTenFailures: Bool
 
-    /// What an idle limit can be, in seconds: up to a leap year.
+    /// The possible idle limits, in seconds: up to a leap year.
     package static let idleLimits = 1...(366 * 24 * 3600)
 
     package init(idleLimit: Int? = nil, erasesAfterTenFailures: Bool = false) {

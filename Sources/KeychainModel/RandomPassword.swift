@@ -11,7 +11,7 @@ package enum RandomPassword {
     ) -> SecretBytes {
         let buffer = SecretBuffer()
         let alphabet = classes.flatMap(\.self)
-        // Those that lack a class are thrown away whole, so that no place of the password favours any class.
+        // Passwords that lack a class are thrown away whole, so that no place of the password favours any class.
         repeat {
             buffer.removeAll()
             for _ in 0..<count { buffer.append(alphabet[Int.random(in: alphabet.indices, using: &generator)]) }

@@ -36,15 +36,16 @@ package enum Request: Sendable {
     case giveUpStore
     case fileKey(FileKeyRequest)
     case backUpFileKeys(FileKeyBackupRequest)
-    /// What a person could be asked for. With a proof around it: whether its passcode is the right one.
+    /// The factors that a person could be asked for. With a proof around it, the reply tells whether the proof's
+    /// passcode is right.
     case authenticationStatus
     /// The ticket is worth nothing from now on.
     case endTicket(BiometryTicket)
-    /// A request with something to show. The one within is none of these.
+    /// A request with a proof. The request within has no proof of its own.
     indirect case authenticated(AuthenticationProof, Request)
 }
 
-/// What an engine answers.
+/// The answers of an engine.
 package enum Reply: Sendable {
     case added(Item)
     case found([Item])
@@ -108,7 +109,7 @@ package struct UpdateRequest: Sendable {
     }
 }
 
-/// What an update sets; whatever is nil stays as it is.
+/// The new values of an update; a property that is nil stays as it is.
 package struct ItemChanges: Sendable {
     package var attributes = AttributeSet()
     package var accessGroup: String?
@@ -122,7 +123,7 @@ package struct ItemChanges: Sendable {
     package init() {}
 }
 
-/// What `keychainctl status` tells.
+/// The facts that `keychainctl status` prints.
 package struct StoreStatus: Sendable {
     package var storePath: String
     package var storeID: UUID
@@ -155,7 +156,7 @@ package enum DeviceKeyOrigin: Sendable, Hashable {
     case credential(String)
 }
 
-/// What became of a damaged store.
+/// The result of a damaged store's repair.
 package struct RepairReport: Sendable, Hashable {
     /// Items that are in the new store.
     package var savedCount: Int
@@ -175,9 +176,9 @@ package struct RepairReport: Sendable, Hashable {
 package struct StoreFinding: Sendable, Hashable {
     package enum Severity: String, Sendable, Hashable { case note, warning, damage }
     package var severity: Severity
-    /// What is wrong, for a person.
+    /// The fault, for a person.
     package var text: String
-    /// What to do about it.
+    /// The advice against it.
     package var advice: String
     /// Whether a repair does something about it.
     package var isRepairable: Bool
@@ -189,7 +190,7 @@ package struct StoreFinding: Sendable, Hashable {
         self.isRepairable = isRepairable
     }
 
-    /// What a repair would do, for the advice of every finding that it mends.
+    /// The effect of a repair, as advice for every finding that it mends.
     package static let repairAdvice =
         "put keychain.db back from a backup, or stop the programs that use the keychain and run 'keychainctl doctor "
         + "--repair': it saves what can be read and keeps the damaged store beside it"

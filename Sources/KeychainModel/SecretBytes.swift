@@ -3,8 +3,8 @@ internal import Glibc
 
 /// A secret on its way through the system: one owner of the memory, erased when the last reference goes.
 ///
-/// It cannot be printed: every textual form is `<REDACTED>`. What it does *not* do is follow the copies
-/// that a caller makes of its bytes.
+/// It cannot be printed: every textual form is `<REDACTED>`. It does *not* follow the copies that a caller makes of its
+/// bytes.
 package final class SecretBytes: @unchecked Sendable {  // immutable after init, so sharing is safe
     private let storage: UnsafeMutableRawBufferPointer
     /// Behind so many bytes nothing was ever written.

@@ -12,7 +12,7 @@ package struct TransactionRequest: Sendable {
         case put(AddRequest)
         /// Nothing found is a failure.
         case update(UpdateRequest)
-        /// Nothing found is none.
+        /// If it finds nothing, that is no failure.
         case delete(ItemQuery)
     }
 
@@ -35,7 +35,7 @@ package struct TransactionRequest: Sendable {
     }
 }
 
-/// What a query has found. How many it was to find, and whether they ask for authentication, makes no difference.
+/// The result of a query. The query's limit, and whether the items ask for authentication, make no difference.
 package struct SeenItems: Sendable {
     package var query: ItemQuery
     /// In any order.

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Ends a question to a person from another thread: the one who asked has changed their mind, or has the answer from
+/// Ends a question to a person from another thread: the asking program has changed its mind, or has the answer from
 /// somewhere else.
 package final class Cancellation: Sendable {
     private struct State {
