@@ -51,7 +51,7 @@ package enum FileKeyRequest: Sendable {
     /// A fresh key, wrapped for a class.
     case make(FileClass, fileID: UUID)
     case open(WrappedFileKey)
-    /// The same key wrapped for a class, under its newest class key.
+    /// A file's key, wrapped anew for a class, under its newest class key.
     case rewrap(WrappedFileKey, FileClass)
     /// A key that a file has already, from another store, wrapped for a class of this one.
     case adopt(SecretBytes, FileClass, fileID: UUID)

@@ -8,7 +8,7 @@ struct PassphraseFormat {
     let version: UInt16
     let commitmentLabel: String
     let keyLabel: String
-    /// `name` is the file's name in messages; `kind` names its sort when another file was given.
+    /// The file's name in messages, and the words for another file in its place.
     let name: String
     let kind: String
     /// The end of each message: the step that was not taken.

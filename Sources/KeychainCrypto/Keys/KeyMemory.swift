@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Pieces come from pages that are kept, because mapping and locking a page costs more than a look-up's cryptography.
 final class KeyMemory: @unchecked Sendable {  // its owner writes before it shares
-    /// What most pieces have.
+    /// The size of most pieces.
     static let byteCount = 512
 
     let bytes: UnsafeMutableRawBufferPointer
