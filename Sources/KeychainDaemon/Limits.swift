@@ -1,7 +1,7 @@
 internal import KeychainModel
 internal import KeychainWire
 
-/// What a client may take of the daemon, so that one that is broken or hostile is a nuisance to itself alone.
+/// The limits of a client's use of the daemon, so that a broken or hostile client is a nuisance to itself alone.
 package struct Limits: Sendable {
     // MARK: Connections
 
@@ -17,15 +17,16 @@ package struct Limits: Sendable {
 
     // MARK: Size
 
-    /// Of a message with its tail.
+    /// The limit of a message with its tail.
     package var frameBytes = WireHeader.mostBytes
     /// The first message has only names of groups.
     package var helloBytes = 1 << 20
-    /// What a frame may have to be read into the connection's own buffer. Larger ones take memory of their own.
+    /// Frames up to this size are read into the connection's own buffer. Larger ones take memory of their own.
     package var bufferBytes = 8 << 10
-    /// What is decoded from a message takes up to so many times its length: a change of six bytes is a query of some 800.
+    /// The decoded form of a message takes up to so many times its length: a change of six bytes is a query of some
+    /// 800.
     package var decodedBytesPerByte = 136
-    /// What is decoded from a shorter message is not counted.
+    /// The decoded form of a shorter message is not counted.
     package var uncountedMessageBytes = 1 << 10
     /// All frames and messages that are larger than these, with what is decoded from them, and all answers that are not
     /// taken yet may have so much together. A single one that is larger waits until it is alone.
@@ -38,8 +39,8 @@ package struct Limits: Sendable {
 
     /// The items of one answer may have so much together: a quarter of a million small ones, or two of the largest.
     package static let answerBytes = 192 << 20
-    /// What no request takes more of while it is worked on: the largest answer, and beside it an item of the largest in two
-    /// copies.
+    /// The most that a request takes while it is worked on: the largest answer, and beside it an item of the largest in
+    /// two copies.
     static let mostWorkBytes = answerBytes + 2 * Item.mostBytes + 1 << 20
 
     // MARK: Time
@@ -91,7 +92,7 @@ package struct Limits: Sendable {
 
     // MARK: Memory
 
-    /// What a frame takes with what is decoded from it.
+    /// The memory of a frame and its decoded form.
     func memoryBytes(of header: WireHeader) -> Int {
         let decoded = header.messageCount > uncountedMessageBytes ? decodedBytesPerByte * header.messageCount : 0
         return WireHeader.byteCount + header.contentCount + decoded
@@ -99,9 +100,9 @@ package struct Limits: Sendable {
 
     // MARK: Descriptors
 
-    /// Of a connection: its socket, its process and an event.
+    /// The descriptors of a connection: its socket, its process and an event.
     private static let descriptorsPerConnection = 3
-    /// Of everything else: the store's readers and writer, files that are written, the bus.
+    /// The descriptors of everything else: the store's readers and writer, files that are written, the bus.
     private static let otherDescriptors = 256
 
     /// How many this process may have to have.

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// What a connection is at, told by its own thread and looked at by others.
+/// The state of a connection, reported by its own thread and read by others.
 final class Activity: Sendable {
     /// A frame that has begun is whole within this time, or its connection may lose its place.
     static let frameTime: UInt64 = 1_000_000_000

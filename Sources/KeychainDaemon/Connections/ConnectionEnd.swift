@@ -3,7 +3,7 @@ internal import KeychainWire
 
 /// Why a connection ends.
 enum ConnectionEnd: Error {
-    /// The client is gone, or as good as gone: there is nobody to tell anything.
+    /// The client is gone, or as good as gone, and cannot be told anything.
     case gone
     /// The client does not read what it is sent. Nothing can be said in the midst of an answer.
     case unread

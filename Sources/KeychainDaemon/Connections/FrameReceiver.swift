@@ -7,7 +7,7 @@ internal import KeychainSystem
 internal import KeychainWire
 internal import Synchronization
 
-/// What a client sent in one piece.
+/// The message and the secrets that a client sent in one piece.
 struct ReceivedFrame {
     var message: Data
     /// nil: there was none.
@@ -59,7 +59,7 @@ final class FrameReceiver {
     /// The next frame. Every byte of it comes from the process that made the connection.
     ///
     /// - Parameters:
-    ///   - mostBytes: Of message and tail together.
+    ///   - mostBytes: The limit of message and tail together.
     ///   - limit: How long it may take until the frame is there. nil: it may begin at any time.
     /// - Throws: `.gone` also if the client closes the connection, between two frames or within one.
     func next(
@@ -84,7 +84,7 @@ final class FrameReceiver {
         return frame
     }
 
-    /// Of the frame whose header is in the buffer.
+    /// The size of the frame whose header is in the buffer.
     private var frameBytes: Int {
         let header = WireHeader(UnsafeRawBufferPointer(buffer))
         return WireHeader.byteCount + header.contentCount

@@ -5,13 +5,13 @@ internal import KeychainSystem
 
 /// How much memory all that is being received, worked on and sent may take together.
 ///
-/// A share is taken before its memory and given back after it, and it never grows. Of those who have one, one at a time waits
-/// for another: two would each wait for what the other has.
+/// A share is taken before its memory and given back after it, and it never grows. Only one holder of a share at a time
+/// waits for another share: two would each wait for the other's.
 ///
 /// A client that announces much and sends nothing, or asks for much and reads nothing, takes its part for as long as it is
 /// let. So when there is too little, the transfer that moves slowest is cut off. One that just began, and one whose request
 /// is being worked on, is left alone.
-final class MemoryBudget: @unchecked Sendable {  // what varies is behind the condition
+final class MemoryBudget: @unchecked Sendable {  // the condition guards all variables
     /// A part of it, given back with the last reference.
     final class Share: Sendable {
         private let budget: MemoryBudget
@@ -30,7 +30,7 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
         /// Nothing more comes or goes for the present: it is not cut off, and not given back soon.
         func pause() { budget.change(number) { ($0.direction, $0.isCutOff) = (nil, false) } }
 
-        /// The same memory is used for what is sent from now on.
+        /// The memory is used for sending from now on.
         func send() { budget.change(number) { ($0.direction, $0.start, $0.moved) = (.sending, .now, 0) } }
 
         /// Gives a part of it back.
@@ -70,7 +70,7 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
     var takenBytes: Int { condition.withLock { taken.large + taken.small } }
     private var entries: [UInt64: Entry] = [:]
     private var last: UInt64 = 0
-    /// Somebody who has a share waits for another one.
+    /// A holder of a share waits for another one.
     private var hasWaitingHolder = false
     /// By large transfers and by small ones.
     private var taken = (large: 0, small: 0)
@@ -93,9 +93,9 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
     /// Waits until there is so much, or nothing else large takes any.
     ///
     /// - Parameters:
-    ///   - direction: nil for what is worked on.
-    ///   - held: What the one that asks has already, and keeps.
-    /// - Returns: nil if the time was over first, or at once if another one waits that keeps a share.
+    ///   - direction: nil for memory of work.
+    ///   - held: The caller's present share, which it keeps.
+    /// - Returns: nil if the time was over first, or at once if another holder of a share waits already.
     func take(_ count: Int, _ direction: Direction?, over socket: OpenDescriptor, besides held: Share? = nil) -> Share?
     {
         let isSmall = count <= limits.smallTransferBytes
@@ -122,7 +122,7 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
 
     private func cutOffSlowest(toHave count: Int, _ isSmall: Bool, _ own: Int) {
         let now = ContinuousClock.now
-        // What was cut off comes back in a moment.
+        // Shares that were cut off come back in a moment.
         var coming = entries.values.reduce(0) { $0 + ($1.isCutOff ? $1.count : 0) }
         let candidates = entries.filter {
             $0.value.direction != nil && !$0.value.isCutOff && $0.value.start + Self.grace < now

@@ -1,6 +1,6 @@
 /// A bucket of tokens: as many requests as a second's share, and after a pause a burst (token bucket).
 ///
-/// Who comes too early is told how long to wait; nothing is refused.
+/// A client that comes too early is told how long to wait; nothing is refused.
 struct RateLimit {
     let perSecond: Double
     let burst: Double

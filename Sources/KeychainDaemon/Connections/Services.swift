@@ -8,7 +8,7 @@ internal import KeychainWire
 internal import Logging
 internal import Synchronization
 
-/// What all connections of a daemon share.
+/// The services that all connections of a daemon share.
 final class Services: Sendable {
     let limits: Limits
     let store: ServedStore

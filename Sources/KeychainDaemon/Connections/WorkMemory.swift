@@ -10,7 +10,7 @@ struct WorkMemory {
     private(set) var requestBytes = 0
     /// Whether what is there of the request is so little that it need not be counted.
     private var isSmall = true
-    /// Of the request with what is decoded from it, for as long as that is there.
+    /// The share of the request and its decoded form, for as long as they are there.
     private var request: MemoryBudget.Share?
     private var answer: MemoryBudget.Share?
 
@@ -27,7 +27,8 @@ struct WorkMemory {
 
     mutating func giveBack() { (request, answer) = (nil, nil) }
 
-    /// Takes so much for an answer. What a small request has is given back first. Another one stays in memory, and keeps it.
+    /// Takes so much for an answer. The share of a small request is given back first. A larger request stays in memory,
+    /// and keeps its share.
     ///
     /// - Returns: false if there is too little.
     mutating func take(_ count: Int) -> Bool {

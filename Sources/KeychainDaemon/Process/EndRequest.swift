@@ -10,7 +10,7 @@ final class EndRequest: Sendable {
 
     init() throws(KeychainError) { event = try EventDescriptor.make() }
 
-    /// nil: nobody asks for it.
+    /// nil: the daemon is not to end.
     var goodbye: DaemonGoodbye? { first.withLock { $0 } }
 
     func set(_ goodbye: DaemonGoodbye) {

@@ -81,7 +81,7 @@ final class Housekeeper: Sendable {
 }
 
 /// Whether something is to end, for a thread that waits for it.
-final class EndFlag: @unchecked Sendable {  // what varies is behind the condition
+final class EndFlag: @unchecked Sendable {  // the condition guards all variables
     private let condition = NSCondition()
     private var value = false
 

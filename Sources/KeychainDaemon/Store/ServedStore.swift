@@ -3,8 +3,8 @@ package import KeychainModel
 package import Logging
 internal import Synchronization
 
-/// The store of a daemon, with those who look after it. It is opened at the daemon's start, and if that fails again with
-/// each client that asks for it, who is told why there is none.
+/// The store of a daemon, with its caretakers. It is opened at the daemon's start, and if that fails, again for each
+/// client that asks for it. That client is told why there is none.
 package final class ServedStore: Sendable {
     private struct State {
         var open: OpenStore?
@@ -61,7 +61,7 @@ package final class ServedStore: Sendable {
         return try opened.get().engine
     }
 
-    /// Everybody who asks has the same answer until somebody does something about it: said once.
+    /// Every client has the same answer until the cause is mended: it is logged once.
     private func note(_ error: KeychainError) {
         let former = state.withLock { state in
             defer { state.lastFailure = error.message }
@@ -97,7 +97,7 @@ package final class ServedStore: Sendable {
         return status.hasPasscode && status.state != .neverUnlocked
     }
 
-    /// nil: nobody can tell.
+    /// nil: the state is not known.
     var lockStatus: LockStatus? {
         let reply = try? engineIfOpen?.handle(.lockStatus, from: Caller(groups: []))
         guard case .lockStatus(let status)? = reply else { return nil }
