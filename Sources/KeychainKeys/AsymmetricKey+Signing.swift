@@ -13,7 +13,7 @@ extension KeyAlgorithm.Signature {
         }
     }
 
-    /// What the operation with the key is given.
+    /// The input of the operation with the key.
     ///
     /// - Throws: `.parameter` for a digest of another length than its function's.
     fileprivate func digest(of input: Data) throws(KeychainError) -> Data {
@@ -71,7 +71,7 @@ extension RSAKey {
 extension CurvePrivateKey {
     package func sign(_ input: Data, _ algorithm: KeyAlgorithm.Signature) throws(KeychainError) -> Data {
         let form = try algorithm.form
-        // Of more bytes than the curve has nothing else counts, and a daemon takes no more than a digest has.
+        // Only as many bytes count as the curve has, and a daemon takes no more than a digest has.
         let signature = try signature(ofDigest: try algorithm.digest(of: input).prefix(curve.fieldByteCount))
         return form == .x962 ? ECDSASignature.der(signature) : signature
     }

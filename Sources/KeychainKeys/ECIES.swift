@@ -24,7 +24,7 @@ package struct ECIES: Sendable, Hashable {
         return ephemeral.point + (try box.seal(plaintext))
     }
 
-    /// - Throws: `.parameter` with one text, whatever was wrong; what the key's place throws.
+    /// - Throws: `.parameter` with one text for every cause; the error of the key's place.
     package func decrypt(_ bytes: Data, with key: any CurvePrivateKey) throws(KeychainError) -> Data {
         let point = Data(bytes.prefix(key.curve.pointByteCount))
         let rest = Data(bytes.dropFirst(point.count))

@@ -14,8 +14,8 @@ enum ImplicitRejection {
     private static let fewestBytesBefore = 10
 
     /// - Parameters:
-    ///   - block: What the private operation gave, of the size of the modulus: at least 64 bytes.
-    ///   - privateExponent: Of the same size.
+    ///   - block: The output of the private operation, of the size of the modulus: at least 64 bytes.
+    ///   - privateExponent: It has the size of the modulus too.
     static func message(of block: Data, ciphertext: Data, privateExponent: SecretBytes) -> Data {
         let block = Array(block)
         let key = self.key(ciphertext, privateExponent)

@@ -197,7 +197,7 @@ package final class RSAKey: @unchecked Sendable {  // the library guards what it
 
     /// A wrong padding of PKCS#1 is no failure (``ImplicitRejection``).
     ///
-    /// - Throws: `.parameter` with one and the same text, whatever was wrong.
+    /// - Throws: `.parameter` with one text for every cause.
     package func decrypt(_ bytes: Data, _ padding: Padding) throws(KeychainError) -> Data {
         let failure = "the bytes do not decrypt with this key"
         switch padding {
@@ -221,7 +221,7 @@ package final class RSAKey: @unchecked Sendable {  // the library guards what it
         }
     }
 
-    /// Of the size of the modulus. Erased where it was last used.
+    /// The exponent has the size of the modulus.
     private var privateExponent: SecretBytes {
         get throws(KeychainError) {
             guard let exponent = CCryptoBoringSSL_RSA_get0_d(key) else {

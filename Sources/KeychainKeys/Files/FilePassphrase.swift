@@ -7,7 +7,7 @@ package struct FilePassphrase: Sendable {
     /// UTF-16, the higher byte first, with a zero at the end, for those of PKCS#12 (RFC 7292, appendix B.1).
     let wide: SecretBytes
 
-    /// - Parameter bytes: UTF-8. Of any other bytes each counts as a character, as OpenSSL has it.
+    /// - Parameter bytes: UTF-8. If they are not, each byte counts as a character, as OpenSSL has it.
     package init(_ bytes: SecretBytes) {
         self.bytes = bytes
         wide = bytes.withUnsafeBytes { bytes in
@@ -37,7 +37,7 @@ package struct FilePassphrase: Sendable {
     package static let absent = FilePassphrase(
         bytes: SecretBytes(count: 0) { _ in }, wide: SecretBytes(count: 0) { _ in })
 
-    /// What a passphrase may mean: an empty one has two forms.
+    /// The possible readings of a passphrase: an empty one has two forms.
     package var readings: [FilePassphrase] { isEmpty ? [self, .absent] : [self] }
 
     /// - Returns: false for what is no UTF-8.
