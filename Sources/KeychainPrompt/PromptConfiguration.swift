@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainSystem
 
-/// What prompters find around them, and how long they wait.
+/// The surroundings of prompters, and how long they wait.
 package struct PromptConfiguration: Sendable {
     package struct Limits: Sendable {
         /// How long a person has for an answer.
@@ -30,8 +30,8 @@ package struct PromptConfiguration: Sendable {
 
     /// - Parameters:
     ///   - variables: The environment.
-    ///   - isSecure: Whether this program has rights that whoever started it lacks. Then it is not led to other programs
-    ///     than the system's: the caller's choice of one does not count. Displays and terminals are the caller's anyway.
+    ///   - isSecure: Whether this program has rights that its caller lacks. Then it is not led to other programs than
+    ///     the system's: the caller's choice of one does not count. Displays and terminals are the caller's anyway.
     package init(variables: [String: String], isSecure: Bool = false) {
         var variables = variables
         if isSecure {
@@ -41,7 +41,7 @@ package struct PromptConfiguration: Sendable {
         directories = SearchPath(variables["PATH"]).directories
     }
 
-    /// Of this process.
+    /// The configuration of this process.
     package static var process: PromptConfiguration {
         PromptConfiguration(
             variables: ProcessInfo.processInfo.environment, isSecure: ckeychain_is_secure_execution() != 0)
@@ -58,7 +58,7 @@ package struct PromptConfiguration: Sendable {
 
     var hasDisplay: Bool { variable("WAYLAND_DISPLAY") != nil || variable("DISPLAY") != nil }
 
-    /// What the locale says of characters (locale(7)).
+    /// The locale of characters (locale(7)).
     var characterLocale: String? { variable("LC_ALL") ?? variable("LC_CTYPE") ?? variable("LANG") }
 
     var messageLocale: String? { variable("LC_ALL") ?? variable("LC_MESSAGES") ?? variable("LANG") }

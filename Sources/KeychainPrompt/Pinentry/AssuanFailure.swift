@@ -1,7 +1,7 @@
 internal import Glibc
 internal import KeychainModel
 
-/// What ends a conversation with a program.
+/// The ends of a conversation with a program.
 enum AssuanFailure: Error {
     case cancelled
     case timedOut

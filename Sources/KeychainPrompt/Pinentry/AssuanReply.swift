@@ -12,7 +12,7 @@ struct AssuanCode: Equatable {
 
     init(_ number: UInt32) { value = number & 0xffff }
 
-    /// Of the person: CANCELED, FULLY_CANCELED, NOT_CONFIRMED.
+    /// The person declined: CANCELED, FULLY_CANCELED, NOT_CONFIRMED.
     var isDecline: Bool { [99, 198, 114].contains(value) }
 
     /// TIMEOUT.

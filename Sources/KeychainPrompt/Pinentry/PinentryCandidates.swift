@@ -3,9 +3,9 @@ internal import KeychainSystem
 
 /// The programs that may be there to ask with, in the order in which they are tried.
 struct PinentryCandidates {
-    /// Those that are there.
+    /// The paths of programs that are there.
     let paths: [String]
-    /// What was looked for, for a person to read.
+    /// The places of the search, for a person to read.
     let search: String
 
     private static let graphical = ["pinentry", "pinentry-gnome3", "pinentry-qt", "pinentry-gtk-2", "pinentry-x11"]

@@ -99,7 +99,7 @@ final class PinentrySession {
 
     private func confirm(_ command: String) throws(PinentryFailure) { _ = try answer(command, into: nil) }
 
-    /// What a person answers to; the program itself gives up first.
+    /// Sends a command for the person to answer; the program itself gives up first.
     private func answer(_ command: String, into data: ErasedBuffer?) throws(PinentryFailure) -> Set<String> {
         let deadline = ContinuousClock.now + limits.answer + limits.grace
         let reply: AssuanReply

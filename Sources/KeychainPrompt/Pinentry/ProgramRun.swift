@@ -3,20 +3,20 @@ internal import Glibc
 
 /// A program that was started with one end of a socket as its standard input and output.
 ///
-/// It is not started by fork(2): Swift may do nothing between that and exec(2). Whoever starts it calls ``end``, once.
+/// It is not started by fork(2): Swift may do nothing between that and exec(2). Its owner calls ``end``, once.
 final class ProgramRun {
     /// The errno of what kept it from starting.
     struct CannotStart: Error {
         let code: Int32
     }
 
-    /// How it ended, as wait(2) packs it; nil: somebody else of this process waited for it.
+    /// The status of its end, as wait(2) packs it; nil: another part of this process waited for it.
     typealias Status = Int32?
 
     /// Our end.
     let socket: Int32
     private let pid: pid_t
-    /// Of the process; -1 before Linux 5.3 and where a sandbox does not have it.
+    /// The descriptor of the process; -1 before Linux 5.3 and where a sandbox does not have it.
     private let process: Int32
 
     /// - Parameters:
@@ -63,7 +63,8 @@ final class ProgramRun {
         var arguments = [strdup(path), nil]
         var environment = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + environment { free(text) } }
-        // Somebody may have it open for writing at this moment: an upgrade, or a process between its fork and its exec.
+        // The file may be open for writing at this moment: in an upgrade, or in a process between its fork and its
+        // exec.
         for _ in 0..<50 {
             let failure = posix_spawn(&pid, path, &actions, &attributes, &arguments, &environment)
             if failure != ETXTBSY { return failure }
@@ -92,7 +93,7 @@ final class ProgramRun {
     /// - Returns: whether it has ended.
     private func awaitEnd(_ limit: Duration) -> Bool {
         let deadline = ContinuousClock.now + limit
-        // Without a descriptor of the process the end of its output has to do. What it still says is not read.
+        // Without a descriptor of the process the end of its output has to do. Its last output is not read.
         var waiting = pollfd(
             fd: process >= 0 ? process : socket, events: Int16(process >= 0 ? POLLIN : 0), revents: 0)
         while poll(&waiting, 1, Wait.milliseconds(until: deadline)) <= 0 {

@@ -12,8 +12,8 @@ final class TerminalDevice {
             throw Unusable(reason: "there is no terminal: \(path): \(String(cString: strerror(errno)))")
         }
         guard isatty(descriptor) == 1 else { throw Unusable(reason: "\(path) is no terminal") }
-        // Whoever reads from its terminal in the background is stopped. Of a terminal that is not its own there is no such
-        // group.
+        // A process that reads from its terminal in the background is stopped. A terminal that is not this process's
+        // own has no such group.
         let group = tcgetpgrp(descriptor)
         guard group < 0 || group == getpgrp() else {
             throw Unusable(reason: "this program runs in the background of its terminal")

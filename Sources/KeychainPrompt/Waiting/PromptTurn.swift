@@ -32,7 +32,7 @@ package final class PromptTurn: Sendable {
             defer { giveBack() }
             if cancellation.isCancelled { throw .cancelled }
             let result = try body(wait)
-            // Whoever cancelled counts on there being no answer.
+            // A program that cancelled counts on there being no answer.
             if cancellation.isCancelled { throw .cancelled }
             return result
         }

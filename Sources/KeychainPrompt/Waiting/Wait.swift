@@ -11,7 +11,7 @@ enum WaitFailure: Error {
 
 /// Waits in the kernel for one descriptor, unless something comes before it.
 struct Wait {
-    /// What cancels the wait.
+    /// The event that cancels the wait.
     let wake: EventDescriptor
 
     /// Returns when the descriptor has one of these events (poll(2)), or an error or an end to be read from it.

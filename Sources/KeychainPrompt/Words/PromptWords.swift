@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// What a dialog says, whoever draws it.
+/// The words of a dialog, on every screen.
 ///
 /// The first line is always ours: a dialog that guesses from the first line whether a text is rich (as Qt's do) finds no
 /// markup there. Then comes who asks, and only then what that program says for itself.
@@ -13,7 +13,7 @@ struct PromptWords {
     /// In front of the second one, where it is typed twice.
     var repeatedField: String?
     var complaint: String?
-    /// What to do besides typing.
+    /// The next step for the person, besides typing.
     var hint: String?
     var fallbackTitle: String?
     let cancelTitle: String
