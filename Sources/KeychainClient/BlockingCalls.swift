@@ -101,7 +101,7 @@ package final class BlockingCalls: TaskExecutor {
     /// Gives the place of a call to the next one.
     private func leave() {
         let next = places.withLock { places -> CheckedContinuation<Bool, Never>? in
-            // Those that came back from a person may be too many.
+            // Calls that came back from a person may be too many.
             if places.atWork <= mostAtWork && !places.waiting.isEmpty { return places.waiting.removeFirst().begin }
             places.atWork -= 1
             return nil
@@ -125,7 +125,7 @@ package final class BlockingCalls: TaskExecutor {
         guard let calls = Thread.current.threadDictionary[ofThread] as? BlockingCalls, calls.leaveForPerson() else {
             return try body()
         }
-        // It goes on at once, so that nobody is asked in vain.
+        // The call goes on at once, so that no question is asked in vain.
         defer {
             calls.places.withLock { places in
                 places.atWork += 1

@@ -16,7 +16,7 @@ package final class Connection: Sendable {
         case engine(any RequestHandler, (any AnyObject & Sendable)?)
     }
 
-    /// What asks the person for what the keychain wants to be shown.
+    /// The prompter for proofs that the keychain wants.
     let prompter: any Prompter
     private let way: Way
     private let resolveIdentity: @Sendable () throws(KeychainError) -> CallerIdentity
@@ -45,7 +45,7 @@ package final class Connection: Sendable {
 
     /// A connection to an engine that is there already, or a way to one.
     ///
-    /// - Parameter place: What the engine's files are in, if that is gone with the last connection.
+    /// - Parameter place: The directory of the engine's files, if it is gone with the last connection.
     package init(
         engine: any RequestHandler, caller: Caller, prompter: any Prompter = Embedded.host.prompter,
         place: (any AnyObject & Sendable)? = nil
@@ -57,8 +57,8 @@ package final class Connection: Sendable {
 
     /// Sends a request and waits for its reply. May be called from any thread; it never waits for a task.
     ///
-    /// - Throws: what the engine throws, or what kept the store from being opened: that is tried again with
-    ///   the next request.
+    /// - Throws: the engine's error, or the reason why the store cannot be opened: that is tried again with the next
+    ///   request.
     package func perform(_ request: Request) throws(KeychainError) -> Reply {
         let identity = try identity()
         do throws(KeychainError) {
@@ -148,7 +148,7 @@ package final class Connection: Sendable {
         }
     }
 
-    /// What the daemon at the other end says of itself; nil: the engine is in this process.
+    /// The daemon's description of itself; nil: the engine is in this process.
     package func daemon() throws(KeychainError) -> DaemonWelcome? {
         let caller = try identity().caller
         return try withHandler { (handler) throws(KeychainError) in

@@ -14,7 +14,7 @@ package struct Question<Answer: Sendable>: Sendable {
 
 /// How the person is asked for what an item's access control wants.
 package struct Asking: Sendable {
-    /// What keeps the person's answers; nil: they are forgotten after the call.
+    /// The session that keeps the person's answers; nil: they are forgotten after the call.
     package var session: AuthenticationSession?
     /// Why this call asks; nil: as the session says.
     package var reason: String?
@@ -76,7 +76,7 @@ extension Question<[Item]> {
         found(.find(FindRequest(query, wantsSecrets: wantsSecrets)))
     }
 
-    /// The items that have expired, whatever the clock said before.
+    /// The items that have expired, even if the clock was set back.
     package static var expiredItems: Self { found(.expiredItems(deleting: [])) }
 
     private static func found(_ request: Request) -> Self {

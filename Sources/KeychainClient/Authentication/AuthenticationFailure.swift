@@ -8,9 +8,9 @@ package enum AuthenticationFailure: Error, Sendable, Hashable {
     case fallback
     /// The program ended it.
     case cancelled
-    /// Nobody came, or what was to ask broke off.
+    /// The person did not come, or the question broke off.
     case interrupted(String)
-    /// What was shown is wrong.
+    /// The person's answer is wrong.
     case rejected(String)
     case noPasscode
     case biometryNotAvailable(String)
@@ -18,7 +18,7 @@ package enum AuthenticationFailure: Error, Sendable, Hashable {
     case biometryLockedOut
     /// The program forbade to ask.
     case interactionForbidden
-    /// There is nobody, or nothing to ask with.
+    /// There is no person, or no means to ask.
     case notInteractive(String)
     case invalidContext
     /// The keychain does not answer.

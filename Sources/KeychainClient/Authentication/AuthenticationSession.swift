@@ -2,7 +2,7 @@ internal import Foundation
 package import KeychainModel
 internal import Synchronization
 
-/// What a person has shown to a program, for one call or for as long as an `LAContext` lives.
+/// The proofs that a person gave to a program, for one call or for as long as an `LAContext` lives.
 ///
 /// A passcode that was typed is kept in memory that is erased at the end: part of the keys of some items, it is needed
 /// each time one is read. It protects nothing from the program's own process.
@@ -73,9 +73,9 @@ package final class AuthenticationSession: Sendable {
         ticket?.end()
     }
 
-    // MARK: What was shown
+    // MARK: The proofs
 
-    /// Those of the factors that were shown.
+    /// The proofs of these factors, as far as the session has them.
     func proof(of factors: Set<AuthenticationFactor>) -> AuthenticationProof {
         state.withLock { state in
             AuthenticationProof(

@@ -10,7 +10,7 @@ package struct DaemonAddress: Sendable, Hashable {
     package let name: String
     /// Users one of whom must be listening there: another one's program would be handed every secret.
     let owners: [uid_t]
-    /// What brings it there, for a person.
+    /// The advice how to start it, for a person.
     let advice: String
 
     init(path: String, owners: [uid_t]) {
@@ -38,7 +38,7 @@ package struct DaemonAddress: Sendable, Hashable {
 
     /// A connected socket. A send on it gives up after one part of the patience.
     ///
-    /// - Throws: `.notAvailable` if nobody listens there, or somebody else.
+    /// - Throws: `.notAvailable` if no program listens there, or another user's.
     func connect(_ patience: Patience) throws(KeychainError) -> Int32 {
         var descriptor: Int32 = -1
         var silent = 0
@@ -61,7 +61,7 @@ package struct DaemonAddress: Sendable, Hashable {
     /// Has the daemon lock by a signal, which needs no place among its connections. The kernel says which process it is that
     /// refuses a connection.
     ///
-    /// - Throws: `.notAvailable` if nobody refuses one, or somebody else.
+    /// - Throws: `.notAvailable` if no program refuses the connection, or another user's.
     func signalLock(_ patience: Patience) throws(KeychainError) {
         let descriptor = try connect(patience)
         defer { close(descriptor) }

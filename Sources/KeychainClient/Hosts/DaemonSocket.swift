@@ -25,7 +25,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
 
     /// Connects, and introduces this process.
     ///
-    /// - Throws: `.notAvailable` if nobody answers, or the daemon's own reason to refuse.
+    /// - Throws: `.notAvailable` if no daemon answers, or the daemon's own reason to refuse.
     init(_ address: DaemonAddress, as caller: Caller, _ patience: Patience) throws(KeychainError) {
         let stream = FrameStream(try address.connect(patience), patience)
         self.stream = stream
@@ -60,7 +60,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
 
     /// Sends a request and waits for the whole of its answer.
     ///
-    /// - Returns: what the daemon answered, an error too; or why nothing of that kind can be sent to it.
+    /// - Returns: the daemon's answer, an error too; or the reason why the request cannot be sent to it.
     /// - Throws: if it did not answer. Then the connection is over.
     func answer(to request: Request, _ address: DaemonAddress) throws(CallFailure) -> Result<Reply, KeychainError> {
         lastRequest += 1
@@ -117,7 +117,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         }
     }
 
-    /// What a request that could not be sent as a whole came to.
+    /// The failure of a request that could not be sent as a whole.
     private func unsent(_ failure: FrameStream.Failure, _ address: DaemonAddress) -> CallFailure {
         // A request that is not whole is never begun: the daemon reads all of it first. Before it ended the connection
         // it may have said why.
@@ -132,7 +132,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         let error = KeychainError(goodbye)
         guard goodbye.lastRequest < lastRequest else { return .unknownOutcome(error) }
         switch goodbye.reason {
-        // The same would be answered once more.
+        // The daemon would answer another attempt alike.
         case .malformed, .unsupportedVersion, .refused: return .refused(error)
         case .shuttingDown, .tooSlow, .tooManyConnections, .storeGivenUp, .noStore: return .neverBegun(error)
         }

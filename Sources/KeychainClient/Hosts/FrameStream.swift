@@ -24,7 +24,7 @@ final class FrameStream {
     private let patience: Patience
     /// So many silent parts of the patience are too many.
     var mostSilentParts: Int
-    /// What was received and is not a message yet. Erased whenever it may have held a secret.
+    /// The received bytes that are not a message yet. Erased whenever it may have held a secret.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 16)
     private var filled = 0
     /// Behind so many bytes nothing was received since it was erased.

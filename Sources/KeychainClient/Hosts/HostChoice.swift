@@ -30,8 +30,8 @@ struct HostChoice {
     var machineFile = URL(fileURLWithPath: "/etc/keychain/host")
     var user = geteuid()
 
-    /// - Throws: `.notAvailable` if what is said cannot be understood. Never is another host taken instead: a program
-    ///   would find an empty keychain there, or keep secrets where nobody means them to be.
+    /// - Throws: `.notAvailable` if the configuration or the environment cannot be understood. Another host is never
+    ///   taken instead: a program would find an empty keychain there, or keep secrets in a place that it does not mean.
     func host(for configuration: KeychainConfiguration) throws(KeychainError) -> ChosenHost {
         if let host = configuration.host { return try chosen(host, configuration) }
         if configuration.storeDirectory != nil { return try embedded(configuration) }

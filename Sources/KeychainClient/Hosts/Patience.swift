@@ -16,7 +16,7 @@ package struct Patience: Sendable {
     package var part = Duration.seconds(3)
     /// The number of parts without a byte that end a call.
     package var parts = 10
-    /// The same, with a daemon that gives no signs of life while it works.
+    /// The number of such parts for a daemon that gives no signs of life while it works.
     package var partsWithoutSigns = 100
     /// The number of signs of life, one each two seconds, that end a call without an answer.
     package var mostSigns = 300

@@ -21,7 +21,7 @@ package final class SocketCarrier: RequestHandler {
         /// How often a call ended because the daemon was silent.
         var silenceCount = 0
         var waitingCount = 0
-        /// Those that nobody waits on at the moment.
+        /// Subscriptions on which no thread waits at the moment.
         var subscriptions: [LockSubscription] = []
 
         /// A forked child begins anew: its copies of its parent's connections are the parent's.
@@ -197,7 +197,7 @@ package final class SocketCarrier: RequestHandler {
         isFree.unlock()
     }
 
-    /// What the daemon says of itself.
+    /// The daemon's description of itself.
     func welcome(for caller: Caller) throws(KeychainError) -> DaemonWelcome {
         let socket = try take(for: caller)
         defer { give(socket) }
@@ -271,14 +271,14 @@ package final class SocketCarrier: RequestHandler {
         }
     }
 
-    /// - Parameter former: One that nobody waits on; nil: there is none.
+    /// - Parameter former: A subscription on which no thread waits; nil: there is none.
     private func subscription(_ former: LockSubscription?) throws(KeychainError) -> LockSubscription {
         if let former { return former }
         return try LockSubscription(address, patience)
     }
 }
 
-/// What became of the attempts to have one request done, and whether there may be another.
+/// The failed attempts to have one request done, and whether there may be another.
 private struct Failures {
     /// How long a daemon that had answered before may take to come back.
     private static let restart = Duration.seconds(3)

@@ -14,8 +14,8 @@ extension Connection {
         return item
     }
 
-    /// Adds those of the items that are not there, in one transaction. Of several with the same unique attributes, the first
-    /// one is added.
+    /// Adds those of the items that are not there, in one transaction. Among several with the same unique attributes,
+    /// the first one is added.
     ///
     /// - Returns: whether each was added.
     package func addMissing(_ requests: [AddRequest], _ asking: Asking? = nil) throws(KeychainError) -> [Bool] {
@@ -91,7 +91,7 @@ extension KeychainError {
 }
 
 extension AddRequest {
-    /// What no two items have in common.
+    /// The values that no two items have in common.
     fileprivate struct Place: Hashable {
         let itemClass: ItemClass
         let attributes: [Attribute: AttributeValue]

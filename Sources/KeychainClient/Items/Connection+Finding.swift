@@ -13,7 +13,7 @@ extension Connection {
         }
     }
 
-    /// Finds what a name means. Nobody is asked for anything.
+    /// Finds what a name means. No question is asked.
     ///
     /// - Throws: as ``ResolveRequest/resolved(by:)``.
     package func resolve(_ request: ResolveRequest) throws(KeychainError) -> Resolution {
