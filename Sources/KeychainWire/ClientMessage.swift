@@ -1,7 +1,7 @@
 package import Foundation
 package import KeychainModel
 
-/// What a client says to a daemon.
+/// A client's messages to a daemon.
 package enum ClientMessage: Sendable {
     /// The first message of every connection.
     case hello(ClientHello)
@@ -15,7 +15,7 @@ package enum ClientMessage: Sendable {
     case verifyBiometry(id: UInt64)
 }
 
-/// How a client introduces itself. What it says of itself is worth as much as its process (docs/protocol.md).
+/// How a client introduces itself. Its claims are worth as much as its process (docs/protocol.md).
 package struct ClientHello: Sendable, Hashable {
     package var version: UInt32
     /// The access groups it says are its own.
@@ -38,7 +38,7 @@ package struct ClientHello: Sendable, Hashable {
     }
 }
 
-/// What is wrong with bytes that should be a message.
+/// The fault of bytes that should be a message.
 package enum WireFlaw: Error, Sendable {
     /// Not even whom to answer can be told: the connection ends.
     case unreadable(String)

@@ -1,7 +1,7 @@
 package import Foundation
 package import KeychainModel
 
-/// What a daemon says to a client.
+/// A daemon's messages to a client.
 package enum DaemonMessage: Sendable {
     /// The answer to a hello.
     case welcome(DaemonWelcome)
@@ -12,7 +12,7 @@ package enum DaemonMessage: Sendable {
     case working(id: UInt64)
     /// To a connection that subscribed, under the id of its subscription.
     case event(id: UInt64, StoreChange)
-    /// What came of waiting for a finger or a face.
+    /// The result of waiting for a finger or a face.
     case biometry(id: UInt64, Result<BiometryTicket, BiometryFailure>)
     /// Before that, what the person is to do.
     case biometryHint(id: UInt64, BiometryHint)
@@ -25,7 +25,7 @@ package struct DaemonWelcome: Sendable, Hashable {
     /// Drawn anew by each start of the daemon.
     package var instance: UUID
     package var processID: Int32
-    /// Of the software, for a person.
+    /// The version of the software, for a person.
     package var release: String
     /// Whether a request that takes long is told of by signs of life.
     package var givesSigns: Bool
@@ -65,7 +65,7 @@ package struct DaemonGoodbye: Sendable, Hashable {
     package var message: String
     /// The highest id of a request that was begun; every later one was never seen. 0: none was.
     package var lastRequest: UInt64
-    /// Of the keychain: for a client that has no place, and would lock it.
+    /// The state of the keychain, for a client that has no place, and would lock it.
     package var isLocked: Bool
     /// For the same client: no passcode is set, so that nothing can be locked.
     package var hasNoPasscode: Bool

@@ -47,7 +47,7 @@ extension Bool: FieldValue {
 }
 
 extension Double: FieldValue {
-    /// Of -0 something is written.
+    /// The value -0 is not absent.
     var isAbsentByDefault: Bool { bitPattern == 0 }
 
     func write(as number: Int, to message: inout MessageWriter) {
@@ -133,10 +133,10 @@ protocol WireMessage {
 }
 
 extension MessageReader {
-    /// What a message says to a person has no more bytes: the other end could send any text.
+    /// The limit of a text for a person: the other end could send any text.
     private static let mostShownBytes = 4_096
 
-    /// A text for a person. What goes beyond the limit is left out.
+    /// A text for a person. The rest beyond the limit is left out.
     func shownText(_ number: Int) throws(KeychainError) -> String {
         guard let text: String = try value(number) else { return "" }
         guard text.utf8.count > Self.mostShownBytes else { return text }

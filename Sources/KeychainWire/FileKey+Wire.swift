@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainModel
 
-// The keys of protected files. What is wrapped is no secret; the key itself is in the tail.
+// The keys of protected files. The wrapped keys are no secret; the key itself is in the tail.
 
 extension WrappedFileKey: WireMessage {
     func write(to message: inout MessageWriter) {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainModel
 
-// What is asked of items. What the engine takes for granted is made sure of here: docs/protocol.md lists it.
+// The requests for items. The rules that the engine takes for granted are checked here: docs/protocol.md lists them.
 
 extension AddRequest: WireMessage {
     func write(to message: inout MessageWriter) {
@@ -139,7 +139,7 @@ extension ItemQuery: WireMessage {
 
     func write(to message: inout MessageWriter) { write(to: &message, wantsSecrets: false) }
 
-    /// - Parameter wantsSecrets: Of a search alone.
+    /// - Parameter wantsSecrets: The flag of a search; other requests have none.
     fileprivate func write(to message: inout MessageWriter, wantsSecrets: Bool) {
         message.add(1, itemClass)
         message.add(2, attributes)

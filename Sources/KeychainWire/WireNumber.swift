@@ -84,7 +84,7 @@ extension MessageReader {
 
     /// A moment, or a number of seconds.
     ///
-    /// - Throws: `.parameter` for what is none: nothing equals it, and nothing can be reckoned with it.
+    /// - Throws: `.parameter` for a number that is not finite: it equals nothing, and cannot be reckoned with.
     func time(_ number: Int) throws(KeychainError) -> Double? {
         guard let seconds: Double = try value(number) else { return nil }
         guard seconds.isFinite else { throw KeychainError(.parameter, message: "a date is no moment") }

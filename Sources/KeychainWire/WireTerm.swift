@@ -6,7 +6,7 @@ protocol WireTerm: FieldValue, PackedValue, Equatable {
     static var termName: String { get }
     /// All there are, in the order of their numbers.
     static var terms: [Self] { get }
-    /// Of the first one. Where it is 1, the number 0 stands for none.
+    /// The number of the first term. If it is 1, the number 0 stands for no term.
     static var firstNumber: UInt64 { get }
 }
 
