@@ -16,7 +16,7 @@ enum CertificateExtension<Content: Sendable>: Sendable {
     }
 }
 
-/// The extensions of a certificate (RFC 5280, section 4.2). Of several with one type the first counts.
+/// The extensions of a certificate (RFC 5280, section 4.2). If several have one type, the first counts.
 struct CertificateExtensions: Sendable {
     private(set) var alternativeNames = CertificateExtension<AlternativeNames>.absent
     private(set) var basicConstraints = CertificateExtension<BasicConstraints>.absent
@@ -115,7 +115,7 @@ private struct EncodedExtension: DERParseable {
     }
 }
 
-// MARK: - What the extensions say
+// MARK: - The contents of the extensions
 
 struct BasicConstraints: DERParseable, Sendable {
     let isAuthority: Bool

@@ -28,7 +28,7 @@ struct CertificateSignature: Sendable {
         case rsaPSS(DigestAlgorithm)
         case ecdsa(DigestAlgorithm)
         case ed25519
-        /// With MD2, MD4 or MD5, for which anybody finds another certificate with the same signature.
+        /// The digest is MD2, MD4 or MD5, for which another certificate with the same signature is easily made.
         case brokenDigest
 
         var usesSHA1: Bool {

@@ -49,7 +49,7 @@ package struct DistinguishedName: Sendable {
         return try? DistinguishedName(derEncoded: root).normalizedContent
     }
 
-    /// The same with the header.
+    /// The normalized name with its header.
     package var normalizedSequence: Data {
         get throws {
             let content = try normalizedContent

@@ -45,7 +45,8 @@ struct NameConstraints: DERParseable, Sendable {
         return names
     }
 
-    /// Pairs of a name and a constraint. OpenSSL and BoringSSL refuse more than these, and Go a quarter of them: nobody certifies so.
+    /// Pairs of a name and a constraint. OpenSSL and BoringSSL refuse more than these, and Go a quarter of them: no
+    /// authority certifies so.
     private static let mostPairs = 1 << 20
 
     /// - Parameter work: Counts what is looked at.

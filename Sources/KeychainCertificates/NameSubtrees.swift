@@ -1,8 +1,8 @@
 internal import Foundation
 internal import SwiftASN1
 
-/// The names of a list of constraints. What a name costs to be looked up depends on its own length, and hardly on the list's: a stranger
-/// makes both.
+/// The names of a list of constraints. The cost of a name's look-up depends on its own length, and hardly on the
+/// list's: a stranger makes both.
 struct NameSubtrees: Sendable {
     let count: Int
     private var kinds: Set<UInt> = []

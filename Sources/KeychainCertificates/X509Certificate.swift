@@ -29,7 +29,7 @@ package final class X509Certificate: Sendable {
     /// Each element takes many times its size of memory while it is read.
     package static let mostBytes = 1 << 20
 
-    /// - Parameter bytes: A certificate in DER. What follows it is cut off.
+    /// - Parameter bytes: A certificate in DER. Bytes behind the certificate are cut off.
     package init(_ bytes: Data) throws {
         der = try DERElement.first(of: bytes)
         guard der.count <= Self.mostBytes else {
@@ -53,7 +53,7 @@ package final class X509Certificate: Sendable {
     }
 }
 
-/// What the issuer signs: `tbsCertificate` in RFC 5280.
+/// The part that the issuer signs: `tbsCertificate` in RFC 5280.
 private struct SignedPart {
     let version: Int
     let serialNumber: ArraySlice<UInt8>

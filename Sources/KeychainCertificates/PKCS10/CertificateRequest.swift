@@ -6,7 +6,7 @@ internal import SwiftASN1
 
 /// A request for a certificate (PKCS#10, RFC 2986), signed by the key that the certificate is to be for.
 package struct CertificateRequest {
-    /// What is signed.
+    /// The signed bytes.
     package let content: Data
     /// How it is signed.
     package let algorithm: KeyAlgorithm.Signature

@@ -65,7 +65,7 @@ package struct PKCS12File: Sendable {
 private struct PKCS12Reader {
     var passphrase = FilePassphrase.absent
     private(set) var content = PKCS12Content()
-    /// Those that may still be done.
+    /// The rounds of hashing that are left.
     private var rounds: Int
 
     init(rounds: Int) { self.rounds = rounds }

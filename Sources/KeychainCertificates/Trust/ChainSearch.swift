@@ -33,7 +33,7 @@ struct ChainSearch {
     private var issuersByName: [ComparableName: [Issuer]] = [:]
 
     static let mostCertificates = 15
-    /// Of one name.
+    /// The most issuers of one name.
     private static let mostIssuers = 50
 
     private struct Issuer {

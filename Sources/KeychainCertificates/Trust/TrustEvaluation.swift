@@ -42,7 +42,7 @@ package struct TrustEvaluation {
             let withStored = self.best(anchors, work, stored)
             if withStored.isBetter(than: best) { best = withStored }
         }
-        // Whatever was found is uncertain.
+        // A search that was cut short is uncertain, whatever it found.
         let limit = work.isUsedUp ? [TrustFlaw(.tooMuchWork, at: 0)] : []
         return (Verdict(chain: best.chain.certificates, flaws: limit + best.flaws), work.steps)
     }

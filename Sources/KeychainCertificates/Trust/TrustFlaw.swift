@@ -90,7 +90,7 @@ extension TrustFlaw.Reason {
         }
     }
 
-    /// What is said of the certificate.
+    /// The flaw in words, after the certificate's name.
     package var explanation: String {
         switch self {
         case .tooMuchWork: "comes with more names and authorities than are judged"

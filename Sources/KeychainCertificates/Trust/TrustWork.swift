@@ -2,7 +2,8 @@ internal import Foundation
 
 /// The work of one evaluation. It has a limit, since strangers make the certificates, and what is costly is not done twice.
 final class TrustWork {
-    /// What was spent, in steps. A step is about as much as to look up one label of a name, or to take apart sixteen bytes.
+    /// The work so far, in steps. A step is about as much as to look up one label of a name, or to take apart sixteen
+    /// bytes.
     private(set) var steps = 0
     private var signatures: [Link: Bool] = [:]
     private var permissions: [Link: Bool] = [:]
