@@ -18,7 +18,7 @@ struct FingerprintDevice {
         BiometryEnrolment(kind: .fingerprint, digest: Self.digest(of: name, fingers: fingers, user: geteuid()))
     }
 
-    /// Of a label, the user's number, the reader's name and the fingers' names in the order of their bytes.
+    /// SHA-256 of a label, the user's number, the reader's name and the fingers' names in the order of their bytes.
     static func digest(of name: String, fingers: [String], user: uid_t) -> [UInt8] {
         let sorted = fingers.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         let parts = ["swift-keychain fingerprint enrolment 1", String(user), name] + sorted

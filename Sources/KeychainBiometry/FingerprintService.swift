@@ -9,7 +9,7 @@ internal import KeychainSystem
 final class FingerprintService {
     private let bus: BusConversation
     private let limits: FingerprintLimits
-    /// fprintd's connection, by the name that the bus gave it and gives to nobody else.
+    /// The name of fprintd's connection, which the bus gives to no other program.
     private let owner: String
 
     /// Connects, and starts fprintd if it does not run.
@@ -23,7 +23,7 @@ final class FingerprintService {
         do throws(CallFailure) {
             // First, so that nothing is missed.
             for rule in Name.rules { _ = try bus.call(.ofBus("AddMatch"), [rule], for: limits.answer) }
-            // Starts it. What it answers is asked again of whoever then owns the name.
+            // Starts it. Its answer is not used: the owner of the name is asked again later.
             _ = try bus.call(.ofManager("GetDevices", at: Name.service), [], for: limits.answer)
             let answer = try bus.call(.ofBus("GetNameOwner"), [Name.service], for: limits.answer)
             guard let owner = answer.first?.text else { throw CallFailure.noAnswer }
@@ -103,7 +103,7 @@ final class FingerprintService {
     /// Lets the reader look, with whichever finger it can.
     func startVerifying(_ device: FingerprintDevice) throws(BiometryFailure) {
         _ = try call(.ofDevice("VerifyStart", device.path, at: owner), ["any"])
-        // It tells of a finger after that. What was told before is of a finger before.
+        // It tells of a finger after that. The signals so far are of a finger before.
         bus.forgetOthers()
     }
 
@@ -146,8 +146,8 @@ final class FingerprintService {
         }
     }
 
-    /// A match rule only chooses among what is sent to everybody. Any program may send a signal to this connection alone,
-    /// so who sent it is looked at here.
+    /// A match rule only chooses among broadcasts. Any program may send a signal to this connection alone, so its
+    /// sender is looked at here.
     ///
     /// - Throws: `.lost` if it says that fprintd has ended.
     private func signal(

@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// What a person is told at the reader.
+/// The words for a person at the reader.
 struct HintWords {
     var isSwiped: Bool
 
