@@ -15,9 +15,9 @@ package final class LoginManager {
     }
 
     package enum Event: Equatable {
-        /// Somebody asked for the session to be locked, such as `loginctl lock-session`.
+        /// A program asked for the session to be locked, such as `loginctl lock-session`.
         case lockRequested
-        /// The desktop says that its screen is locked. Most lock it themselves and ask nobody.
+        /// The desktop says that its screen is locked. Most desktops lock it themselves without a request.
         case locked
         case unlockRequested
         case goingToSleep
@@ -26,7 +26,7 @@ package final class LoginManager {
         case shutdownCancelled
         /// The session watched, or the user's last one, is over.
         case sessionsEnded
-        /// logind itself ended or was started anew: what happened meanwhile nobody told.
+        /// The service logind itself ended or was started anew: events meanwhile are lost.
         case gone
     }
 
@@ -57,13 +57,13 @@ package final class LoginManager {
         self.owner = owner
     }
 
-    /// What is watched, for a person.
+    /// The watched sessions, for a person.
     var subject: String { user == nil ? "this session" : "the sessions of this user" }
 
     /// Whether a screen was locked when it was last looked at.
     var isAnyLocked: Bool { isLocked.values.contains(true) }
 
-    /// What a poll has to look at before there can be an event.
+    /// The descriptor and the events that a poll has to wait for before there can be an event.
     func wait() throws(BusFailure) -> (descriptor: pollfd, timeout: Int32) { try bus.wait() }
 
     /// Has logind wait with the system's sleep until what is returned is closed, for five seconds unless it is set
@@ -116,7 +116,7 @@ package final class LoginManager {
         }
     }
 
-    /// Whether somebody logged in there: cron's sessions and the service manager's own come and go without anybody.
+    /// Whether a person logged in there: cron's sessions and the service manager's own come and go by themselves.
     private func isForPerson(_ path: String) throws(BusFailure) -> Bool {
         try property("Class", of: path)?.text?.hasPrefix("user") ?? false
     }
@@ -152,8 +152,8 @@ package final class LoginManager {
 
     // MARK: Signals
 
-    /// A match rule only chooses among what is sent to everybody. Any program may send a signal to this connection
-    /// alone, so who sent it is looked at here.
+    /// A match rule only chooses among broadcasts. Any program may send a signal to this connection alone, so its
+    /// sender is looked at here.
     private func event(in message: BusMessage) throws(BusFailure) -> Event? {
         switch message.sender {
         case owner: try loginEvent(in: message)
@@ -205,7 +205,7 @@ package final class LoginManager {
     }
 }
 
-/// What things are called on the bus.
+/// The names on the bus.
 private enum Name {
     static let bus = BusMethod.busName
     static let manager = "org.freedesktop.login1"

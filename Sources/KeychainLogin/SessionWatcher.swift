@@ -3,15 +3,15 @@ internal import KeychainBus
 internal import KeychainModel
 package import KeychainSystem
 
-/// Locks a keychain when the session is locked, when the system sleeps, and when nobody is left to watch it.
+/// Locks a keychain when the session is locked, when the system sleeps, and when nothing can watch it any more.
 ///
 /// Everything happens on the thread that calls ``run()``.
 package final class SessionWatcher {
     /// Where it says what happens.
     package struct Log {
-        /// What happened, for whoever wants to know.
+        /// Takes the ordinary events.
         package var event: (String) -> Void
-        /// What should not have happened.
+        /// Takes the faults.
         package var trouble: (String) -> Void
 
         package init(event: @escaping (String) -> Void, trouble: @escaping (String) -> Void) {
@@ -177,7 +177,7 @@ package final class SessionWatcher {
         try attemptLock(.now, because: reason)
     }
 
-    /// - Throws: what kept it from being locked, unless there is nothing to lock.
+    /// - Throws: the reason why it cannot be locked, unless there is nothing to lock.
     private func attemptLock(_ request: LockRequest, because reason: String) throws(KeychainError) {
         do throws(KeychainError) {
             try store.lock(request)
