@@ -7,7 +7,7 @@ internal import KeychainSystem
 /// The nonce is the chunk's number and whether it is the last one. So none can be left out, moved, doubled or added,
 /// and what was cut off between two chunks lacks its last one.
 final class ExportChunk {
-    /// Of every chunk but the last one.
+    /// The size of every chunk but the last one.
     static let byteCount = 64 << 10
     static let sealedByteCount = byteCount + AESGCM.tagByteCount
 

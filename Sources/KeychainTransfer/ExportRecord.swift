@@ -12,7 +12,7 @@ package enum ExportRecord: Sendable {
     case end(ExportSummary)
 }
 
-/// What an export says of itself at its end.
+/// The summary at the end of an export.
 package struct ExportSummary: Sendable, Equatable {
     package var items: Int
     package var leftOut: LeftOut

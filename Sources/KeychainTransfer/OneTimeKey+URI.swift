@@ -64,7 +64,8 @@ extension OneTimeKey {
 
     /// Where the key is in a secret of several lines: the first one that is an `otpauth://` URI.
     ///
-    /// - Returns: nil if none is one. What else may be base32 is not guessed at: most passwords of words are.
+    /// - Returns: nil if no line is one. Other lines that may be base32 are not guessed at: most passwords of words
+    ///   are.
     package static func range(in secret: UnsafeRawBufferPointer) -> Range<Int>? {
         secret.split(separator: UInt8(ascii: "\n"))
             .first { UnsafeRawBufferPointer(rebasing: $0).hasScheme("otpauth:") }?.indices
