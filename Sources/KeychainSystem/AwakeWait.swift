@@ -32,7 +32,7 @@ package struct AwakeWait {
 
     /// About what sleeping would have cost, on machines where that is little.
     private static let gain: Int64 = 20_000
-    /// What may be lost: a slice of a thread that computes, and one more ends it.
+    /// The most that may be lost: a slice of a thread that computes, and one more ends it.
     private static let most: Int64 = 5_000_000
     private static let shortestPause: Moment = 1_000_000_000
     private static let longestPause: Moment = 64_000_000_000

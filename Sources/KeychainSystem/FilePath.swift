@@ -28,13 +28,13 @@ package enum FilePath {
         return end == path.startIndex ? "/" : String(decoding: path.utf8[..<end], as: UTF8.self)
     }
 
-    /// What stands behind the last slash.
+    /// The part behind the last slash.
     package static func name(of path: String) -> String {
         guard let end = path.utf8.lastIndex(of: slash) else { return path }
         return String(decoding: path.utf8[end...].dropFirst(), as: UTF8.self)
     }
 
-    /// The same path without slashes behind its last name.
+    /// The path without slashes behind its last name.
     package static func withoutSlashAtEnd(_ path: String) -> String {
         let kept = path.utf8.reversed().drop { $0 == slash }.count
         return kept == 0 ? (path.isEmpty ? "" : "/") : String(decoding: path.utf8.prefix(kept), as: UTF8.self)
@@ -44,7 +44,7 @@ package enum FilePath {
         name.isEmpty ? directory : directory + (endsInSlash(directory) ? "" : "/") + name
     }
 
-    /// What is behind a directory in a path; empty: it is that directory; nil: it is not below it.
+    /// The part of a path behind a directory; empty: it is that directory; nil: it is not below it.
     package static func rest(of path: String, below directory: String) -> String? {
         guard path.utf8.starts(with: directory.utf8) else { return nil }
         let rest = path.utf8.dropFirst(directory.utf8.count)
@@ -52,8 +52,8 @@ package enum FilePath {
         return String(decoding: rest.drop { $0 == slash }, as: UTF8.self)
     }
 
-    /// The name that a path ends with, whatever slashes are behind it. That of `.` is its directory's; the root's
-    /// is empty. nil: it is not UTF-8.
+    /// The name that a path ends with, without slashes behind it. The name of `.` is its directory's; the root's is
+    /// empty. nil: it is not UTF-8.
     package static func lastName(of path: String) -> String? {
         let last = name(of: withoutSlashAtEnd(path))
         guard ["", ".", ".."].contains(last) else { return last }
@@ -92,7 +92,7 @@ package struct PathKey: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { for byte in path.utf8 { hasher.combine(byte) } }
 }
 
-/// Which file something is, whatever leads to it.
+/// The identity of a file, by every path that leads to it.
 package struct FileNumber: Hashable, Sendable {
     package let device: dev_t
     package let number: ino_t

@@ -40,7 +40,8 @@ struct FileProperties {
         }
     }
 
-    /// - Throws: a ``KeychainError`` if the new file cannot have them. What the system sets itself it may refuse.
+    /// - Throws: a ``KeychainError`` if the new file cannot have them. The system may refuse properties that it sets
+    ///   itself.
     func give(to descriptor: Int32, _ url: URL) throws(KeychainError) {
         var present = stat()
         guard fstat(descriptor, &present) == 0 else { throw KeychainError(file: "read", url, errno) }
