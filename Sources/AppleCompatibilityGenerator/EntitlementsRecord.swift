@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the linker collects in the section that `ckeychain_embedded_entitlements` returns at run time.
+/// The record that the linker collects in the section that `ckeychain_embedded_entitlements` returns at run time.
 ///
 /// Little-endian words of 64 bits: the magic number, the length of the payload in bytes with the kind in
 /// the upper half, then the payload, padded with zero bytes to a whole word.

@@ -10,7 +10,7 @@
 
 // A handler and not a descriptor of the kernel's (signalfd(2)): it works whichever thread a signal comes to.
 
-/// Those by which people and programs talk to a program.
+/// The signals by which people and programs talk to a program.
 static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCHLD};
 enum { passed_count = sizeof passed / sizeof passed[0] };
 
