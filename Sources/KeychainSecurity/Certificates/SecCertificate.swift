@@ -16,7 +16,7 @@ public final class SecCertificate: NSObject, @unchecked Sendable {  // immutable
         super.init()
     }
 
-    /// - Parameter bytes: A certificate in DER. What follows it is cut off.
+    /// - Parameter bytes: A certificate in DER. Bytes behind the certificate are cut off.
     convenience init(_ bytes: Data) throws { self.init(try X509Certificate(bytes)) }
 
     /// Two certificates are equal if their DER encodings are equal.

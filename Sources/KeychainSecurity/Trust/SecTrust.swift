@@ -18,7 +18,7 @@ public final class SecTrust: NSObject, Sendable {
         state.withLock { body(&$0) }
     }
 
-    /// Changes a setting. What came out before counts no longer.
+    /// Changes a setting. The former result counts no longer.
     func set<Value>(_ setting: WritableKeyPath<TrustState, Value>, _ value: Value) {
         withState { $0.set(setting, value) }
     }

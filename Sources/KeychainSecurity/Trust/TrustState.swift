@@ -10,7 +10,7 @@ struct TrustState: Sendable {
     var policies: [SecPolicy]
     var anchors: [SecCertificate]?
     var usesAnchorsOnly = false
-    /// nil until it is set, or until somebody asks for it.
+    /// nil until it is set, or first asked for.
     var date: Date?
     /// nil until it is set.
     var fetchesFromNetwork: Bool?
@@ -24,7 +24,7 @@ struct TrustState: Sendable {
         (self.certificates, self.policies, self.connection) = (certificates, policies, connection)
     }
 
-    /// Changes a setting. What came out before counts no longer.
+    /// Changes a setting. The former result counts no longer.
     mutating func set<Value>(_ setting: WritableKeyPath<TrustState, Value>, _ value: Value) {
         self[keyPath: setting] = value
         forget()
