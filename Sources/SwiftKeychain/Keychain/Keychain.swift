@@ -186,7 +186,7 @@ public struct Keychain: Sendable {
     /// ```
     public func asking(_ reason: String?) -> Keychain { with { $0.reason = reason } }
 
-    /// A copy of this value that asks nobody: see ``mayAsk``.
+    /// A copy of this value whose calls ask no person: see ``mayAsk``.
     public func withoutAsking() -> Keychain { with { $0.mayAsk = false } }
 
     func with(_ change: (inout Keychain) -> Void) -> Keychain {
@@ -289,7 +289,7 @@ extension Keychain {
         }
     }
 
-    /// The same, and what else the same search finds: a change of any of it is noticed.
+    /// The items, and all that the same search finds: a change of any of it is noticed.
     func look() throws(KeychainError) -> (items: [(key: String, item: Item)], seen: SeenItems) {
         let query = try query(for: nil)
         let all = try items(query, wantsSecrets: false)
@@ -297,7 +297,7 @@ extension Keychain {
         return (keyed, SeenItems(query, versions: all.map { ItemVersion($0) }, hasSecrets: false))
     }
 
-    /// nil: it is none of its keys.
+    /// nil: the item has no key of this keychain.
     func key(of item: Item) -> String? {
         let account: String
         switch item.attributes[.account] {
@@ -339,7 +339,7 @@ extension Item {
 extension SecretBytes {
     static var empty: SecretBytes { SecretBytes(Data()) }
 
-    /// - Throws: `.decode` if it is none.
+    /// - Throws: `.decode` if the bytes are not UTF-8.
     func text(for key: String) throws(KeychainError) -> String {
         guard let text = withUnsafeBytes({ String(validating: $0, as: UTF8.self) }) else {
             throw .notReadable(key, as: String.self)

@@ -277,7 +277,7 @@ public final class TokenStore: Sendable {
         /// The item that it was read from.
         let version: ItemVersion
         let holder: String
-        /// What the closure has begun and left behind does not belong to the refresh.
+        /// Work that the closure has begun and left behind does not belong to the refresh.
         let isOver = Atomic(false)
 
         init(store: TokenStore, version: ItemVersion, holder: String) {
@@ -286,7 +286,7 @@ public final class TokenStore: Sendable {
             self.holder = holder
         }
 
-        /// What is left in the place of tokens that the server has rejected.
+        /// The mark in the place of tokens that the server has rejected.
         var rejection: String { "\(version.identifier) \(version.modified) \(holder)" }
 
         /// Whether what is left says that the server has rejected these tokens when another showed them.
@@ -294,7 +294,7 @@ public final class TokenStore: Sendable {
             rejection != self.rejection && rejection.hasPrefix("\(version.identifier) \(version.modified) ")
         }
     }
-    /// What the closure of a refresh belongs to.
+    /// The refresh that its closure belongs to.
     @TaskLocal private static var attempt: Attempt?
 
     /// The refresh whose closure makes this call.
