@@ -126,8 +126,8 @@ struct ConstrainedKeyWrap {
         return password
     }
 
-    /// HKDF (RFC 5869): extracted from what was agreed and the password's key, the public keys, if there are any, being the
-    /// salt; expanded for this row and access control.
+    /// HKDF (RFC 5869): extracted from the agreed secret and the password's key, with the public keys, if there are
+    /// any, as the salt; expanded for this row and access control.
     private func withWrappingKey<R>(
         _ sender: Data, _ recipient: Data, _ shared: UnsafeRawBufferPointer, _ password: ApplicationPasswordKey?,
         _ body: (UnsafeRawBufferPointer) -> R

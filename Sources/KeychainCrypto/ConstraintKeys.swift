@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The pair of keys that opens secrets sealed for a ``ConsentPair``. It lives for one request.
+/// The pair of keys that opens secrets sealed for a ``ConsentPair``. The pair lives for one request.
 package struct ConsentKey: Sendable {
     package let publicKey: Data
     package let privateKey: KeyMaterial

@@ -71,7 +71,7 @@ extension RowSealer {
         return ConstrainedKeyWrap(binding, digest: binding.accessControl.digest)
     }
 
-    /// The key of a half of this row, wrapped for another sealer of the same row: what a renewal of keys needs.
+    /// Wraps the key of a half of this row anew for another sealer of the row, as a renewal of keys needs it.
     package func rewrap(_ wrappedKey: UnsafeRawBufferPointer, for other: RowSealer) throws(KeychainError) -> Data {
         try withUnwrapped(wrappedKey) { key throws(KeychainError) in try other.wrap(key) }
     }

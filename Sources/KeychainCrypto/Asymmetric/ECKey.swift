@@ -56,7 +56,7 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
     }
 
     /// - Parameter bytes: 04 ‖ X ‖ Y ‖ K. They are copied into memory that the library erases, and nowhere else.
-    /// - Throws: `.parameter` for anything else, and if K is not the private number of the point.
+    /// - Throws: `.parameter` for bytes of another form, and if K is not the private number of the point.
     package convenience init(_ curve: Curve, privateBytes bytes: SecretBytes) throws(KeychainError) {
         try self.init(curve, isPrivate: true) { key in
             bytes.withUnsafeBytes { bytes in
@@ -148,7 +148,7 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
 
     /// Whether a signature is this key's.
     ///
-    /// - Parameter signature: r ‖ s, each of the field's size. Any other length is no signature.
+    /// - Parameter signature: r ‖ s, each of the field's size. A signature of another length is refused.
     package func isSignature(_ signature: Data, ofDigest digest: Data) -> Bool {
         LibraryOutput.leavingNoErrors {
             digest.withUnsafeBytes { digest in

@@ -35,7 +35,7 @@ package enum LibraryOutput {
         return result.count == count ? result : Data(result.prefix(count))
     }
 
-    /// Runs a function that allocates what it writes. The library's copy is erased.
+    /// Runs a function of the library that allocates its output. The library's own copy is erased.
     package static func collect(
         _ body: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, UnsafeMutablePointer<Int>) -> CInt
     ) -> Data? {

@@ -25,7 +25,7 @@ package struct FileCipher: Sendable {
         entry = sealed
     }
 
-    /// Opens a chunk or a node; false if it is not the one that was sealed.
+    /// Opens a chunk or a node; false if it is not as it was sealed.
     package func open(
         _ ciphertext: UnsafeRawBufferPointer, level: UInt8, index: UInt64, entry: FileEntry,
         into plaintext: UnsafeMutableRawBufferPointer

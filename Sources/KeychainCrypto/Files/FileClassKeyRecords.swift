@@ -7,7 +7,7 @@ package import KeychainModel
 /// Where each key is, without the keys.
 struct FileClassKeyRecords: Sendable {
     static let byteCount = 1 + 4 + KeyMaterial.byteCount
-    /// All that one keybag can have: two generations are in use while keys are renewed.
+    /// The most records of one keybag: two generations are in use while keys are renewed.
     static let mostRecords = FileClass.allCases.count * (Keybag.mostRetiredGenerations + 2)
 
     struct Name: Sendable, Hashable {
@@ -15,7 +15,7 @@ struct FileClassKeyRecords: Sendable {
         let generation: UInt32
     }
 
-    /// In the order of the records.
+    /// The names in the order of the records.
     let names: [Name]
     private let places: [Name: Int]
 
@@ -70,7 +70,7 @@ extension FileClassKeyRecords.Name {
 // MARK: - The records of a keybag
 
 extension Keybag {
-    /// The keys of files, in use and retired, as records. To be erased soon.
+    /// The keys of files, in use and retired, as records. The caller erases them soon.
     ///
     /// - Parameter keys: The keys in use of each tier.
     /// - Throws: `.decode` if a retired key does not open.

@@ -1,13 +1,13 @@
 internal import KeychainModel
 
-/// Where a chunk or a node of a protected file is, and what it has to be.
+/// The place of a chunk or a node of a protected file, and its nonce and tag.
 package struct FileEntry: Sendable, Hashable {
     package static let byteCount = FileFormat.entryByteCount
 
     /// Pages from the start of the file.
     package var page: UInt64
     package var writeCount: UInt64
-    /// In bytes.
+    /// The length in bytes.
     package var length: UInt32
     package var nonce: InlineBytes<12>
     package var tag: InlineBytes<16>

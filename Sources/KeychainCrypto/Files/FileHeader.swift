@@ -116,7 +116,7 @@ extension FileHeader {
         return bytes
     }
 
-    /// Everything before the tag; what has no value stays zero.
+    /// Encodes everything before the tag; fields without a value stay zero.
     private func encode(into bytes: UnsafeMutableRawBufferPointer, _ slot: Int) {
         func put(_ value: some FixedWidthInteger, at offset: Int) {
             bytes.storeBytes(of: value.bigEndian, toByteOffset: offset, as: type(of: value).self)
@@ -216,9 +216,9 @@ extension FileHeader {
         try inFirstPage(page).newest
     }
 
-    /// Both headers of the first page.
+    /// Reads both headers of the first page.
     ///
-    /// - Parameter page: As above.
+    /// - Parameter page: The first 4,096 bytes, or all there are if the file has fewer.
     package static func inFirstPage(_ page: Data) throws(FileFormatError) -> FileHeaderPair {
         let page = Data(page)  // indices from 0
         guard page.withUnsafeBytes(FileFormat.isProtected) else { throw .notProtected }

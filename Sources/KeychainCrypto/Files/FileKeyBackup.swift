@@ -14,7 +14,7 @@ package struct FileKeyBackup: Sendable {
     package static let headerByteCount = PassphraseHeader.byteCount
     private static let startByteCount = headerByteCount + 16
     private static let leastByteCount = startByteCount + AESGCM.overhead
-    /// No backup key file has more.
+    /// The size of the largest backup key file.
     package static let mostBytes =
         leastByteCount + FileClassKeyRecords.mostRecords * FileClassKeyRecords.byteCount
 
@@ -28,7 +28,7 @@ package struct FileKeyBackup: Sendable {
     ///
     /// Takes a third of a second and 128 MiB.
     ///
-    /// - Parameter file: All of it.
+    /// - Parameter file: The whole file.
     /// - Throws: `.parameter` for bytes that are no such file, `.unimplemented` for a newer version,
     ///   `.authenticationFailed` for another passphrase than the one it was made with, `.decode` if it is not as it was
     ///   made.

@@ -35,7 +35,7 @@ extension FileKeyWrap {
     }
 
     /// - Parameter key: 32 bytes, of no use after an error.
-    /// - Throws: `.decode` if it is not what was wrapped under this key for this file.
+    /// - Throws: `.decode` if the bytes were not wrapped under this key for this file.
     package func unwrap(
         _ wrapped: Data, under classKey: UnsafeRawBufferPointer, into key: UnsafeMutableRawBufferPointer
     ) throws(KeychainError) {

@@ -4,7 +4,7 @@ package struct FileTree: Sendable, Hashable {
     package let chunkSize: UInt64
 
     /// - Parameters:
-    ///   - length: At most ``FileFormat/mostContent``.
+    ///   - length: The length of the content, at most ``FileFormat/mostContent``.
     ///   - chunkBits: log2 of the chunk size.
     package init(length: UInt64, chunkBits: UInt8) {
         self.length = length

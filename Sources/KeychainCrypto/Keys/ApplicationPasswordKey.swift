@@ -4,7 +4,7 @@ package import KeychainModel
 /// An application password as a key of this device and store.
 package struct ApplicationPasswordKey: Sendable {
     package let key: KeyMaterial
-    /// As ``PasscodeKey/fingerprint``.
+    /// A mark like ``PasscodeKey/fingerprint``.
     package let fingerprint: Data
     /// log2 of scrypt's N.
     package let cost: UInt8

@@ -14,7 +14,7 @@ package struct ConsentPair: Sendable, Equatable {
 
     private static let label = "consent key 1"
 
-    /// A fresh pair.
+    /// Makes a fresh pair.
     package static func make(
         storeID: UUID, passcodeKey: KeyMaterial, randomness: some Randomness
     ) throws(KeychainError) -> ConsentPair {
@@ -27,9 +27,9 @@ package struct ConsentPair: Sendable, Equatable {
         return pair
     }
 
-    /// The private half.
+    /// Unwraps the private half.
     ///
-    /// - Throws: `.decode` if this is not the key it is wrapped under, or the public half is not its own.
+    /// - Throws: `.decode` if it is wrapped under another key, or does not belong to the public half.
     package func unwrap(storeID: UUID, passcodeKey: KeyMaterial) throws(KeychainError) -> KeyMaterial {
         let privateKey = try KeyMaterial { target throws(KeychainError) in
             let isUnwrapped = passcodeKey.withDerived(Self.label, KeyContext(storeID)) { key in

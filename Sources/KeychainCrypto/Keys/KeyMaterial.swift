@@ -12,7 +12,7 @@ package final class KeyMaterial: Sendable {
 
     package var memoryKind: KeyMemoryKind { memory.kind }
 
-    /// - Throws: `.allocation` if no memory can be mapped, or whatever `fill` throws.
+    /// - Throws: `.allocation` if no memory can be mapped; the errors of `fill`.
     package init(filling fill: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> Void) throws(KeychainError) {
         memory = try KeyMemory()
         try fill(UnsafeMutableRawBufferPointer(rebasing: memory.bytes[..<Self.byteCount]))

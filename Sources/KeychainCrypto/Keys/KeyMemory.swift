@@ -45,7 +45,7 @@ extension KeyMemory {
             var bytes: UnsafeMutableRawBufferPointer
             var kind: KeyMemoryKind
         }
-        /// By their sizes.
+        /// Idle pieces by their sizes.
         private let idle = Mutex<[Int: [Piece]]>([:])
 
         func take(_ byteCount: Int) throws(KeychainError) -> (UnsafeMutableRawBufferPointer, KeyMemoryKind) {

@@ -37,7 +37,7 @@ package enum KeyName: Sendable, Hashable {
         }
     }
 
-    /// In the order of their numbers.
+    /// All names in the order of their numbers.
     package static let all: [KeyName] = (0...UInt8.max).compactMap(KeyName.init(number:))
 
     /// Whether the key is there only while a passcode is set.

@@ -12,7 +12,7 @@ package final class KeySet: @unchecked Sendable {  // its maker fills it before 
     private let memory: KeyMemory
     private var count = 0
 
-    /// Room for the keys of one tier in ``Keybag/mostGenerationsInUse``, and in the one that follows an erasure.
+    /// The size of the keys of one tier in ``Keybag/mostGenerationsInUse``, and in the one that follows an erasure.
     static let byteCount = 1024
 
     package init() throws(KeychainError) { memory = try KeyMemory(byteCount: Self.byteCount) }
@@ -23,7 +23,7 @@ package final class KeySet: @unchecked Sendable {  // its maker fills it before 
         UnsafeMutableRawBufferPointer(rebasing: memory.bytes[..<(count * Self.recordByteCount)])
     }
 
-    /// - Parameter fill: Is given 32 bytes. If it throws, nothing was added.
+    /// - Parameter fill: Fills 32 bytes. If it throws, nothing was added.
     package func add(
         _ name: KeyName, generation: UInt32, filling fill: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> Void
     ) throws(KeychainError) {

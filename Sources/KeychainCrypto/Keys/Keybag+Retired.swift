@@ -4,7 +4,7 @@ package import KeychainModel
 /// File class keys of former generations. No list of protected files exists, so a renewal brings none of them under new
 /// keys: their keys stay, each wrapped under its successor.
 extension Keybag {
-    /// A renewal needs a keybag that can be read at once for ever. Each adds 232 bytes.
+    /// A renewal needs a keybag that can be read at once for ever. Each generation adds 232 bytes.
     package static let mostRetiredGenerations = 1_000
 
     /// Whether there may be one more generation of keys.

@@ -124,7 +124,7 @@ extension Keybag {
 
     /// Unwraps every key.
     ///
-    /// - Throws: `.authenticationFailed` if the passcode is not the one: unlocked is what opens all of them.
+    /// - Throws: `.authenticationFailed` if the passcode is wrong: the store is unlocked only if all keys open.
     package func unwrap(deviceKey: KeyMaterial, passcodeKey: KeyMaterial) throws(KeychainError) -> StoreKeys {
         let keys = try unwrap(deviceKey: deviceKey)
         do throws(KeychainError) {

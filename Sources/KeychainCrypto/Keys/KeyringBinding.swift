@@ -9,8 +9,8 @@ package struct KeyringBinding: Sendable {
     package var device: UInt64
     package var inode: UInt64
     package var bag: Keybag
-    /// The epoch that the last lock began: what is put back after a lock was put there before another one. For tier A alone,
-    /// since a lock leaves tier C.
+    /// The epoch that the last lock began: older records that are put back have another one. The epoch counts for tier
+    /// A alone, since a lock leaves tier C.
     package var lockedAt: UInt64
     /// One start of the system, which no keyring survives.
     package var boot: UUID

@@ -24,8 +24,8 @@ enum AESKeyWrap {
         }
     }
 
-    /// - Parameter key: ``overhead`` bytes fewer than what was wrapped.
-    /// - Returns: false if the bytes were not wrapped under this key: what is in `key` then is of no use.
+    /// - Parameter key: ``overhead`` bytes fewer than the wrapped ones.
+    /// - Returns: false if the bytes were not wrapped under this key: the content of `key` then is of no use.
     static func unwrap(
         _ wrapped: UnsafeRawBufferPointer, under wrappingKey: UnsafeRawBufferPointer,
         into key: UnsafeMutableRawBufferPointer
