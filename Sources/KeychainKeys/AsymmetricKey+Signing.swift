@@ -49,7 +49,7 @@ extension RSAKey {
         let digest = try algorithm.digest(of: input)
         switch algorithm {
         case .rsaRaw:
-            // Apple's keychain compares what is left without the zeros in front.
+            // Apple's keychain compares the rest without the zeros in front.
             let content = try? rawContent(of: signature, .none)
             return content.map { Data($0.drop { $0 == 0 }) } == digest
         case .rsaPKCS1Raw: return (try? rawContent(of: signature, .pkcs1)) == digest

@@ -5,10 +5,10 @@ internal import KeychainSystem
 
 /// The message of an RSA block with the padding of PKCS#1 v1.5 (RFC 8017, section 7.2.2), or bytes that stand for it if the padding is wrong.
 ///
-/// A peer that learns whether a padding was right decrypts any block by asking often enough (Bleichenbacher). So a wrong padding is no
-/// failure: the private key and the ciphertext determine a pseudo-random message and its length, as draft-irtf-cfrg-rsa-guidance, section
-/// 7, and OpenSSL since 3.2 have it. No branch depends on the block: masks choose, so far as the compiler leaves them. The length of what comes out tells
-/// nothing of the padding.
+/// A peer that learns whether a padding was right decrypts any block by asking often enough (Bleichenbacher). So a
+/// wrong padding is no failure: the private key and the ciphertext determine a pseudo-random message and its length, as
+/// draft-irtf-cfrg-rsa-guidance, section 7, and OpenSSL since 3.2 have it. No branch depends on the block: masks
+/// choose, so far as the compiler leaves them. The length of the output tells nothing of the padding.
 enum ImplicitRejection {
     /// Zero, two, and at least eight bytes of padding.
     private static let fewestBytesBefore = 10

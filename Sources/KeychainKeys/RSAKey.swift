@@ -5,8 +5,9 @@ package import KeychainModel
 /// Half of an RSA key pair (RFC 8017).
 ///
 /// Its memory is the cipher library's, which blinds each private operation and erases the memory when the object goes.
-package final class RSAKey: @unchecked Sendable {  // the library guards what it computes at the first use
-    /// The sizes of keys that can be made. Others are rounded by the library, which would be another key than was asked for.
+package final class RSAKey: @unchecked Sendable {  // the library guards the values that it computes at the first use
+    /// The sizes of keys that can be made. The library would round other sizes, and make another key than was asked
+    /// for.
     package static let sizes = stride(from: 512, through: 8192, by: 128)
 
     /// How a block is filled up to the size of the modulus.

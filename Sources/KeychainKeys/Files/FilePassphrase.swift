@@ -40,7 +40,7 @@ package struct FilePassphrase: Sendable {
     /// The possible readings of a passphrase: an empty one has two forms.
     package var readings: [FilePassphrase] { isEmpty ? [self, .absent] : [self] }
 
-    /// - Returns: false for what is no UTF-8.
+    /// - Returns: false for bytes that are no UTF-8.
     private static func forEachUnit(of bytes: UnsafeRawBufferPointer, _ body: (UInt16) -> Void) -> Bool {
         var (source, decoder) = (bytes.makeIterator(), UTF8())
         while true {

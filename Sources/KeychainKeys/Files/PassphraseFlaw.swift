@@ -11,7 +11,7 @@ enum PassphraseFlaw: Error {
 
     /// Reads part of a PKCS#12 file, which is BER.
     ///
-    /// - Throws: `.decode`, whatever is wrong with it.
+    /// - Throws: `.decode` for every fault.
     static func reading<Result>(
         _ bytes: ArraySlice<UInt8>, _ body: (ASN1Node) throws -> Result
     ) throws(KeychainError) -> Result {
