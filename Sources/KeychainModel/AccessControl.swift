@@ -26,7 +26,7 @@ package struct AccessControl: Sendable, Hashable {
 
     package private(set) var protection: Protection
     package let flags: Flags
-    /// Whether deleting the item asks for what reading it asks for. It is free otherwise, as on Apple's systems.
+    /// Whether deleting the item asks for the same proof as reading it. It is free otherwise, as on Apple's systems.
     package private(set) var constrainsDeletion = false
     /// The enrolment when the item was stored: ``BiometryEnrolment/digest``. Only an access control with
     /// ``Flags/biometryCurrentSet`` has one; nil until the item is stored.
@@ -52,15 +52,16 @@ package struct AccessControl: Sendable, Hashable {
         !flags.isDisjoint(with: [.constraints, .privateKeyUsage, .applicationPassword])
     }
 
-    /// This access control for an item that cannot be deleted without authentication either. Without a constraint it
-    /// changes nothing.
+    /// This access control for an item that cannot be deleted without authentication either. An access control without
+    /// a constraint stays as it is.
     package func constrainingDeletion() -> AccessControl {
         var control = self
         control.constrainsDeletion = isConstrained
         return control
     }
 
-    /// This access control, bound to the present enrolment. Without ``Flags/biometryCurrentSet`` it changes nothing.
+    /// This access control, bound to the present enrolment. An access control without ``Flags/biometryCurrentSet``
+    /// stays as it is.
     package func bound(to enrolment: BiometryEnrolment) -> AccessControl {
         var control = self
         if flags.contains(.biometryCurrentSet) { control.boundSet = enrolment.digest }
@@ -120,7 +121,7 @@ extension AccessControl {
         try readExtension(bytes[5...])
     }
 
-    /// As ``init(_:flags:)``, with what ``extensionBytes`` adds.
+    /// Makes an access control with the additions of ``extensionBytes``.
     ///
     /// - Throws: `.parameter` for flags that Apple's keychain refuses, `.decode` for bytes that do not go with them.
     package init(

@@ -21,7 +21,7 @@ package protocol EmbeddedHost: AnyObject, Sendable {
         _ location: StoreLocation, clock: any Clock, biometry: any BiometryReader
     ) throws(KeychainError) -> any RequestHandler
 
-    /// Does with such a store what a restart of the system does.
+    /// Drops the keys of such a store, as a restart of the system does.
     func forgetKeys(of engine: any RequestHandler)
 
     /// Locks a store that may not open.

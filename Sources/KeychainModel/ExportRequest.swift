@@ -31,7 +31,7 @@ package struct LeftOut: Sendable, Hashable {
     package var thisDeviceOnly = 0
     /// Their access control asks for authentication, and an export cannot ask.
     package var constrained = 0
-    /// They stand for what a token holds.
+    /// They stand for keys of a token.
     package var ofTokens = 0
     /// They do not open, damaged or tampered with, or have something that no export can hold: ``Item/flaw``.
     package var unreadable = 0

@@ -2,7 +2,7 @@
 ///
 /// Raw values are the class numbers of Apple's kernel (XNU's `content_protection.h`).
 package enum FileClass: UInt8, Sendable, CaseIterable, Hashable {
-    /// A: while unlocked.
+    /// Class A: open while unlocked.
     case complete = 1
     /// B: while unlocked; may be created while locked.
     case completeUnlessOpen = 2

@@ -72,7 +72,7 @@ package struct FileKeyBackupRequest: Sendable {
         self.key = key
     }
 
-    /// - Throws: `.parameter` for sizes that no such file has.
+    /// - Throws: `.parameter` for sizes that are not those of such a file.
     package func requireSizes() throws(KeychainError) {
         guard header.count == Self.headerByteCount, key.count == FileKey.byteCount else {
             throw KeychainError(.parameter, message: "the beginning of a backup key, or its key, has another size")

@@ -16,7 +16,7 @@ package struct ImportRequest: Sendable {
 /// The fate of one item that was to be imported.
 package enum ImportOutcome: Sendable, Hashable, CaseIterable {
     case added
-    /// It took the place of what was in its way.
+    /// The item took the place of another one in its way.
     case replaced
     /// The one that is there is newer, and stays.
     case kept

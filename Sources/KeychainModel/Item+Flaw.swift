@@ -24,7 +24,7 @@ extension Item {
         return nil
     }
 
-    /// Whether it stands for what a token holds.
+    /// Whether the item stands for a key of a token.
     package var isOfToken: Bool {
         attributes[.tokenID].map { $0.withIndexedBytes { $1.count > 0 } } ?? false
     }
@@ -42,7 +42,7 @@ extension Item {
 }
 
 extension Reply {
-    /// About so much the items of it, or the rest of it, take of memory; 0 for what is small.
+    /// A rough figure for the memory of the reply's items, or of its other content; 0 for small replies.
     package var byteCount: Int {
         switch self {
         case .added(let item): item.byteCount

@@ -1,6 +1,6 @@
 /// How long a key is within reach.
 package enum KeyTier: String, Sendable, CaseIterable, Hashable {
-    /// While the store is unlocked.
+    /// The keys of this tier are there while the store is unlocked.
     case whenUnlocked = "A"
     /// From the first unlock until the system stops.
     case afterFirstUnlock = "C"

@@ -1,6 +1,6 @@
-/// Which keys are within reach (docs/key-hierarchy.md).
+/// The keys within reach (docs/key-hierarchy.md).
 package enum LockState: String, Sendable, Hashable, CaseIterable {
-    /// Not since the system started: only what is "always" accessible opens.
+    /// The store was not unlocked since the system started: only items that are "always" accessible open.
     case neverUnlocked = "never-unlocked"
     case unlocked
     /// Items that are accessible "after first unlock" or "always" open.
@@ -9,7 +9,7 @@ package enum LockState: String, Sendable, Hashable, CaseIterable {
 
 /// Everything there is to say about a store's lock.
 package struct LockStatus: Sendable, Hashable {
-    /// Where unlocked keys are.
+    /// The place of unlocked keys.
     package enum KeyPlace: String, Sendable, Hashable {
         /// In the kernel's keyring of the user: one unlock serves every process of the user.
         case keyring
@@ -44,8 +44,8 @@ package struct LockStatus: Sendable, Hashable {
     /// How long calls in progress may go on after a lock that leaves them time (docs/key-hierarchy.md, "Lock and unlock").
     package static let graceLength = Duration.seconds(10)
 
-    /// So long a lock waits at most for those who listen. With a lock for now after it, a system that is about to sleep
-    /// waits longer: five seconds, unless it is told otherwise.
+    /// A lock waits at most so long for its listeners. If a lock for now follows, a system that is about to sleep waits
+    /// longer: five seconds, unless it is told otherwise.
     package static let noticeLength = Duration.seconds(3)
 
     package init(

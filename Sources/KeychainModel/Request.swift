@@ -4,7 +4,7 @@ package import Foundation
 package enum Request: Sendable {
     case add(AddRequest)
     case find(FindRequest)
-    /// Finds what a name means, in one go where a search for each of its meanings would have to follow another.
+    /// Finds the items that a name means, in one request instead of a search for each of its meanings.
     case resolve(ResolveRequest)
     case update(UpdateRequest)
     case delete(ItemQuery)
@@ -14,12 +14,13 @@ package enum Request: Sendable {
     case useKey(KeyUse)
     case status
     case check
-    /// Gives the space of what was deleted back to the disk, by writing the database anew. For the store's owner alone.
+    /// Gives the space of deleted items back to the disk, by writing the database anew. The request is for the store's
+    /// owner alone.
     case compact
     /// Removes the bytes of the items that have expired for good.
     case removeExpired
-    /// Deletes these of the items that have expired, whatever the clock said before; with an empty list, says which there
-    /// are. For the store's owner alone.
+    /// Deletes these of the items that have expired, even if the clock was set back; with an empty list, names those
+    /// that have expired. The request is for the store's owner alone.
     case expiredItems(deleting: [UUID])
     case lockStatus
     /// Brings the keys that a passcode protects into reach, until they are locked away again.
@@ -50,7 +51,7 @@ package enum Reply: Sendable {
     case added(Item)
     case found([Item])
     case resolved(Resolution)
-    /// How many items there were.
+    /// The number of deleted items.
     case deleted(Int)
     /// false: something was not as it was seen, and nothing was changed.
     case committed(Bool)
@@ -66,10 +67,10 @@ package enum Reply: Sendable {
     /// For each item of the request.
     case imported([ImportOutcome])
     case fileKey(FileKey)
-    /// A whole backup key file.
+    /// The content of a backup key file.
     case fileKeyBackup(Data)
     case authenticationStatus(AuthenticationStatus)
-    /// Nothing was done: the request is to come again, with what is missing.
+    /// The request was not carried out: it is to come again, with the missing proof.
     case authenticationNeeded(AuthenticationChallenge)
 }
 
@@ -149,7 +150,7 @@ package struct StoreStatus: Sendable {
     }
 }
 
-/// Where a device key comes from.
+/// The origin of a device key.
 package enum DeviceKeyOrigin: Sendable, Hashable {
     case file(String)
     /// systemd's credential, at this path.
@@ -162,7 +163,7 @@ package struct RepairReport: Sendable, Hashable {
     package var savedCount: Int
     /// Items of which something was found that does not open. They are in the old store alone.
     package var unreadableCount: Int
-    /// Where the old store is now.
+    /// The present place of the old store.
     package var oldStorePath: String
 
     package init(savedCount: Int, unreadableCount: Int, oldStorePath: String) {

@@ -14,9 +14,9 @@ package protocol RequestHandler: AnyObject, Sendable {
 
     /// Waits until the reader of fingers or faces has seen an enrolled person.
     ///
-    /// The only function here that waits for a person, and it holds nothing meanwhile that another call needs.
+    /// No other function here waits for a person, and this one holds nothing meanwhile that another call needs.
     ///
-    /// - Parameter hint: Called on this thread with what the person is to do.
+    /// - Parameter hint: Called on this thread with words for the person.
     /// - Throws: the reader's reason for not saying yes.
     func verifyBiometry(
         for caller: Caller, _ cancellation: Cancellation, hint: (BiometryHint) -> Void
@@ -40,7 +40,7 @@ extension RequestHandler {
     }
 }
 
-/// A listener that is told of changes of items by any process. It belongs to one thread.
+/// A listener that is told of changes of items by any process. The listener belongs to one thread.
 package protocol ChangeListener: AnyObject, Sendable {
     /// Waits until items may have changed, or the time is over.
     ///
@@ -50,7 +50,7 @@ package protocol ChangeListener: AnyObject, Sendable {
 
 /// A listener to which a lock with notice gives time.
 package protocol LockListener: AnyObject, Sendable {
-    /// As ``RequestHandler/waitForLockChange(since:timeout:)``.
+    /// Waits like ``RequestHandler/waitForLockChange(since:timeout:)``.
     func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64
 
     /// Lets the lock go its way; so does the end of the object.

@@ -7,7 +7,7 @@ package struct ResolveRequest: Sendable {
     /// Whether the items that are always accessible count while others are out of reach.
     package var amongReachable: Bool
 
-    /// In all levels together. The command sends 14 at most.
+    /// The most queries in all levels together. The command sends 14 at most.
     package static let mostQueries = 16
 
     package init(_ levels: [[ItemQuery]], amongReachable: Bool = false) {

@@ -25,7 +25,7 @@ package final class SecretBytes: @unchecked Sendable {  // immutable after init,
         }
     }
 
-    /// Allocates `count` bytes for what comes from somewhere else, perhaps never.
+    /// Allocates `count` bytes for content from elsewhere, which may never come.
     ///
     /// - Parameter receive: Returns how many of them came, from the beginning on. Memory that it does not reach is not
     ///   touched when the rest is erased, and so takes no page of the system's.

@@ -21,7 +21,7 @@ package struct ChangePosition: Sendable, Hashable {
 
 /// An engine's functions for a daemon, beyond answers to requests.
 package protocol ChangeSource: RequestHandler {
-    /// As ``RequestHandler/handle(_:from:)``, with so much memory for what is opened.
+    /// Handles a request like ``RequestHandler/handle(_:from:)``, with so much memory for secrets.
     ///
     /// - Throws: the signal `.needsMemory` if that is too little.
     func handle(_ request: Request, from caller: Caller, mostBytes: Int) throws(KeychainError) -> Reply
@@ -44,9 +44,9 @@ package protocol ChangeSource: RequestHandler {
         after position: ChangePosition, for caller: Caller
     ) throws(KeychainError) -> (changes: [StoreChange], position: ChangePosition)
 
-    /// Locks away what has gone unused for too long, or whose watcher is gone.
+    /// Locks keys away that were unused for too long, or whose watcher is gone.
     ///
-    /// - Returns: when to look again at the latest; nil: not before the next change.
+    /// - Returns: the time until the next look at the latest; nil: not before the next change.
     func lockIfDue() throws(KeychainError) -> Duration?
 
     /// Removes the items that have expired.

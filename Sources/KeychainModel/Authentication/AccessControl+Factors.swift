@@ -9,8 +9,8 @@ extension AccessControl {
     /// The uses of an item.
     package enum Operation: Sendable, Hashable { case read, use, delete }
 
-    /// Sets of factors, each of which is enough for an operation. An empty set: it needs none. No set at all: nothing is
-    /// enough (`SecAccessControlCreateFlags` and the operations they rule, as Apple documents them).
+    /// Sets of factors, each of which is enough for an operation. An empty set: the operation needs none. No set at
+    /// all: nothing is enough (`SecAccessControlCreateFlags` and the operations they rule, as Apple documents them).
     package func alternatives(for operation: Operation) -> [Set<AuthenticationFactor>] {
         switch operation {
         case .delete: return constrainsDeletion ? alternatives : [[]]

@@ -24,17 +24,17 @@ package enum BiometryFailure: Error, Sendable, Hashable {
     case notAvailable(String)
     /// There is a reader, and it knows nothing of this person.
     case notEnrolled(String)
-    /// Another program is using it.
+    /// Another program is using the reader.
     case busy(String)
     /// It looked, as often as it does, at something that is not enrolled.
     case noMatch
-    /// It looked too often already at what is not enrolled: the passcode is wanted first.
+    /// The reader has looked too often already at fingers or faces that are not enrolled: the passcode is wanted first.
     case lockedOut
     /// The ``Cancellation`` was cancelled.
     case cancelled
     /// The person did not come.
     case timedOut
-    /// It broke off.
+    /// The reader broke off.
     case failed(String)
 }
 
@@ -46,7 +46,7 @@ package struct BiometryHint: Sendable, Hashable {
     package init(_ text: String) { self.text = text }
 }
 
-/// A reader of fingers or faces. It says yes or no; it yields no key.
+/// A reader of fingers or faces. A reader says yes or no; it yields no key.
 ///
 /// Its functions may be called from several threads.
 package protocol BiometryReader: AnyObject, Sendable {
@@ -59,7 +59,7 @@ package protocol BiometryReader: AnyObject, Sendable {
 
     /// Waits until the reader has seen something that is enrolled.
     ///
-    /// - Parameter hint: Called on this thread with what the person is to do, first of all once, and again when the reader
+    /// - Parameter hint: Called on this thread with words for the person, first of all once, and again when the reader
     ///   could not see well enough.
     /// - Returns: the enrolment at the moment of the match.
     func verify(

@@ -43,7 +43,7 @@ package struct PromptNotice: Sendable {
     }
 }
 
-/// Why a person gave no answer.
+/// The reasons why a person gave no answer.
 package enum PromptFailure: Error, Sendable, Hashable {
     /// The person does not want to.
     case declined
@@ -67,11 +67,11 @@ package protocol Prompter: AnyObject, Sendable {
     /// - Throws: `.cancelled` as soon as the cancellation is; an answer that comes later is erased.
     func ask(_ question: PromptQuestion, _ cancellation: Cancellation) throws(PromptFailure) -> SecretBytes
 
-    /// Says that a reader waits, until the cancellation is cancelled, because the reader has seen what it waited for.
+    /// Says that a reader waits, until the cancellation is cancelled, because the reader has seen an enrolled person.
     ///
     /// Returns if the person chooses the fallback.
     ///
-    /// - Throws: `.declined`, `.cancelled`, or `.unavailable` where nothing can be shown and still be waited for: the
-    ///   reader may be waited for all the same.
+    /// - Throws: `.declined`, `.cancelled`, or `.unavailable` if a notice cannot be shown during a wait: the reader may
+    ///   be waited for all the same.
     func show(_ notice: PromptNotice, _ cancellation: Cancellation) throws(PromptFailure)
 }
