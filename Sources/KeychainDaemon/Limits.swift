@@ -28,8 +28,8 @@ package struct Limits: Sendable {
     package var decodedBytesPerByte = 136
     /// The decoded form of a shorter message is not counted.
     package var uncountedMessageBytes = 1 << 10
-    /// All frames and messages that are larger than these, with what is decoded from them, and all answers that are not
-    /// taken yet may have so much together. A single one that is larger waits until it is alone.
+    /// The memory of all larger frames and messages with their decoded forms, and of all answers that are not taken
+    /// yet, together. A single larger one waits until it is alone.
     package var transferBytes = 96 << 20
     /// So much more is for those that are small.
     package var bytesForSmallTransfers = 16 << 20
@@ -67,7 +67,7 @@ package struct Limits: Sendable {
 
     // MARK: Rate
 
-    /// Requests a second of one connection: about what it can have answered anyway.
+    /// The requests a second of one connection: about as many as it can have answered anyway.
     package var requestsPerSecond = 20_000.0
     /// Requests that may come at once after a pause: two seconds' worth.
     package var burst = 40_000.0

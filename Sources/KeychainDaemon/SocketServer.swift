@@ -7,7 +7,7 @@ package import KeychainSystem
 package import KeychainWire
 package import Logging
 
-/// Serves a store over a local socket: one thread accepts connections, and each connection has one of its own
+/// Serves a store over a local socket: one thread accepts connections, and another one serves each connection
 /// (docs/decisions/019-threads-for-the-daemon.md), so that a slow or hostile client costs its own thread alone.
 package final class SocketServer: Sendable {
     private let listener: OpenDescriptor

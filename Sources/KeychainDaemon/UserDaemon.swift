@@ -20,8 +20,8 @@ package struct UserDaemon {
     private let request: EndRequest
 
     /// - Parameters:
-    ///   - socket: Is removed at the end.
-    ///   - signals: Ask for it, or for a lock.
+    ///   - socket: The socket, which is removed at the end.
+    ///   - signals: Signals that ask for the end, or for a lock.
     ///   - release: The version of the software, for clients to show.
     ///   - allowsHibernation: Whether keys are in memory that is locked but within the kernel's reach: with any other
     ///     memory the machine does not hibernate.

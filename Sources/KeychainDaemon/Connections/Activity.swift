@@ -12,7 +12,7 @@ final class Activity: Sendable {
     /// A connection begins with a frame, its hello.
     init(frameBegan: UInt64 = Activity.now) { state = Atomic(max(2, frameBegan)) }
 
-    /// In nanoseconds.
+    /// The present time in nanoseconds.
     static var now: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

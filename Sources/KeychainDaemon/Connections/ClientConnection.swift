@@ -171,7 +171,8 @@ final class ClientConnection {
             }
         }
         var result = attempt(services.limits.uncountedAnswerBytes)
-        // The first attempt tells what it takes. Rows may change before the second one; the third has what is always enough.
+        // The first attempt tells how much memory the request takes. Rows may change before the second one; the third
+        // has memory that is always enough.
         for isLast in [false, true] {
             guard case .failure(let error) = result, case .needsMemory(let count)? = error.signal else { break }
             let bytes = isLast ? Limits.mostWorkBytes : count

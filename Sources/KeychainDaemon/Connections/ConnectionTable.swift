@@ -5,10 +5,10 @@ internal import KeychainModel
 internal import KeychainSystem
 internal import KeychainWire
 
-/// The connections there are, counted by process.
+/// The present connections, counted by process.
 ///
 /// When all places are taken, the process that has most of them gives one back to a process that has fewer: an idle
-/// connection (``Activity``), or else its newest one, which ends after what is under way on it was answered. If no
+/// connection (``Activity``), or else its newest one, which ends after its requests under way were answered. If no
 /// process has more, a process without a connection has one of a few further places, and when these are taken too, the
 /// place of a connection that is idle. So idle connections keep no process out, however many processes hold them.
 final class ConnectionTable: @unchecked Sendable {  // the condition guards all variables
@@ -18,7 +18,7 @@ final class ConnectionTable: @unchecked Sendable {  // the condition guards all 
         let activity: Activity
         /// Counts the connections that there ever were.
         let number: UInt64
-        /// It has given its place back.
+        /// The connection has given its place back.
         var isEnding = false
     }
 
@@ -37,9 +37,9 @@ final class ConnectionTable: @unchecked Sendable {  // the condition guards all 
         condition.withLock { entries.values.sorted { $0.number < $1.number }.map(\.activity) }
     }
 
-    /// Takes note of a connection.
+    /// Adds a connection.
     ///
-    /// - Returns: why it cannot be served; nil: it can.
+    /// - Returns: the reason why it cannot be served; nil: it can.
     func add(_ socket: OpenDescriptor, of pid: Int32, _ activity: Activity) -> DaemonGoodbye? {
         condition.withLock {
             guard counts[pid, default: 0] < limits.connectionsPerProcess else {

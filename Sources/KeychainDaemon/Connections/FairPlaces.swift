@@ -38,7 +38,7 @@ final class FairPlaces: @unchecked Sendable {  // the lock guards all variables
     private var free: Int
     private var held: [Int32: Int] = [:]
     private var uses: [Int32: Use] = [:]
-    /// In the order of their coming.
+    /// The waiting threads in the order of their coming.
     private var waiting: [Waiter] = []
 
     init(_ count: Int) {
@@ -58,7 +58,7 @@ final class FairPlaces: @unchecked Sendable {  // the lock guards all variables
         return try body()
     }
 
-    /// How many wait.
+    /// The number of waiting threads, for tests.
     var waitingCount: Int { lock.withLock { waiting.count } }
 
     private func leave(_ process: Int32, after time: Duration) {

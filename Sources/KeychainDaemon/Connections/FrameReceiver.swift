@@ -12,7 +12,7 @@ struct ReceivedFrame {
     var message: Data
     /// nil: there was none.
     var tail: SecretBytes?
-    /// The memory that it takes, unless that is little, for as long as it or what is decoded from it is there.
+    /// The memory of the frame, unless that is little, for as long as it or its decoded form is there.
     var share: MemoryBudget.Share?
 
     var header: WireHeader { WireHeader(messageCount: message.count, tailCount: tail?.count ?? 0) }
@@ -134,7 +134,8 @@ final class FrameReceiver {
     private static let noMemory = ConnectionEnd.goodbye(
         .tooSlow, "there is no memory for a message of this size at present: try again later")
 
-    /// For a frame and what is decoded from it. The wait for it is the daemon's doing, and costs the client no place.
+    /// Takes the memory of a frame and its decoded form. The daemon causes the wait for memory, so that the wait costs
+    /// the client no place.
     private func takeMemory(
         _ header: WireHeader, _ direction: MemoryBudget.Direction?
     ) throws(ConnectionEnd) -> MemoryBudget.Share {
@@ -168,10 +169,10 @@ final class FrameReceiver {
         }
     }
 
-    /// Fills `target` with what is in the buffer and what comes after it.
+    /// Fills `target` with the bytes in the buffer and the next ones from the socket.
     ///
-    /// - Parameter end: Why it is not full.
-    /// - Returns: how many bytes of it were written.
+    /// - Parameter end: The reason why it is not full.
+    /// - Returns: the number of bytes that were written.
     private func take(
         into target: UnsafeMutableRawBufferPointer, _ share: MemoryBudget.Share, until deadline: Instant,
         _ end: inout ConnectionEnd?

@@ -66,7 +66,7 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
 
     private let limits: Limits
     private let condition = NSCondition()
-    /// How much is taken, for tests.
+    /// The memory that is taken, for tests.
     var takenBytes: Int { condition.withLock { taken.large + taken.small } }
     private var entries: [UInt64: Entry] = [:]
     private var last: UInt64 = 0
@@ -77,12 +77,12 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
 
     init(_ limits: Limits) { self.limits = limits }
 
-    /// Small transfers have a part of their own, and beyond it what large ones leave. Large ones never have a share of that
-    /// part.
+    /// Small transfers have a part of their own, and beyond it the rest that large ones leave. Large ones never have a
+    /// share of that part.
     ///
     /// - Parameters:
-    ///   - coming: So much was cut off and is given back in a moment.
-    ///   - own: So much has the one that asks already.
+    ///   - coming: The bytes that were cut off and are given back in a moment.
+    ///   - own: The bytes that the caller has already.
     private func hasRoom(_ count: Int, _ isSmall: Bool, without coming: Int = 0, own: Int = 0) -> Bool {
         if isSmall && taken.small + count <= limits.bytesForSmallTransfers { return true }
         let beyond = max(0, taken.small - limits.bytesForSmallTransfers)

@@ -8,7 +8,7 @@ internal import KeychainModel
 final class WorkGate: Sendable {
     enum Work: Sendable {
         case read, write, large, passcode
-        /// Never waits.
+        /// Work of this kind never waits.
         case immediate
     }
 

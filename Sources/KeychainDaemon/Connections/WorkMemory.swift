@@ -2,13 +2,13 @@ internal import KeychainBus
 internal import KeychainModel
 internal import KeychainSystem
 
-/// The memory of one request and its answer, as shares of what there is for all.
+/// The memory of one request and its answer, as shares of the daemon's budget.
 struct WorkMemory {
     private let services: Services
     private let socket: OpenDescriptor
     /// How large the frame of the request was.
     private(set) var requestBytes = 0
-    /// Whether what is there of the request is so little that it need not be counted.
+    /// Whether the request takes so little that it need not be counted.
     private var isSmall = true
     /// The share of the request and its decoded form, for as long as they are there.
     private var request: MemoryBudget.Share?
@@ -27,7 +27,7 @@ struct WorkMemory {
 
     mutating func giveBack() { (request, answer) = (nil, nil) }
 
-    /// Takes so much for an answer. The share of a small request is given back first. A larger request stays in memory,
+    /// Takes memory for an answer. The share of a small request is given back first. A larger request stays in memory,
     /// and keeps its share.
     ///
     /// - Returns: false if there is too little.

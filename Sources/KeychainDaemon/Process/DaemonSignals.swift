@@ -8,7 +8,7 @@ internal import KeychainSystem
 package struct DaemonSignals: Sendable {
     enum Wish { case end, lock }
 
-    /// The size of what a signal descriptor gives for each signal (signalfd(2)).
+    /// The size of a signal descriptor's record of one signal (signalfd(2)).
     private static let recordBytes = 128
 
     /// Readable when one has come.
@@ -31,7 +31,7 @@ package struct DaemonSignals: Sendable {
     func next() -> Wish? {
         withUnsafeTemporaryAllocation(byteCount: Self.recordBytes, alignment: 8) { record in
             guard read(descriptor.number, record.baseAddress!, record.count) == record.count else { return nil }
-            // Its number comes first.
+            // The signal's number comes first.
             return record.load(as: UInt32.self) == UInt32(SIGUSR1) ? .lock : .end
         }
     }

@@ -9,7 +9,7 @@ package struct JournalLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     private let style: Style
 
-    /// How a line begins.
+    /// The beginning of a line.
     package enum Style: Sendable {
         /// The journal notes the time itself (sd-daemon(3)).
         case journal
@@ -62,7 +62,7 @@ package struct JournalLogHandler: LogHandler {
 }
 
 extension Logger.Level {
-    /// As syslog counts (sd-daemon(3)).
+    /// The priorities are syslog's (sd-daemon(3)).
     fileprivate var priority: Int {
         switch self {
         case .trace, .debug: 7

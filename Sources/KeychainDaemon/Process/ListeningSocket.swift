@@ -158,9 +158,9 @@ extension ListeningSocket {
         return variables["LISTEN_PID"] == String(getpid()) ? variables["LISTEN_FDS"] : nil
     }
 
-    /// The socket that systemd hands over, if it started this process for one. To be asked for once.
+    /// The socket that systemd hands over, if it started this process for one. A process may call this once.
     ///
-    /// - Throws: `.notAvailable` if what it hands over is not one local stream socket that listens.
+    /// - Throws: `.notAvailable` if systemd hands over anything but one local stream socket that listens.
     package static func activated(_ environment: Environment) throws(KeychainError) -> ListeningSocket? {
         guard let count = handedOverCount(environment) else { return nil }
         var isListener: Int32 = 0

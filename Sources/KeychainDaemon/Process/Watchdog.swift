@@ -19,7 +19,7 @@ package final class Watchdog: Sendable {
         guard let time = manager.watchdogTime else { return }
         try WorkerThread.start("watchdog") { [self] in
             while !end.isSet {
-                // An error is an answer too; a new start would not mend what it is about.
+                // An error is an answer too, and a new start would not mend its cause.
                 _ = try? store.engineIfOpen?.handle(.lockStatus, from: Caller(groups: []))
                 manager.tellAlive()
                 end.wait(for: time / 2)

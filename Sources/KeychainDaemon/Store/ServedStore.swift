@@ -4,7 +4,7 @@ package import Logging
 internal import Synchronization
 
 /// The store of a daemon, with its caretakers. It is opened at the daemon's start, and if that fails, again for each
-/// client that asks for it. That client is told why there is none.
+/// client that asks for it. That client is told the reason.
 package final class ServedStore: Sendable {
     private struct State {
         var open: OpenStore?
@@ -28,7 +28,7 @@ package final class ServedStore: Sendable {
     private let turn = NSLock()
 
     /// - Parameters:
-    ///   - manager: Is told how the store is.
+    ///   - manager: The service manager, which is told the state of the store.
     ///   - watchesSessions: Whether it is locked with the user's sessions and the system's sleep.
     package init(
         manager: ServiceManager? = nil, watchesSessions: Bool = false, logger: Logger,
@@ -46,7 +46,8 @@ package final class ServedStore: Sendable {
     @discardableResult
     package func engine(saysFailure: Bool = true) throws(KeychainError) -> any ChangeSource {
         if let engine = engineIfOpen { return engine }
-        // Not under the lock of the state: opening may wait for another process, and who only looks does not.
+        // The lock of the state is not held: opening may wait for another process, and a mere look at the state does
+        // not.
         turn.lock()
         defer { turn.unlock() }
         if let engine = engineIfOpen { return engine }
