@@ -7,7 +7,7 @@ package final class NoPrompter: Prompter {
     /// - Parameter reason: The answer to every question, for a person to read.
     package init(_ reason: String = "nobody is to be asked (KEYCHAIN_PROMPT=none)") { self.reason = reason }
 
-    /// - Throws: `.unavailable`, whatever is asked.
+    /// - Throws: `.unavailable` for every question.
     package func ask(_ question: PromptQuestion, _ cancellation: Cancellation) throws(PromptFailure) -> SecretBytes {
         throw .unavailable(reason)
     }

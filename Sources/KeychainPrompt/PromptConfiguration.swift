@@ -6,7 +6,7 @@ package struct PromptConfiguration: Sendable {
     package struct Limits: Sendable {
         /// How long a person has for an answer.
         package var answer = Duration.seconds(120)
-        /// How long a program has for what needs no person: a desktop may be slow to start one.
+        /// The time for steps without a person: a desktop may be slow to start a program.
         package var reply = Duration.seconds(20)
         /// How long a program has to say that a person's time is over, before that is said for it.
         package var grace = Duration.seconds(10)
@@ -20,7 +20,7 @@ package struct PromptConfiguration: Sendable {
 
     /// The environment, as far as it can be believed.
     package var variables: [String: String]
-    /// Where programs are looked for.
+    /// The directories in which programs are looked for.
     package var directories: [String]
     /// The terminal of this process.
     package var terminal = "/dev/tty"
@@ -47,7 +47,7 @@ package struct PromptConfiguration: Sendable {
             variables: ProcessInfo.processInfo.environment, isSecure: ckeychain_is_secure_execution() != 0)
     }
 
-    /// A variable that says something.
+    /// The value of a variable that is not empty.
     func variable(_ name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }
 
     /// Where a dialog may draw: the terminal that its user has named for that, else that of this process; nil: nowhere.

@@ -1,6 +1,6 @@
 /// How a program answered a command, besides the data it sent.
 enum AssuanReply {
-    /// It did it. With each of the words that it said of its state meanwhile ("S" lines).
+    /// The program carried the command out. These are its words about its state meanwhile ("S" lines).
     case done(status: Set<String>)
     /// It did not: gpg-error's number, and what the program says of it.
     case refused(AssuanCode, String)

@@ -21,7 +21,7 @@ struct PinentryCandidates {
         search = Self.describe(names, configuration, hasTerminal)
     }
 
-    /// A path that is absolute, or a name in one of the directories. Never anything below the working directory.
+    /// A path that is absolute, or a name in one of the directories. The working directory is never searched.
     private static func find(_ name: String, in directories: [String]) -> String? {
         if FilePath.isAbsolute(name) { return SearchPath.isProgram(name) ? name : nil }
         if name.contains("/") { return nil }

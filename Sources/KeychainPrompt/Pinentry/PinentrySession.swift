@@ -16,10 +16,10 @@ final class PinentrySession {
     private let limits: PromptConfiguration.Limits
     /// The program, for messages.
     private let name: String
-    /// Whether the program still does what it is told, so that it can be told to end.
+    /// Whether the program still obeys, so that it can be told to end.
     private(set) var isInOrder = true
 
-    /// How often two answers may differ.
+    /// The number of times that two answers may differ.
     private static let attemptLimit = 3
 
     init(_ connection: AssuanConnection, _ limits: PromptConfiguration.Limits, name: String) {
@@ -63,7 +63,7 @@ final class PinentrySession {
         do throws(AssuanFailure) {
             try connection.send("BYE", until: replyDeadline)
         } catch {
-            // Then it is made to.
+            // The program is made to end then.
             isInOrder = false
         }
     }
@@ -122,7 +122,7 @@ final class PinentrySession {
 
     private var replyDeadline: ContinuousClock.Instant { .now + limits.reply }
 
-    /// Says what is asked and who asks. A dialog that does not take that is not shown.
+    /// Tells the dialog the question and the asking program. A dialog that refuses these is not shown.
     private func describe(_ words: PromptWords) throws(PinentryFailure) {
         let text = words.description.map(AssuanText.escape).joined(separator: "%0A")
         guard try mention("SETDESC \(text)") else { throw .notShown("\(name) cannot say who asks") }

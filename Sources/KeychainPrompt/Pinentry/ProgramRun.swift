@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// It is not started by fork(2): Swift may do nothing between that and exec(2). Its owner calls ``end``, once.
 final class ProgramRun {
-    /// The errno of what kept it from starting.
+    /// The errno of the failure to start it.
     struct CannotStart: Error {
         let code: Int32
     }
@@ -20,8 +20,8 @@ final class ProgramRun {
     private let process: Int32
 
     /// - Parameters:
-    ///   - path: An absolute one.
-    ///   - variables: All of its environment.
+    ///   - path: An absolute path.
+    ///   - variables: The whole of the program's environment.
     init(_ path: String, variables: [String: String]) throws(CannotStart) {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -57,7 +57,7 @@ final class ProgramRun {
         posix_spawnattr_setsigmask(&attributes, &signals)
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        // A group's rights that the kernel gave to this program are none of the dialog's.
+        // The dialog does not get rights of a group that the kernel gave to this program.
         let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_RESETIDS
         posix_spawnattr_setflags(&attributes, Int16(flags))
         var arguments = [strdup(path), nil]
@@ -73,10 +73,10 @@ final class ProgramRun {
         return ETXTBSY
     }
 
-    /// Closes our end and sees to it that there is no such process any more when this returns.
+    /// Closes our end and makes sure that the process is gone when this returns.
     ///
     /// - Parameters:
-    ///   - isDone: Whether it has been told to end by itself.
+    ///   - isDone: Whether the program was told to end by itself.
     ///   - limit: How long each step may take: that it ends by itself, and that it does so at SIGTERM.
     func end(isDone: Bool, limit: Duration) -> Status {
         defer {

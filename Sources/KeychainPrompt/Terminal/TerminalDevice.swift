@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// A terminal that was opened for a question: all that is written and read goes through the wait, so neither a terminal
-/// that was stopped (^S) nor a person who is gone holds the process up.
+/// A terminal that was opened for a question: all reads and writes go through the wait, so neither a terminal that was
+/// stopped (^S) nor a person who is gone holds the process up.
 final class TerminalDevice {
     let descriptor: Int32
 

@@ -17,7 +17,7 @@ final class ErasedBuffer {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage[..<count]) }
 
-    /// Space for what comes next.
+    /// Space for the next bytes.
     var room: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(rebasing: storage[count...]) }
 
     func advance(by length: Int) { count += length }

@@ -21,7 +21,7 @@ package final class PromptTurn: Sendable {
 
     /// Runs `body` when it is this question's turn.
     ///
-    /// - Parameter body: Waits with what it is given: the cancellation ends that wait.
+    /// - Parameter body: Waits with its argument: the cancellation ends that wait.
     /// - Throws: `.cancelled` also if the cancellation comes while others have their turn.
     func perform<R>(
         _ cancellation: Cancellation, _ body: (Wait) throws(PromptFailure) -> R

@@ -5,7 +5,7 @@ internal import KeychainSystem
 enum WaitFailure: Error {
     case cancelled
     case timedOut
-    /// The errno of what the kernel refused.
+    /// The errno of the kernel's refusal.
     case system(Int32)
 }
 

@@ -42,7 +42,7 @@ enum HarmlessText {
             })
     }
 
-    /// The signs for each character: itself, or signs that can be seen. One blank stands for many.
+    /// The signs for each character: itself, or signs that can be seen. One blank stands for several.
     private static func visible(_ scalars: some Sequence<Unicode.Scalar>, _ isASCII: Bool) -> [String] {
         var pieces: [String] = []
         var marks = 0

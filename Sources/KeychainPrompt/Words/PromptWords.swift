@@ -2,8 +2,8 @@ internal import KeychainModel
 
 /// The words of a dialog, on every screen.
 ///
-/// The first line is always ours: a dialog that guesses from the first line whether a text is rich (as Qt's do) finds no
-/// markup there. Then comes who asks, and only then what that program says for itself.
+/// The first line is always ours: a dialog that guesses from the first line whether a text is rich (as Qt's do) finds
+/// no markup there. The asking program comes next, and its own words come last.
 struct PromptWords {
     let heading: String
     let program: String
