@@ -5,9 +5,10 @@ internal import KeychainSystem
 package import KeychainWire
 internal import Synchronization
 
-/// The way to an engine, and who is asking. Two carriers: the engine in this process, and a socket to a daemon's.
+/// The way to an engine, and the identity of the caller. There are two carriers: the engine in this process, and a
+/// socket to a daemon's.
 package final class Connection: Sendable {
-    /// The connection of the current task, if it has one of its own: tests are several callers at once.
+    /// The connection of the current task, if it has its own: tests are several callers at once.
     @TaskLocal package static var override: Connection?
 
     private enum Way: Sendable {
@@ -70,9 +71,9 @@ package final class Connection: Sendable {
         }
     }
 
-    /// Where the engine runs. It is chosen once, and anew when the store has changed hands.
+    /// The place where the engine runs. It is chosen once, and anew when the store has changed hands.
     ///
-    /// - Throws: `.notAvailable` if what names a host cannot be understood, or the connection was made to an engine.
+    /// - Throws: `.notAvailable` if the name of a host cannot be understood, or the connection was made to an engine.
     package func host() throws(KeychainError) -> ChosenHost {
         guard case .choosing(let choose) = way else {
             throw KeychainError(.notAvailable, message: "the connection leads to an engine that no host was chosen for")
@@ -100,7 +101,7 @@ package final class Connection: Sendable {
     /// A number that every lock and unlock changes, if it can be had without asking a daemon.
     package func lockEpoch() -> UInt64? { handler.withLock { $0 }?.lockEpoch() }
 
-    /// Waits at the reader of fingers or faces, on whichever side it is.
+    /// Waits at the reader of fingers or faces, in this process or the daemon's.
     func verifyBiometry(
         _ cancellation: Cancellation, hint: (BiometryHint) -> Void
     ) throws(BiometryFailure) -> BiometryTicket {
@@ -176,7 +177,7 @@ package final class Connection: Sendable {
 }
 
 extension Mutex {
-    /// The value held, or the one that `make` makes. A failure leaves nothing behind, so the next call tries again.
+    /// The value held, or else the result of `make`. A failure leaves nothing behind, so the next call tries again.
     fileprivate borrowing func cached<T: Sendable>(
         _ make: @Sendable () throws(KeychainError) -> T
     ) throws(KeychainError) -> T where Value == T? {

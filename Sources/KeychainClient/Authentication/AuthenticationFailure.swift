@@ -1,6 +1,6 @@
 package import KeychainModel
 
-/// Why a person has not shown what was asked for.
+/// The reasons why a person has not shown a proof.
 package enum AuthenticationFailure: Error, Sendable, Hashable {
     /// The person does not want to.
     case declined

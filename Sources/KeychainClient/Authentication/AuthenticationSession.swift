@@ -60,7 +60,7 @@ package final class AuthenticationSession: Sendable {
 
     package var hasApplicationPassword: Bool { state.withLock { $0.applicationPassword != nil } }
 
-    /// Ends every question, and forgets everything that was shown. Nothing can be shown any more.
+    /// Ends every question, and forgets all proofs. The session takes no proofs any more.
     package func invalidate() {
         let (waiting, ticket) = state.withLock { state in
             defer {
@@ -133,7 +133,7 @@ package final class AuthenticationSession: Sendable {
         ended?.end()
     }
 
-    /// Whether what was refused may be a passcode that this session was shown in an earlier call.
+    /// Whether the refused proof may be a passcode from an earlier call of this session.
     func hasStale(_ shownBefore: Set<AuthenticationFactor>) -> Bool {
         shownBefore.contains(.passcode) && state.withLock { $0.passcode != nil }
     }

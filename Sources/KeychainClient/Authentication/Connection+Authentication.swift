@@ -123,7 +123,7 @@ extension Connection {
 
     /// Has a person show one of these, in spite of earlier proofs, and makes sure that it is right.
     ///
-    /// - Parameter reason: Why the program asks.
+    /// - Parameter reason: The reason why the program asks.
     package func authenticate(
         _ alternatives: [Set<AuthenticationFactor>], in session: AuthenticationSession, reason: String?
     ) throws(AuthenticationFailure) {

@@ -6,9 +6,9 @@ internal import KeychainSystem
 /// Where a daemon listens, and whose it must be.
 package struct DaemonAddress: Sendable, Hashable {
     package let path: String
-    /// By which `KEYCHAIN_HOST` names it.
+    /// The name of the address in `KEYCHAIN_HOST`.
     package let name: String
-    /// Users one of whom must be listening there: another one's program would be handed every secret.
+    /// One of these users must be listening there: another user's program would be handed every secret.
     let owners: [uid_t]
     /// The advice how to start it, for a person.
     let advice: String
@@ -36,7 +36,7 @@ package struct DaemonAddress: Sendable, Hashable {
 
     static let ofSystem = DaemonAddress(ofSystem: "/run/keychain/socket")
 
-    /// A connected socket. A send on it gives up after one part of the patience.
+    /// Makes a connected socket. A send on it gives up after one part of the patience.
     ///
     /// - Throws: `.notAvailable` if no program listens there, or another user's.
     func connect(_ patience: Patience) throws(KeychainError) -> Int32 {

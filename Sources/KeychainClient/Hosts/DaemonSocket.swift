@@ -61,7 +61,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
     /// Sends a request and waits for the whole of its answer.
     ///
     /// - Returns: the daemon's answer, an error too; or the reason why the request cannot be sent to it.
-    /// - Throws: if it did not answer. Then the connection is over.
+    /// - Throws: if it did not answer. The connection is over then.
     func answer(to request: Request, _ address: DaemonAddress) throws(CallFailure) -> Result<Reply, KeychainError> {
         lastRequest += 1
         let frame: WireFrame
@@ -140,7 +140,8 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
 
     // MARK: Biometry
 
-    /// As ``RequestHandler/verifyBiometry(for:_:hint:)``. Signs of life are not counted: the daemon's reader has a limit.
+    /// Waits like ``RequestHandler/verifyBiometry(for:_:hint:)``. Signs of life are not counted: the daemon's reader
+    /// has a limit.
     func verifyBiometry(
         _ address: DaemonAddress, hint: (BiometryHint) -> Void
     ) throws(BiometryFailure) -> BiometryTicket {

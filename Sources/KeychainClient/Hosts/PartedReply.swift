@@ -1,7 +1,7 @@
 internal import KeychainModel
 internal import KeychainWire
 
-/// The parts of an answer as they come, and whether they can be one to what was asked.
+/// The parts of an answer as they come, with a check that they fit the request.
 struct PartedReply {
     /// More than any daemon's answer takes of memory.
     private static let mostBytes = 256 << 20

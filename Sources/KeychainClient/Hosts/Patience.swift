@@ -22,7 +22,7 @@ package struct Patience: Sendable {
     package var mostSigns = 300
     /// The time after a silent call in which no other call but a lock asks the daemon.
     package var remembered = Duration.seconds(9)
-    /// Told what a call waits for, once a part of the time is over.
+    /// Called with the reason of a call's wait, once a part of the time is over.
     package var notice: @Sendable (String) -> Void = { _ in }
 
     package init() {}

@@ -57,7 +57,7 @@ package final class SocketCarrier: RequestHandler {
             guard case .lock = request, case .noPlace? = error.signal else { throw error }
             reply = try lockBySignal(request, caller)
         }
-        // It is not silent any more.
+        // The daemon is not silent any more.
         if case .lock = request { Self.silentUntil.withLock { $0[address.path] = nil } }
         return reply
     }
@@ -81,7 +81,7 @@ package final class SocketCarrier: RequestHandler {
                 + "and does not say that it has")
     }
 
-    /// Each takes at least 20 ms.
+    /// Each look takes at least 20 ms.
     private static let looksForLock = 150
 
     private func answer(to request: Request, from caller: Caller) throws(KeychainError) -> Reply {
@@ -98,7 +98,7 @@ package final class SocketCarrier: RequestHandler {
     /// Until when each daemon counts as silent without being asked: a command for many items waits once, and not for each.
     private static let silentUntil = Mutex<[String: ContinuousClock.Instant]>([:])
 
-    /// A lock is always tried.
+    /// A lock is always tried, also with a daemon that was silent.
     private func requireNoRecentSilence(_ request: Request) throws(KeychainError) {
         if case .lock = request { return }
         guard let end = Self.silentUntil.withLock({ $0[address.path] }), ContinuousClock.now < end else { return }
