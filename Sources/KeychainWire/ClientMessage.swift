@@ -15,7 +15,7 @@ package enum ClientMessage: Sendable {
     case verifyBiometry(id: UInt64)
 }
 
-/// How a client introduces itself. Its claims are worth as much as its process (docs/protocol.md).
+/// The introduction of a client. Its claims are worth as much as its process (docs/protocol.md).
 package struct ClientHello: Sendable, Hashable {
     package var version: UInt32
     /// The access groups it says are its own.
@@ -40,7 +40,7 @@ package struct ClientHello: Sendable, Hashable {
 
 /// The fault of bytes that should be a message.
 package enum WireFlaw: Error, Sendable {
-    /// Not even whom to answer can be told: the connection ends.
+    /// The request's id cannot be read: the connection ends without an answer.
     case unreadable(String)
     /// This request alone is answered with an error.
     case badRequest(id: UInt64, KeychainError)

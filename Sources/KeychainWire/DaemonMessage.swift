@@ -42,7 +42,7 @@ package struct DaemonWelcome: Sendable, Hashable {
     }
 }
 
-/// Why a daemon ends a connection.
+/// The reasons why a daemon ends a connection.
 package struct DaemonGoodbye: Sendable, Hashable {
     package enum Reason: String, Sendable, Hashable, CaseIterable {
         case shuttingDown
@@ -61,7 +61,7 @@ package struct DaemonGoodbye: Sendable, Hashable {
     }
 
     package var reason: Reason
-    /// For a person: what is wrong and what to do.
+    /// The fault and the remedy, for a person.
     package var message: String
     /// The highest id of a request that was begun; every later one was never seen. 0: none was.
     package var lastRequest: UInt64
@@ -94,7 +94,7 @@ extension DaemonMessage {
     private static let idNumber = 1
     private static let moreNumber = 2
     private static let itemsNumber = 3
-    /// In one message. A part of an answer has 4,096 at most (``forEachFrame(of:id:limit:_:)``).
+    /// The most items of one message. A part of an answer has 4,096 at most (``forEachFrame(of:id:limit:_:)``).
     private static let mostItems = 16_384
 
     /// A reply of more than 2 GiB becomes the failure that says so.

@@ -5,7 +5,7 @@ internal import KeychainModel
 extension MessageReader {
     /// nil: there is none.
     ///
-    /// - Throws: `.parameter` for a number that is no such date.
+    /// - Throws: `.parameter` for a number that is no date.
     func expiryDate(_ number: Int) throws(KeychainError) -> ExpiryDate? {
         try time(number).map { seconds throws(KeychainError) in try ExpiryDate(checking: seconds) }
     }

@@ -10,7 +10,7 @@ protocol FieldValue {
 
     /// nil if the field is of another type than this.
     ///
-    /// - Throws: `.parameter` for bytes or numbers that are no such value.
+    /// - Throws: `.parameter` for bytes or numbers of another form.
     init?(_ field: MessageField) throws(KeychainError)
 }
 
@@ -128,7 +128,7 @@ extension MessageReader: FieldValue {
 protocol WireMessage {
     func write(to message: inout MessageWriter)
 
-    /// - Throws: `.parameter` for what is no such value.
+    /// - Throws: `.parameter` for a message of another form.
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError)
 }
 
@@ -136,7 +136,7 @@ extension MessageReader {
     /// The limit of a text for a person: the other end could send any text.
     private static let mostShownBytes = 4_096
 
-    /// A text for a person. The rest beyond the limit is left out.
+    /// Reads a text for a person. The rest beyond the limit is left out.
     func shownText(_ number: Int) throws(KeychainError) -> String {
         guard let text: String = try value(number) else { return "" }
         guard text.utf8.count > Self.mostShownBytes else { return text }
@@ -146,7 +146,7 @@ extension MessageReader {
     }
 }
 
-/// A field that must be there.
+/// Returns a field that must be there.
 ///
 /// - Throws: `.parameter` if it is not.
 func required<Value>(_ name: String, _ value: Value?) throws(KeychainError) -> Value {

@@ -13,7 +13,7 @@ extension WrappedFileKey: WireMessage {
         message.add(6, wrappedKey)
     }
 
-    /// - Throws: `.parameter` for what no header has.
+    /// - Throws: `.parameter` for sizes or numbers that no header has.
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(
             fileID: try required("file's identifier", message.value(1)),

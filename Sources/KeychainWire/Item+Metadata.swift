@@ -1,8 +1,8 @@
 package import Foundation
 package import KeychainModel
 
-/// The metadata half of a stored item (`Protos/item_metadata.proto`): what it says of itself besides its class, its
-/// identifier and its access control, which stand beside it.
+/// The metadata half of a stored item (`Protos/item_metadata.proto`): all but its class, its identifier and its access
+/// control, which stand beside it.
 extension Item {
     private static let firstList = 6
     private static let expiryNumber = 14

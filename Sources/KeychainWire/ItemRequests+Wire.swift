@@ -70,7 +70,7 @@ extension ResolveRequest: WireMessage {
 }
 
 extension Resolution {
-    /// All but the items.
+    /// Writes all but the items.
     func write(to message: inout MessageWriter) {
         message.add(1, packed: matches.map { SignedNumber(Int64($0.query)) })
         message.add(2, packed: asking.map { SignedNumber(Int64($0)) })
@@ -217,7 +217,7 @@ extension ImportRequest: WireMessage {
 }
 
 extension ExportedPart: WireMessage {
-    /// All but the items.
+    /// Writes all but the items.
     func write(to message: inout MessageWriter) {
         message.add(1, count: leftOut.thisDeviceOnly)
         message.add(2, count: leftOut.constrained)

@@ -5,7 +5,7 @@ internal import KeychainModel
 /// Fields may come in any order, and ones that are not known are passed over. If a field comes several times and is no
 /// list, the last one counts. That holds for messages within messages too, of which other decoders join the pieces.
 struct MessageReader {
-    /// Higher numbers are none that is known.
+    /// Fields with higher numbers are not known.
     private static let mostNumber = 40
 
     /// The caller keeps them in their place while something is read.
@@ -29,7 +29,7 @@ struct MessageReader {
 
     /// The value of a field; nil: it is not there, or of another type.
     ///
-    /// - Throws: `.parameter` for one that is no such value.
+    /// - Throws: `.parameter` for a value of another form.
     func value<Value: FieldValue>(_ number: Int) throws(KeychainError) -> Value? {
         guard has(number) else { return nil }
         var fields = FieldReader(UnsafeRawBufferPointer(rebasing: bytes[(Int(places[number]) - 1)...]))

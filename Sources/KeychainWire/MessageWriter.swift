@@ -20,7 +20,7 @@ struct MessageWriter {
         value?.write(as: number, to: &self)
     }
 
-    /// A field for each value.
+    /// Adds a field for each value.
     mutating func add<Value: FieldValue>(_ number: Int, each values: [Value]) {
         for value in values { value.write(as: number, to: &self) }
     }

@@ -39,7 +39,7 @@ extension WireTerm {
     }
 }
 
-/// A term that must be there.
+/// Returns a term that must be there.
 ///
 /// - Throws: `.parameter` if it is not.
 func required<Term: WireTerm>(_ term: Term?) throws(KeychainError) -> Term { try required(Term.termName, term) }
