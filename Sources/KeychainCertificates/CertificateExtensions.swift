@@ -33,7 +33,7 @@ struct CertificateExtensions: Sendable {
     private(set) var authorityKeyIdentifier = CertificateExtension<AuthorityKeyIdentifier>.absent
 
     private(set) var hasDuplicate = false
-    /// Whether one that is known here is not what it should be.
+    /// Whether an extension of a known type cannot be read.
     private(set) var isUnreadable = false
     /// Whether a critical one, or a critical part of one, is not known here.
     private(set) var hasUnknownCritical = false
@@ -43,7 +43,7 @@ struct CertificateExtensions: Sendable {
 }
 
 extension CertificateExtensions: DERParseable {
-    /// - Throws: for a list without any, and for a critical extension that is known here and is not what it should be.
+    /// - Throws: for a list without any, and for a critical extension of a known type that cannot be read.
     init(derEncoded root: ASN1Node) throws {
         let all = try DER.sequence(of: EncodedExtension.self, identifier: .sequence, rootNode: root)
         guard !all.isEmpty else {
@@ -151,7 +151,7 @@ struct ExtendedKeyUsage: DERParseable, Sendable {
     }
 }
 
-/// Where lists of revoked certificates are.
+/// The places of lists of revoked certificates.
 struct RevocationLists: DERParseable, Sendable {
     init(derEncoded root: ASN1Node) throws {
         guard root.identifier == .sequence, case .constructed(let places) = root.content,

@@ -48,7 +48,8 @@ struct CertificateSignature: Sendable {
         }
     }
 
-    /// Whether the signature is that of a key. One with a broken digest is never looked at: no such certificate is trusted.
+    /// Whether the signature is that of a key. A signature with a broken digest is never looked at: no such certificate
+    /// is trusted.
     func isValid(by key: PublicKeyInfo) -> Bool {
         guard bits.paddingBits == 0, let scheme, scheme.isNamed(by: algorithm, innerAlgorithm) else { return false }
         let (message, signature) = (Data(content), Data(bits.bytes))

@@ -49,7 +49,7 @@ struct NameConstraints: DERParseable, Sendable {
     /// authority certifies so.
     private static let mostPairs = 1 << 20
 
-    /// - Parameter work: Counts what is looked at.
+    /// - Parameter work: Counts the steps.
     func permits(_ certificate: X509Certificate, _ work: TrustWork) -> Bool {
         certificate.constrainedNames.reading(absent: true, unreadable: false) { names in
             guard names.count * (permitted.count + excluded.count) <= Self.mostPairs else {

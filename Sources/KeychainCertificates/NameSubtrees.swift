@@ -10,7 +10,7 @@ struct NameSubtrees: Sendable {
     private var hostsOfMail = PrefixTree<Substring>()
     private var hostsOfURIs = PrefixTree<Substring>()
     private var mailAddresses: Set<MailAddress> = []
-    /// In small letters.
+    /// The addresses in small letters.
     private var foldedMailAddresses: Set<String> = []
     private var directories = PrefixTree<ComparableName.Part>()
     /// Addresses by their masks.
@@ -86,7 +86,7 @@ struct NameSubtrees: Sendable {
 /// An address has a part before its at sign, in which letters may differ by case, and a host.
 private struct MailAddress: Hashable {
     let local: String
-    /// In small letters.
+    /// The host in small letters.
     let host: String
 
     /// - Returns: nil if either part is missing.

@@ -8,7 +8,7 @@ internal import SwiftASN1
 package final class X509Certificate: Sendable {
     /// The encoding, without what followed it.
     package let der: Data
-    /// SHA-256 of the encoding: what is looked up is looked up by it, since strangers choose the bytes.
+    /// SHA-256 of the encoding: tables look certificates up by it, since strangers choose the bytes.
     package let fingerprint: Data
     let signature: CertificateSignature
     /// 1 to 3.
@@ -80,7 +80,8 @@ private struct SignedPart {
             ?? CertificateExtensions()
     }
 
-    /// No version means 1. DER leaves out the number of version 1; certificates in the wild spell it out all the same.
+    /// Without a number the version is 1. DER leaves out the number of version 1; certificates in the wild spell it out
+    /// all the same.
     private static func version(_ nodes: inout ASN1NodeCollection.Iterator) throws -> Int {
         let number = try DER.optionalExplicitlyTagged(
             &nodes, tagNumber: 0, tagClass: .contextSpecific, Int.init(derEncoded:))

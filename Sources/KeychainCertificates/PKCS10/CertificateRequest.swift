@@ -8,7 +8,7 @@ internal import SwiftASN1
 package struct CertificateRequest {
     /// The signed bytes.
     package let content: Data
-    /// How it is signed.
+    /// The algorithm of the signature.
     package let algorithm: KeyAlgorithm.Signature
     private let identifier: [UInt8]
 
@@ -79,7 +79,7 @@ package struct CertificateRequest {
 
     /// The request in DER.
     ///
-    /// - Parameter signature: That of ``content`` by ``algorithm``.
+    /// - Parameter signature: The signature of ``content`` by ``algorithm``.
     package func der(signature: Data) throws(KeychainError) -> Data {
         do {
             var serializer = DER.Serializer()

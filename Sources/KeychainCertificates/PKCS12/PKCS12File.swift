@@ -38,9 +38,9 @@ package struct PKCS12File: Sendable {
 
     /// Opens the file. This takes as long as the file asks for: up to seconds.
     ///
-    /// - Parameter mostRounds: The work that is done for it at most.
+    /// - Parameter mostRounds: The most work that is done for it.
     /// - Throws: `.authenticationFailed` for a wrong passphrase, and for a file without the code that would tell;
-    ///   `.decode` for what is in the file and not known here.
+    ///   `.decode` for kinds of content that are not known here.
     package func open(
         _ passphrase: SecretBytes, mostRounds: Int = Self.mostRounds
     ) throws(KeychainError) -> PKCS12Content {
@@ -172,7 +172,7 @@ private struct PKCS12Reader {
         }
     }
 
-    /// - Returns: nil for a certificate that is none of X.509.
+    /// - Returns: nil for a certificate of another kind than X.509.
     private static func certificate(_ node: ASN1Node) throws -> X509Certificate? {
         try DER.sequence(node, identifier: .sequence) { nodes in
             let type = try ASN1ObjectIdentifier(derEncoded: &nodes)

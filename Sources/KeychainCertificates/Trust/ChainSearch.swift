@@ -110,7 +110,7 @@ struct ChainSearch {
 }
 
 extension X509Certificate {
-    /// One authority may have several certificates. In a chain it stands once.
+    /// One authority may have several certificates. The authority stands once in a chain.
     fileprivate func isSameAuthority(as other: X509Certificate) -> Bool {
         publicKey.key == other.publicKey.key && subject.comparable == other.subject.comparable
     }

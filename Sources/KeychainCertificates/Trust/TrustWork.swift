@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// The work of one evaluation. It has a limit, since strangers make the certificates, and what is costly is not done twice.
+/// The work of one evaluation. The work has a limit, since strangers make the certificates, and costly steps are not
+/// done twice.
 final class TrustWork {
     /// The work so far, in steps. A step is about as much as to look up one label of a name, or to take apart sixteen
     /// bytes.
