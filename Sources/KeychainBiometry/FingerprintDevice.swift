@@ -3,9 +3,9 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// A reader, and what is enrolled on it for the user of this process.
+/// A reader, and its enrolled fingers for the user of this process.
 struct FingerprintDevice {
-    /// Where fprintd has it. Another one after it was unplugged and plugged in again.
+    /// The reader's object path at fprintd. The path changes when the reader is unplugged and plugged in again.
     let path: String
     /// Its model, as a person would know it. fprintd tells of nothing that is one reader's own.
     let name: String

@@ -3,9 +3,9 @@ internal import KeychainBus
 internal import KeychainModel
 internal import KeychainSystem
 
-/// fprintd, on a connection of its own: when that ends, fprintd releases what was claimed on it.
+/// The service fprintd, on a connection of its own: when that ends, fprintd releases a claimed reader.
 ///
-/// Its functions throw `.notAvailable`, `.failed` or `.cancelled`, and what they say.
+/// Its functions throw `.notAvailable`, `.failed` or `.cancelled`, and the errors that each names.
 final class FingerprintService {
     private let bus: BusConversation
     private let limits: FingerprintLimits
@@ -50,7 +50,7 @@ final class FingerprintService {
             "no finger of this user is enrolled: enrol one in the desktop's settings or with fprintd-enroll")
     }
 
-    /// A reader as it is now.
+    /// Returns a reader with its present fingers.
     ///
     /// - Throws: `.notEnrolled` if it has no finger of this user any more.
     func renewed(_ device: FingerprintDevice) throws(BiometryFailure) -> FingerprintDevice {
@@ -100,7 +100,7 @@ final class FingerprintService {
         _ = try call(.ofDevice("Claim", device.path, at: owner), [""])
     }
 
-    /// Lets the reader look, with whichever finger it can.
+    /// Lets the reader look, with any finger that it can.
     func startVerifying(_ device: FingerprintDevice) throws(BiometryFailure) {
         _ = try call(.ofDevice("VerifyStart", device.path, at: owner), ["any"])
         // It tells of a finger after that. The signals so far are of a finger before.
@@ -111,7 +111,7 @@ final class FingerprintService {
         _ = try call(.ofDevice("VerifyStop", device.path, at: owner))
     }
 
-    /// Ends what was begun on a reader, also when it is cancelled. If that fails nothing is left to do: fprintd does the
+    /// Ends the work on a reader, also when it is cancelled. If that fails, nothing is left to do: fprintd does the
     /// same when the connection ends.
     func release(_ device: FingerprintDevice, isVerifying: Bool) {
         for member in isVerifying ? ["VerifyStop", "Release"] : ["Release"] {

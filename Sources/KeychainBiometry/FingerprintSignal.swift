@@ -10,7 +10,7 @@ enum FingerprintSignal: Equatable {
     /// It could not see well enough, and goes on looking.
     case retry(Retry)
     case disconnected
-    /// It stopped looking, for another reason.
+    /// The reader stopped looking, for another reason.
     case stopped(String)
 
     enum Retry: Equatable {
