@@ -33,7 +33,7 @@ package final class LoginManager {
     private let bus: SystemBus
     /// nil: one session is watched, that of this process; otherwise every session of this user.
     private let user: uid_t?
-    /// By object path, with what was last known of their screens.
+    /// The sessions by object path, with the last known state of their screens.
     private var isLocked: [String: Bool] = [:]
     /// logind's connection.
     private var owner = ""
@@ -66,7 +66,7 @@ package final class LoginManager {
     /// The descriptor and the events that a poll has to wait for before there can be an event.
     func wait() throws(BusFailure) -> (descriptor: pollfd, timeout: Int32) { try bus.wait() }
 
-    /// Has logind wait with the system's sleep until what is returned is closed, for five seconds unless it is set
+    /// Has logind wait with the system's sleep until the descriptor is closed, for five seconds unless it is set
     /// otherwise.
     func delaySleep() throws(BusFailure) -> OpenDescriptor {
         let reply = try bus.call(.ofManager("Inhibit"), ["sleep", "keychain", "to lock the keychain first", "delay"])
@@ -84,7 +84,7 @@ package final class LoginManager {
         return nil
     }
 
-    /// Looks at every session anew, for what logind sends no signal of: that a person left while a process stays.
+    /// Looks at every session anew, because logind sends no signal if a person left while a process stays.
     func review() throws(BusFailure) -> Event? {
         var event: Event?
         for path in isLocked.keys { event = try review(path) ?? event }
@@ -200,7 +200,7 @@ package final class LoginManager {
         guard message.interface == Name.bus, message.member == "NameOwnerChanged" else { return nil }
         let values = try message.values().map(\.text)
         guard values.count == 3, values[0] == Name.manager else { return nil }
-        // Told late, it may be the one that is known already.
+        // A late signal may tell of the known owner.
         return values[2] == owner ? nil : .gone
     }
 }
@@ -238,7 +238,7 @@ extension BusMessage {
 }
 
 extension BusFailure {
-    /// Whether logind answered that there is no such session, or none any more.
+    /// Whether logind answered that there is no such session any more.
     fileprivate var meansNoSession: Bool {
         [
             "org.freedesktop.login1.NoSuchSession", "org.freedesktop.login1.NoSessionForPID",
@@ -252,7 +252,7 @@ extension BusFailure {
 extension LoginManager {
     /// Connects to the system's logind.
     ///
-    /// - Throws: `.notAvailable`, with what to install.
+    /// - Throws: `.notAvailable`, with advice on the packages to install.
     package static func connect(_ scope: Scope) throws(KeychainError) -> LoginManager {
         let bus: SystemBus
         do throws(BusFailure) {

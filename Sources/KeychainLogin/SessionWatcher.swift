@@ -7,7 +7,7 @@ package import KeychainSystem
 ///
 /// Everything happens on the thread that calls ``run()``.
 package final class SessionWatcher {
-    /// Where it says what happens.
+    /// The receivers of messages.
     package struct Log {
         /// Takes the ordinary events.
         package var event: (String) -> Void
@@ -137,7 +137,7 @@ package final class SessionWatcher {
         return true
     }
 
-    /// Locks, and then lets the system do what it is about to.
+    /// Locks, and then lets the system go on.
     private func giveWay(because reason: String) {
         lock(.now, because: reason)
         inhibitor = nil
