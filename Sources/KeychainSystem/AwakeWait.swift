@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Waits awake for what is about to come, where that is worth it: a processor that has gone to sleep takes longer to wake than
-/// most requests take to answer (docs/decisions/034-waiting-awake.md).
+/// Waits awake for something that is about to come, if that is worth it: a processor that has gone to sleep takes
+/// longer to wake than most requests take to answer (docs/decisions/034-waiting-awake.md).
 ///
 /// A thread that waits like this gives way to every other one at each step. When it has lost more time than waits in time can
 /// have gained, because a thread that computes took the processor or nothing came, it does not wait awake for a while: a second,

@@ -2,8 +2,8 @@ package import Glibc
 
 /// Paths of files, as the bytes that they are to the system.
 ///
-/// Swift compares and searches text by what it looks like: a slash before a combining mark is no slash to it, and two
-/// names of different bytes can be equal.
+/// Swift compares and searches text by its looks: a slash before a combining mark is no slash to it, and two names of
+/// different bytes can be equal.
 package enum FilePath {
     private static let slash = UInt8(ascii: "/")
 
@@ -12,8 +12,8 @@ package enum FilePath {
     /// Whether it can only mean a directory.
     package static func endsInSlash(_ path: String) -> Bool { path.utf8.last == slash }
 
-    /// access(2) by what this process may do. That call itself asks what the user may do who runs it, which is less or more in
-    /// a set-user-ID program. `errno` says why not.
+    /// Asks access(2) for the rights of this process. The call itself asks for the rights of the user who runs the
+    /// process, which are other ones in a set-user-ID program. The reason is in `errno`.
     package static func permits(_ path: String, _ mode: CInt) -> Bool {
         faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
     }
@@ -72,7 +72,7 @@ package enum FilePath {
         for _ in 0..<40 {
             var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
             let count = readlink(present, &target, Int(PATH_MAX))
-            // EINVAL: no link. Anything else is met again, and told, by what is done next.
+            // EINVAL: no link. Any other failure comes again in the next step, which reports it.
             guard count >= 0 else { return present }
             guard let name = String(validating: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
             else { throw SystemError("follow the link \(path)", EILSEQ) }

@@ -1,7 +1,8 @@
 package import Glibc
 
 /// The calls by which this package changes files outside its database, as the system has them: -1 and `errno` if they
-/// fail. A parameter, so that tests can let each of them fail, and drop what was not forced to the disk.
+/// fail. The calls are a parameter, so that tests can let each of them fail, and drop data that was not forced to the
+/// disk.
 ///
 /// Calls that only read go to the system directly.
 package protocol FileSystem: Sendable {
@@ -21,7 +22,7 @@ package protocol FileSystem: Sendable {
     func punch(_ file: Int32, at offset: Int, count: Int) -> Int32
     /// syncfs(2): everything on the file system of an open file.
     func syncAll(_ file: Int32) -> Int32
-    /// rename(2), which replaces what has the new name.
+    /// rename(2), which replaces a file with the new name.
     func rename(_ path: String, to name: String) -> Int32
     /// link(2), which does not.
     func link(_ path: String, to name: String) -> Int32

@@ -50,7 +50,7 @@ package struct AtomicFile: Sendable {
     package func create(with bytes: UnsafeRawBufferPointer) throws(KeychainError) -> Bool {
         var isNew = true
         try write(bytes) { () throws(KeychainError) in
-            // Unlike a rename, a link never takes the place of what is there.
+            // Unlike a rename, a link never takes the place of a file.
             isNew = files.link(temporary, to: url.path) == 0
             let failure = isNew ? 0 : errno
             // The first writer removes the temporary files of the others.
@@ -61,7 +61,7 @@ package struct AtomicFile: Sendable {
         return isNew
     }
 
-    /// Removes what a killed writer left. Where that fails it is left once more: the next write needs the name, and
+    /// Removes the file of a killed writer. If that fails, it is left once more: the next write needs the name, and
     /// says so.
     package func removeLeftover() { _ = files.remove(temporary) }
 

@@ -27,13 +27,13 @@ struct FileProperties {
         while true {
             var count = 0
             var failure = read(nil, 0, &count)
-            // Not every file system has them.
+            // Some file systems have no attributes, and some files.
             if failure == ENOTSUP || (failure == 0 && count == 0) { return [] }
             var bytes = [CChar](repeating: 0, count: count)
             if failure == 0 {
                 failure = bytes.withUnsafeMutableBufferPointer { read($0.baseAddress, $0.count, &count) }
             }
-            // It has become larger meanwhile.
+            // The list has become larger meanwhile.
             if failure == ERANGE { continue }
             guard failure == 0 else { throw KeychainError(file: "read", url, failure) }
             return bytes.prefix(count).map { UInt8(bitPattern: $0) }

@@ -13,8 +13,8 @@ package enum OwnFile {
         case thisUser
     }
 
-    /// - Parameter flags: As open(2) takes them.
-    /// - Returns: the descriptor; nil if there is no such file and none is to be made.
+    /// - Parameter flags: The flags of open(2).
+    /// - Returns: the descriptor; nil if there is no such file and the flags do not make one.
     /// - Throws: `.notAvailable`, if it cannot be opened or something else is in its place; `.diskFull`.
     package static func open(
         _ url: URL, _ flags: Int32, of owner: Owner = .thisUser, through files: any FileSystem = SystemFiles()

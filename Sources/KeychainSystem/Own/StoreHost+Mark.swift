@@ -3,7 +3,7 @@ internal import Glibc
 package import KeychainModel
 
 extension StoreHost {
-    /// More than any word has.
+    /// The limit is more than any word has.
     private static let mostBytes = 64
 
     /// The file that names the host of a store, if it is not ``embedded`` (docs/store-format.md).
