@@ -64,7 +64,7 @@ package final class ExportReader {
         guard let head = ExportRecordHead(try take(ExportedItem.headByteCount)) else {
             throw .damagedExport("an entry is cut short")
         }
-        // Before there is memory for them: what is not there is not made room for.
+        // The lengths are checked before memory is taken for them.
         guard head.metadataCount + head.secretCount <= rest else { throw .damagedExport("an entry is cut short") }
         // Lengths that no item can have are passed over, and not made room for.
         guard head.metadataCount <= 2 * Item.mostBytes, head.secretCount <= Item.mostBytes else {

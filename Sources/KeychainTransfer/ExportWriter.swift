@@ -47,7 +47,7 @@ package final class ExportWriter {
     private func append(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            // Only now is it certain that the full chunk is not the last one.
+            // Now it is certain that the full chunk is not the last one.
             if filled == ExportChunk.byteCount { try writeChunk(isLast: false) }
             let part = rest.prefix(ExportChunk.byteCount - filled)
             UnsafeMutableRawBufferPointer(rebasing: chunk.content[filled...]).copyMemory(

@@ -4,10 +4,10 @@ extension OneTimeKey {
     /// The most bytes of an `otpauth://` URI that are read.
     package static let longestURI = 8192
 
-    /// Reads what a site shows as a QR code or as text: `otpauth://totp/LABEL?secret=BASE32&algorithm=…&digits=…&period=…`,
-    /// or the base32 of the key alone.
+    /// Reads the text of a site or its QR code: `otpauth://totp/LABEL?secret=BASE32&algorithm=…&digits=…&period=…`, or
+    /// the base32 of the key alone.
     ///
-    /// - Throws: `.parameter` with what is wrong. The message never has a part of the key.
+    /// - Throws: `.parameter`, which names the fault. The message never has a part of the key.
     package init(text: UnsafeRawBufferPointer) throws(KeychainError) {
         guard text.count <= Self.longestURI else { throw .oneTimeKey("it is longer than \(Self.longestURI) bytes") }
         let text = text.trimmingSpace
