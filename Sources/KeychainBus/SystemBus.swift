@@ -79,7 +79,7 @@ package final class SystemBus {
         return BusMessage(reply!)  // there was no failure
     }
 
-    /// Calls a method and does not wait. The reply is among what is received, and has the cookie returned.
+    /// Calls a method and does not wait. The reply comes among the received messages, and has the cookie returned.
     package func send(_ method: BusMethod, _ arguments: [String] = []) throws(BusFailure) -> UInt64 {
         var cookie: UInt64 = 0
         try Self.check(arguments) { strings, failure in
@@ -154,8 +154,8 @@ package final class BusMessage {
         return ckeychain_bus_get_error(message, &failure) < 0 ? BusFailure(failure) : nil
     }
 
-    /// Every basic value, those within arrays, structures and variants as if they stood by themselves. To be asked
-    /// for once.
+    /// Every basic value, those within arrays, structures and variants as if they stood by themselves. A caller may ask
+    /// for them once.
     package func values() throws(BusFailure) -> [Value] {
         var values: [Value] = []
         while true {
