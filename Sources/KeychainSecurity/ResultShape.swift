@@ -45,7 +45,7 @@ struct ResultShape {
     private func dictionary(of item: Item) throws(KeychainError) -> NSDictionary {
         var result = ResultDictionary()
         let reference = returns.contains(.reference) ? try dictionary.reference(to: item) : nil
-        // A reference to what has none gives its attributes.
+        // A reference to an item without an object gives its attributes.
         if returns.contains(.attributes) || returns.contains(.reference) && reference == nil {
             result.add(attributesOf: item)
         }

@@ -195,7 +195,7 @@ extension AttributeSet {
         }
     }
 
-    /// Adds what is not said yet.
+    /// Adds the attributes that are not there yet.
     fileprivate mutating func fill(with others: AttributeSet) {
         for (attribute, value) in others.entries where self[attribute] == nil { append(attribute, value) }
     }

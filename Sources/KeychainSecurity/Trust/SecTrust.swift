@@ -146,7 +146,7 @@ public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool
     return errSecSuccess
 }
 
-/// Gives what was set with ``SecTrustSetNetworkFetchAllowed(_:_:)``, which else is true if a policy is for TLS.
+/// Gives the setting of ``SecTrustSetNetworkFetchAllowed(_:_:)``, which is true by default if a policy is for TLS.
 ///
 /// - Returns: `errSecSuccess`.
 @discardableResult

@@ -15,7 +15,7 @@ struct TrustState: Sendable {
     /// nil until it is set.
     var fetchesFromNetwork: Bool?
     var exceptions: TrustExceptions?
-    /// Where further certificates are looked for.
+    /// The keychain in which further certificates are looked for.
     let connection: Connection
 
     private(set) var outcome: TrustOutcome?
@@ -49,7 +49,7 @@ struct TrustState: Sendable {
                 SystemAnchors.shared.index
             },
             date: date)
-        // A keychain that does not answer has no certificates for this purpose: the verdict is about what is at hand.
+        // A keychain that does not answer has no certificates for this purpose: the verdict is about those at hand.
         evaluation.stored = { [connection] name in (try? StoredCertificates.named(name, in: connection)) ?? [] }
         return evaluation
     }
