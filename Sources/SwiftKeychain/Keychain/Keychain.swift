@@ -91,8 +91,9 @@ public struct Keychain: Sendable {
     /// ```
     ///
     /// The name is the application identifier of the program's entitlements, else the identifier of its bundle, which
-    /// most programs on Linux lack, else the name of its executable. A program that is renamed does not find its items, so
-    /// name the service of what is to last. If the entitlements cannot be read, each call throws `.notAvailable`.
+    /// most programs on Linux lack, else the name of its executable. A program that is renamed does not find its items,
+    /// so a program names the service if its items are to last. If the entitlements cannot be read, each call throws
+    /// `.notAvailable`.
     ///
     /// - Parameters:
     ///   - accessGroup: The access group. `nil` means the program's first one.

@@ -125,7 +125,7 @@ public final class TokenStore: Sendable {
     /// - Throws: The errors of `Keychain.set(_:for:)`, and `.taskCancelled`. The former tokens are still there then.
     public func save(_ tokens: Tokens) async throws(KeychainError) { try await keychain.set(tokens, for: key) }
 
-    /// Removes both tokens, also while they are locked. A refresh that is going on, in whichever program, does not store its
+    /// Removes both tokens, also while they are locked. A refresh that is under way in any program does not store its
     /// result then.
     ///
     /// In the closure of ``accessToken(validFor:refresh:)`` of this object, in the task that runs it, the call removes the
@@ -289,7 +289,7 @@ public final class TokenStore: Sendable {
         /// The mark in the place of tokens that the server has rejected.
         var rejection: String { "\(version.identifier) \(version.modified) \(holder)" }
 
-        /// Whether what is left says that the server has rejected these tokens when another showed them.
+        /// Whether a mark says that the server has rejected these tokens when another program showed them.
         func isRejectedElsewhere(by rejection: String) -> Bool {
             rejection != self.rejection && rejection.hasPrefix("\(version.identifier) \(version.modified) ")
         }
@@ -348,9 +348,10 @@ public final class TokenStore: Sendable {
         }
     }
 
-    /// A keychain beside that of the tokens, for what programs tell each other of them. It has no secrets, and no lock.
+    /// A keychain beside that of the tokens, for marks that programs leave each other. It has no secrets, and no lock.
     ///
-    /// Not the same service: a mark that goes would be told as a change of the tokens' keychain, and be found among its keys.
+    /// The service is another one: a mark that goes would be told as a change of the tokens' keychain, and be found
+    /// among its keys.
     private func markers(_ name: String) -> Keychain {
         keychain.with {
             switch $0.scope {
