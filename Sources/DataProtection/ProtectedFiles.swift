@@ -391,7 +391,7 @@ public struct ProtectedFiles: Sendable {
 
     /// Makes the object for a file that is open.
     ///
-    /// - Parameter key: The file's key if it is known, whichever keychain the file belongs to.
+    /// - Parameter key: The file's key if it is known, of any keychain.
     func sealed(
         _ file: borrowing OpenFile, mayWrite: Bool = false, key: OpenFileKey? = nil
     ) -> SealedFile {
