@@ -4,7 +4,7 @@ internal import KeychainSystem
 
 /// Why a call on the bus came to nothing.
 enum CallFailure: Error {
-    /// The answer is that it failed.
+    /// The answer is a failure.
     case refused(BusFailure)
     /// The bus itself is lost.
     case lost(BusFailure)
@@ -80,7 +80,7 @@ final class BusConversation {
     /// - Returns: whether it is cancelled.
     private func wait(for duration: Duration, _ isUrgent: Bool) throws(BusFailure) -> Bool {
         let (descriptor, limit) = try bus.wait()
-        // A negative one is not looked at.
+        // poll(2) passes over a negative descriptor.
         var waiting = [descriptor, pollfd(fd: isUrgent ? -1 : wakeup.number, events: Int16(POLLIN), revents: 0)]
         // Rounded up, so that it does not wake a moment too early and find nothing to do.
         let milliseconds = Int32(min((duration / .milliseconds(1)).rounded(.up), Double(Int32.max)))

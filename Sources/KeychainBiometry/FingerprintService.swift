@@ -21,7 +21,7 @@ final class FingerprintService {
             throw BiometryFailure(connecting: error)
         }
         do throws(CallFailure) {
-            // First, so that nothing is missed.
+            // The rules come first, so that no signal is missed.
             for rule in Name.rules { _ = try bus.call(.ofBus("AddMatch"), [rule], for: limits.answer) }
             // Starts it. Its answer is not used: the owner of the name is asked again later.
             _ = try bus.call(.ofManager("GetDevices", at: Name.service), [], for: limits.answer)

@@ -45,7 +45,6 @@ enum FingerprintSignal: Equatable {
     }
 }
 
-/// The names on the bus.
 enum Name {
     static let service = "net.reactivated.Fprint"
     static let manager = "net.reactivated.Fprint.Manager"

@@ -15,7 +15,7 @@ package struct CertificateAttributes {
         return attributes
     }
 
-    /// All that an item for the certificate has.
+    /// The attributes of an item for the certificate.
     package var all: AttributeSet {
         var attributes = identifying
         attributes[.certificateEncoding] = .number(Self.derEncoding)

@@ -3,7 +3,7 @@ internal import SwiftASN1
 
 /// An X.501 name is a list of parts from the most general to the most specific, as encoded. A part nearly always has one attribute.
 package struct DistinguishedName: Sendable {
-    /// None of a name that is not whole.
+    /// Empty if the name is not whole.
     private let parts: [RelativeName]
     /// The content as encoded.
     private let content: ArraySlice<UInt8>

@@ -6,7 +6,7 @@ internal import SwiftASN1
 ///
 /// Reading it checks the form of every field.
 package final class X509Certificate: Sendable {
-    /// The encoding, without what followed it.
+    /// The encoding, without bytes behind it.
     package let der: Data
     /// SHA-256 of the encoding: tables look certificates up by it, since strangers choose the bytes.
     package let fingerprint: Data

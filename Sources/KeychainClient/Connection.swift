@@ -17,7 +17,6 @@ package final class Connection: Sendable {
         case engine(any RequestHandler, (any AnyObject & Sendable)?)
     }
 
-    /// The prompter for proofs that the keychain wants.
     let prompter: any Prompter
     private let way: Way
     private let resolveIdentity: @Sendable () throws(KeychainError) -> CallerIdentity
@@ -122,12 +121,12 @@ package final class Connection: Sendable {
         return "\(URL(fileURLWithPath: path).lastPathComponent) (\(path))"
     }
 
-    /// As the engine's own function of that name.
+    /// Calls the engine's function of that name.
     func listenForLocks() throws(KeychainError) -> any LockListener {
         try withHandler { (handler) throws(KeychainError) in try handler.listenForLocks() }
     }
 
-    /// As the engine's own function of that name.
+    /// Calls the engine's function of that name.
     package func listenForChanges() throws(KeychainError) -> any ChangeListener {
         let caller = try identity().caller
         return try withHandler { (handler) throws(KeychainError) in try handler.listenForChanges(as: caller) }

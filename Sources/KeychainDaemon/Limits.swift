@@ -105,7 +105,7 @@ package struct Limits: Sendable {
     /// The descriptors of everything else: the store's readers and writer, files that are written, the bus.
     private static let otherDescriptors = 256
 
-    /// How many this process may have to have.
+    /// The most descriptors that this process may need.
     package var descriptors: Int {
         (connections + furtherConnections + endingConnections) * Self.descriptorsPerConnection + Self.otherDescriptors
     }

@@ -99,6 +99,5 @@ package enum AsymmetricKey: Sendable {
         }
     }
 
-    /// ``KeyItemAttributes/label(ofPublicBytes:)``.
     package var label: Data { KeyItemAttributes.label(ofPublicBytes: publicBytes) }
 }

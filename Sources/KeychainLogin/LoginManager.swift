@@ -6,7 +6,7 @@ internal import KeychainSystem
 /// systemd-logind, as far as it concerns a keychain: whether the session is locked or ends, whether the system
 /// sleeps or shuts down.
 package final class LoginManager {
-    /// Whose sessions are watched.
+    /// The sessions that are watched.
     package enum Scope: Sendable {
         /// The session of this process, which may know its id; if it has none, every session of the user.
         case ownSession(id: String?)
@@ -205,7 +205,6 @@ package final class LoginManager {
     }
 }
 
-/// The names on the bus.
 private enum Name {
     static let bus = BusMethod.busName
     static let manager = "org.freedesktop.login1"
@@ -231,7 +230,7 @@ extension BusMethod {
 }
 
 extension BusMessage {
-    /// Whether its one value is.
+    /// Whether its only value is true.
     fileprivate var isTrue: Bool {
         get throws(BusFailure) { try values().first?.number == 1 }
     }

@@ -9,9 +9,7 @@ package import KeychainSystem
 package final class SessionWatcher {
     /// The receivers of messages.
     package struct Log {
-        /// Takes the ordinary events.
         package var event: (String) -> Void
-        /// Takes the faults.
         package var trouble: (String) -> Void
 
         package init(event: @escaping (String) -> Void, trouble: @escaping (String) -> Void) {

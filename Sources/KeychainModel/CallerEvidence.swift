@@ -5,7 +5,7 @@ package final class CallerEvidence: Sendable {
     package let pid: Int32
     package let uid: UInt32
     package let gid: UInt32
-    /// Supplementary ones.
+    /// The supplementary groups.
     package let groups: [UInt32]
     /// The program's file; nil if it could not be read. A process can have become another program since.
     package let executable: String?

@@ -8,7 +8,7 @@ package protocol Clock: Sendable {
     /// Nanoseconds since the system started, those asleep included.
     var sinceBoot: UInt64 { get }
 
-    /// Which start of the system that was.
+    /// The id of the system's start.
     var bootID: UUID { get }
 
     /// All clocks at one moment, as the kernel has them.

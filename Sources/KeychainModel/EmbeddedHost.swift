@@ -10,7 +10,7 @@ package protocol EmbeddedHost: AnyObject, Sendable {
     /// - Parameter biometry: The reader of fingers or faces; nil: fprintd's.
     func open(_ location: StoreLocation, biometry: (any BiometryReader)?) throws(KeychainError) -> any RequestHandler
 
-    /// Makes the store that of this user's daemon.
+    /// Gives the store to this user's daemon.
     func giveToDaemon(_ location: StoreLocation) throws(KeychainError)
 
     /// Takes it back from one that does not run.

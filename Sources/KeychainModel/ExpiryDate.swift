@@ -101,7 +101,6 @@ package enum ItemExpiry: Sendable, Hashable {
 
 /// An engine's account of the items that have expired.
 package struct ExpirySweep: Sendable, Hashable {
-    /// The number of removed items.
     package var removedCount: Int
     /// The next moment of work: an item expires, or expired items may go. nil: never.
     package var next: ExpiryDate?

@@ -13,7 +13,7 @@ package struct ExportRequest: Sendable, Hashable {
 
 /// The result of an ``ExportRequest``: one snapshot of some rows.
 package struct ExportedPart: Sendable {
-    /// Whole, with their secrets.
+    /// Whole items, with their secrets.
     package var items: [Item] = []
     package var leftOut = LeftOut()
     /// nil: this was the last part.

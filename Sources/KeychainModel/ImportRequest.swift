@@ -24,6 +24,6 @@ package enum ImportOutcome: Sendable, Hashable, CaseIterable {
     case unchanged
     /// It is not one that this keychain could have exported: see ``Item/flaw``.
     case refused
-    /// It has expired since it was exported.
+    /// The item has expired since its export.
     case expired
 }

@@ -34,7 +34,7 @@ extension Item {
     /// A rough figure for the memory of an item besides its values.
     package static let overhead = 512
 
-    /// About so much it takes of memory.
+    /// A rough figure for its memory.
     package var byteCount: Int {
         Self.overhead + attributes.byteCount + accessGroup.utf8.count
             + (secret?.count ?? 0) + (certificate?.count ?? 0)

@@ -7,7 +7,7 @@ internal import Glibc
 /// bytes.
 package final class SecretBytes: @unchecked Sendable {  // immutable after init, so sharing is safe
     private let storage: UnsafeMutableRawBufferPointer
-    /// Behind so many bytes nothing was ever written.
+    /// The memory behind so many bytes was never written.
     private let writtenCount: Int
 
     package var count: Int { storage.count }

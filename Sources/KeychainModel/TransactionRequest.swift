@@ -17,7 +17,6 @@ package struct TransactionRequest: Sendable {
     }
 
     package var seen: [SeenItems]
-    /// The steps in their order.
     package var steps: [Step]
 
     package static let mostSeen = 10_000

@@ -22,7 +22,6 @@ package struct PromptConfiguration: Sendable {
     package var variables: [String: String]
     /// The directories in which programs are looked for.
     package var directories: [String]
-    /// The terminal of this process.
     package var terminal = "/dev/tty"
     package var limits = Limits()
     /// Whose turn it is; questions of one process share it.
@@ -41,7 +40,6 @@ package struct PromptConfiguration: Sendable {
         directories = SearchPath(variables["PATH"]).directories
     }
 
-    /// The configuration of this process.
     package static var process: PromptConfiguration {
         PromptConfiguration(
             variables: ProcessInfo.processInfo.environment, isSecure: ckeychain_is_secure_execution() != 0)

@@ -9,7 +9,7 @@ package enum FilePath {
 
     package static func isAbsolute(_ path: String) -> Bool { path.utf8.first == slash }
 
-    /// Whether it can only mean a directory.
+    /// Whether the path can only mean a directory.
     package static func endsInSlash(_ path: String) -> Bool { path.utf8.last == slash }
 
     /// Asks access(2) for the rights of this process. The call itself asks for the rights of the user who runs the
@@ -68,7 +68,7 @@ package enum FilePath {
     /// - Throws: EILSEQ if a link leads to a name that is not UTF-8, ELOOP.
     package static func followingLinks(_ path: String) throws(SystemError) -> String {
         var present = path
-        // As often as the kernel follows (path_resolution(7)).
+        // The kernel follows as many links (path_resolution(7)).
         for _ in 0..<40 {
             var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
             let count = readlink(present, &target, Int(PATH_MAX))

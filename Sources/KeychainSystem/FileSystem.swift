@@ -63,7 +63,6 @@ extension FileSystem {
     package func open(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, mode: 0o600) }
 }
 
-/// The system's own.
 package struct SystemFiles: FileSystem {
     package init() {}
 

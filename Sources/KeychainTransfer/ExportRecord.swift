@@ -8,7 +8,6 @@ package enum ExportRecord: Sendable {
     case item(Item)
     /// An entry that is whole and no item of this version.
     case unreadable
-    /// The last one.
     case end(ExportSummary)
 }
 

@@ -100,7 +100,7 @@ private enum Base32 {
         }
     }
 
-    /// nil: there is something else among them.
+    /// nil: other characters are among the digits.
     private static func count(_ text: some Collection<UInt8>) -> Int? {
         var count = 0
         return walk(text) { _ in count += 1 } ? count : nil

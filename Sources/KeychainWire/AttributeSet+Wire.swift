@@ -84,7 +84,7 @@ extension AttributeSet {
 }
 
 extension MessageWriter {
-    /// A message of their own; absent without any.
+    /// Adds the attributes as a message of their own, or nothing if there are none.
     mutating func add(_ number: Int, _ attributes: AttributeSet) {
         if !attributes.isEmpty { add(number) { attributes.write(from: 1, to: &$0) } }
     }

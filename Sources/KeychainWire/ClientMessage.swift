@@ -18,7 +18,7 @@ package enum ClientMessage: Sendable {
 /// The introduction of a client. Its claims are worth as much as its process (docs/protocol.md).
 package struct ClientHello: Sendable, Hashable {
     package var version: UInt32
-    /// The access groups it says are its own.
+    /// The access groups that the client claims.
     package var groups: [String]
     package var authority: Caller.Authority
     /// Whether it understands signs of life. An older client takes them for a mistake.

@@ -14,7 +14,7 @@ package enum DaemonMessage: Sendable {
     case event(id: UInt64, StoreChange)
     /// The result of waiting for a finger or a face.
     case biometry(id: UInt64, Result<BiometryTicket, BiometryFailure>)
-    /// Before that, what the person is to do.
+    /// The words for the person, before the result.
     case biometryHint(id: UInt64, BiometryHint)
     /// The last message of a connection that the daemon ends.
     case goodbye(DaemonGoodbye)

@@ -23,7 +23,7 @@ extension ItemExpiry {
         }
     }
 
-    /// nil: nothing is said of it.
+    /// nil: the message says nothing of it.
     init?(_ message: MessageReader) throws(KeychainError) {
         let milliseconds: UInt64? = try message.value(Field.after)
         if try message.value(Field.never) ?? false {

@@ -92,7 +92,7 @@ extension Data: FieldValue {
 }
 
 extension UUID: FieldValue {
-    /// One of zeros is an identifier too.
+    /// An identifier of zeros is one too.
     var isAbsentByDefault: Bool { false }
 
     func write(as number: Int, to message: inout MessageWriter) {

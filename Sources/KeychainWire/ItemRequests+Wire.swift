@@ -18,7 +18,7 @@ extension AddRequest: WireMessage {
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(try required(message.value(1)))
-        // No row of its own is ever stored.
+        // An identity never has a row of its own.
         guard itemClass != .identity else {
             throw KeychainError(.parameter, message: "an identity is added as a certificate and a key, one by one")
         }

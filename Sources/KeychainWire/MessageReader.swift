@@ -154,7 +154,7 @@ struct FieldReader {
 
 /// One field of a message that is read.
 struct MessageField {
-    /// The encoding has no more.
+    /// The encoding has no higher number.
     static let mostNumber: UInt64 = 1 << 29 - 1
 
     let number: Int

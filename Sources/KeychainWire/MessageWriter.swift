@@ -83,7 +83,7 @@ struct MessageWriter {
         return writer.bytes
     }
 
-    /// The lowest byte first.
+    /// Appends the lowest byte first.
     mutating func append(_ value: some FixedWidthInteger) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }

@@ -2,7 +2,7 @@ internal import KeychainModel
 
 /// A term of the model that is a number in messages.
 protocol WireTerm: FieldValue, PackedValue, Equatable {
-    /// For messages of errors.
+    /// The name in messages of errors.
     static var termName: String { get }
     /// All there are, in the order of their numbers.
     static var terms: [Self] { get }

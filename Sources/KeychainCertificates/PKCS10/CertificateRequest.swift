@@ -8,7 +8,6 @@ internal import SwiftASN1
 package struct CertificateRequest {
     /// The signed bytes.
     package let content: Data
-    /// The algorithm of the signature.
     package let algorithm: KeyAlgorithm.Signature
     private let identifier: [UInt8]
 

@@ -9,13 +9,11 @@ struct AuthenticationDialog {
     let session: AuthenticationSession
     /// Ends the questions of this call; those of others in the same session go on.
     var cancellation: Cancellation?
-    /// The way to ask the person.
     let prompter: any Prompter
     /// The program as a person would know it.
     let programName: String
     /// Why the program asks, this time; nil: as the session says.
     let reason: String?
-    /// Whether the person may be asked at all.
     let mayAsk: Bool
     /// Waits at the reader of fingers or faces.
     let readBiometry: (Cancellation, (BiometryHint) -> Void) throws(BiometryFailure) -> BiometryTicket
@@ -50,7 +48,6 @@ struct AuthenticationDialog {
         return try show(other, question)
     }
 
-    /// Shows the questions for these factors.
     private func show(
         _ factors: Set<AuthenticationFactor>, _ question: Question
     ) throws(AuthenticationFailure) -> Set<AuthenticationFactor> {
@@ -168,7 +165,7 @@ private final class NoticeBoard: Sendable {
     /// The person's choice in the notice; nil: none yet.
     var choice: AuthenticationFailure? { shown.withLock { $0 }?.choice }
 
-    /// In the place of the one before.
+    /// Shows a notice in the place of the one before.
     func show(_ notice: PromptNotice) {
         clear()
         // Not after the person has chosen: the waiting ends then.

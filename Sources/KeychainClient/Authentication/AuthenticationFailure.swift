@@ -2,11 +2,10 @@ package import KeychainModel
 
 /// The reasons why a person has not shown a proof.
 package enum AuthenticationFailure: Error, Sendable, Hashable {
-    /// The person does not want to.
     case declined
     /// The person would rather do something that the program itself offers.
     case fallback
-    /// The program ended it.
+    /// The program ended the question.
     case cancelled
     /// The person did not come, or the question broke off.
     case interrupted(String)
@@ -16,7 +15,6 @@ package enum AuthenticationFailure: Error, Sendable, Hashable {
     case biometryNotAvailable(String)
     case biometryNotEnrolled(String)
     case biometryLockedOut
-    /// The program forbade to ask.
     case interactionForbidden
     /// There is no person, or no means to ask.
     case notInteractive(String)

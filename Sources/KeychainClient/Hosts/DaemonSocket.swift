@@ -3,11 +3,11 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainWire
 
-/// Why there is no answer to a request.
+/// The reasons for which a request has no answer.
 enum CallFailure: Error {
     /// The daemon has not begun it, and never will.
     case neverBegun(KeychainError)
-    /// It may have been done or not.
+    /// The request may have been carried out or not.
     case unknownOutcome(KeychainError)
     /// The daemon has not begun it, and would not if it were sent again.
     case refused(KeychainError)
@@ -165,7 +165,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         }
     }
 
-    /// Ends what another thread waits for.
+    /// Ends the wait of another thread.
     func shutDown() { stream.shutDown() }
 
     // MARK: Changes

@@ -78,7 +78,7 @@ struct HostChoice {
 
 /// A file that names a host in its first line; empty lines, and those that begin with "#", do not count.
 enum HostFile {
-    /// Longer ones are something else.
+    /// A longer file is something else.
     private static let mostBytes = 4096
 
     /// nil: there is no such file, or nothing in it.

@@ -3,7 +3,7 @@ internal import KeychainWire
 
 /// The parts of an answer as they come, with a check that they fit the request.
 struct PartedReply {
-    /// More than any daemon's answer takes of memory.
+    /// The limit is more memory than any daemon's answer takes.
     private static let mostBytes = 256 << 20
 
     private let request: Request

@@ -11,7 +11,7 @@ internal import Synchronization
 package final class SocketCarrier: RequestHandler {
     /// So many threads of a process are served at once, the others wait. A daemon takes 64 connections from a process.
     private static let mostConnections = 16
-    /// Kept for the next calls.
+    /// Idle connections are kept for the next calls.
     private static let mostIdle = 4
     private struct State {
         private var process = getpid()
@@ -128,7 +128,7 @@ package final class SocketCarrier: RequestHandler {
         Self.silentUntil.withLock { $0[address.path] = .now + patience.remembered }
     }
 
-    /// How many wait for a connection, for tests.
+    /// The number of calls that wait for a connection, for tests.
     var waitingCount: Int { state.withLock { $0.waitingCount } }
 
     private func take(for caller: Caller) throws(KeychainError) -> DaemonSocket {

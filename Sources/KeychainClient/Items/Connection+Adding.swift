@@ -26,7 +26,7 @@ extension Connection {
     }
 
     private func addMissingOfDistinct(_ requests: [AddRequest], _ asking: Asking?) throws(KeychainError) -> [Bool] {
-        // Usually none is there.
+        // Usually none of the items is there.
         if try addAll(requests, asking) { return requests.map { _ in true } }
         return try untilUndisturbed { () throws(KeychainError) in
             var isThere: [Bool] = []

@@ -34,7 +34,7 @@ final class LockNoticeFollower: LockFollower, @unchecked Sendable {  // one thre
 
     init(_ connection: Connection) {
         self.connection = connection
-        // Before it looks: a lock after that waits.
+        // The listener comes before the look: a lock after it waits.
         listener = Self.listener(connection)
         guard let status = try? connection.lockStatus() else {
             (epoch, told) = (0, .unavailable)

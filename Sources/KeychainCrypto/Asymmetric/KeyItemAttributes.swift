@@ -42,7 +42,7 @@ package struct KeyItemAttributes {
         ]
     }
 
-    /// All that an item for the key has.
+    /// The attributes of an item for the key.
     package var all: AttributeSet {
         var attributes = identifying
         let bits = AttributeValue.number(Int64(bitCount))

@@ -160,7 +160,7 @@ package struct ContentCipher: @unchecked Sendable {  // sealing and opening only
 }
 
 extension Randomness {
-    /// For as many seals.
+    /// Draws nonces for as many seals.
     package func nonces(_ count: Int) throws(KeychainError) -> [InlineBytes<12>] {
         var nonces = [InlineBytes<12>](repeating: InlineBytes(), count: count)
         try nonces.withUnsafeMutableBytes { bytes in

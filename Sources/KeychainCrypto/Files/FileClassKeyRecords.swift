@@ -19,7 +19,6 @@ struct FileClassKeyRecords: Sendable {
     let names: [Name]
     private let places: [Name: Int]
 
-    /// The highest generation.
     var newestGeneration: UInt32 { names.last?.generation ?? 0 }
 
     func contains(_ name: Name) -> Bool { places[name] != nil }

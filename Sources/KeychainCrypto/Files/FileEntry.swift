@@ -60,7 +60,6 @@ package struct FileEntry: Sendable, Hashable {
 package struct InlineBytes<let count: Int>: Sendable, Hashable {
     private var storage: InlineArray<count, UInt8>
 
-    /// Zeros.
     package init() { storage = InlineArray(repeating: 0) }
 
     package init(_ bytes: UnsafeRawBufferPointer) {

@@ -64,11 +64,11 @@ package struct FileHeaderPair: Sendable {
 
 /// A header as it was read, before its tag is checked.
 package struct UnverifiedFileHeader: Sendable, Hashable {
-    /// May be anything, but is in range.
+    /// The claims of the bytes, unverified but in range.
     package let claimed: FileHeader
     fileprivate let bytes: Data
 
-    /// Which of the two it is in.
+    /// The number of its slot.
     package var slot: Int { Int(bytes[FileFormat.slotNumberOffset]) }
 
     /// The header, if it was written with this key.
@@ -179,9 +179,9 @@ extension FileHeader {
 
     /// The kinds of bytes that a slot can have.
     fileprivate enum Slot {
-        /// Neither this version nor any other.
+        /// The bytes are of no version.
         case foreign
-        /// Written by halves, or damaged.
+        /// The slot was written by halves, or is damaged.
         case damaged
         case newerVersion(UInt16)
         case whole(Data)

@@ -18,7 +18,7 @@ package struct FileKeyBackup: Sendable {
     package static let mostBytes =
         leastByteCount + FileClassKeyRecords.mostRecords * FileClassKeyRecords.byteCount
 
-    /// Whose files it is for.
+    /// The store whose files it is for.
     package let storeID: UUID
     private let file: Data
     private let key: KeyMaterial

@@ -14,7 +14,6 @@ package struct ConsentPair: Sendable, Equatable {
 
     private static let label = "consent key 1"
 
-    /// Makes a fresh pair.
     package static func make(
         storeID: UUID, passcodeKey: KeyMaterial, randomness: some Randomness
     ) throws(KeychainError) -> ConsentPair {
@@ -71,7 +70,7 @@ extension ConsentPair {
     static let entryNumber: UInt8 = 64
     static let wrapNumber: UInt8 = 4
 
-    /// As an entry of the keybag (docs/keybag-format.md).
+    /// The pair as an entry of the keybag (docs/keybag-format.md).
     var encoded: Data {
         var bytes = Data([Self.entryNumber, Self.wrapNumber])
         bytes.append(bigEndian: UInt32(0))

@@ -1,7 +1,6 @@
 internal import KeychainModel
 internal import KeychainWire
 
-/// The reasons why a connection ends.
 enum ConnectionEnd: Error {
     /// The client is gone, or as good as gone, and cannot be told anything.
     case gone

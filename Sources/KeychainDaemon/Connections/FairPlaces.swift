@@ -14,7 +14,7 @@ final class FairPlaces: @unchecked Sendable {  // the lock guards all variables
 
     /// How long a process has had places.
     private struct Use {
-        /// After so long half of it counts.
+        /// After this time half of the use counts.
         private static let halfLife = 10.0
 
         private var amount = 0.0

@@ -24,7 +24,7 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
 
         deinit { budget.give(number) }
 
-        /// So many bytes have come or gone.
+        /// Notes the bytes that have come or gone.
         func note(_ count: Int) { budget.change(number) { $0.moved += count } }
 
         /// Nothing more comes or goes for the present: it is not cut off, and not given back soon.
@@ -33,7 +33,7 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
         /// The memory is used for sending from now on.
         func send() { budget.change(number) { ($0.direction, $0.start, $0.moved) = (.sending, .now, 0) } }
 
-        /// Gives a part of it back.
+        /// Gives a part of the share back.
         func shrink(to count: Int) { budget.shrink(number, to: count) }
 
         var wasCutOff: Bool { budget.wasCutOff(number) }
@@ -46,7 +46,7 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
         var count: Int
         let isSmall: Bool
         var start: ContinuousClock.Instant
-        /// nil: it is not cut off any more.
+        /// nil: the transfer is not cut off any more.
         var direction: Direction?
         var moved = 0
         var isCutOff = false
@@ -72,7 +72,7 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
     private var last: UInt64 = 0
     /// A holder of a share waits for another one.
     private var hasWaitingHolder = false
-    /// By large transfers and by small ones.
+    /// The bytes of large transfers and of small ones.
     private var taken = (large: 0, small: 0)
 
     init(_ limits: Limits) { self.limits = limits }

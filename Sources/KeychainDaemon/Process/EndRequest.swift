@@ -3,7 +3,7 @@ internal import KeychainSystem
 internal import KeychainWire
 internal import Synchronization
 
-/// That the daemon ends by itself, and why.
+/// The daemon's wish to end, with its reason.
 final class EndRequest: Sendable {
     let event: EventDescriptor
     private let first = Mutex<DaemonGoodbye?>(nil)

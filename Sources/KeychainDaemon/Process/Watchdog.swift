@@ -14,7 +14,7 @@ package final class Watchdog: Sendable {
         self.store = store
     }
 
-    /// Does nothing where the service manager wants nothing.
+    /// Does nothing if the service manager wants no signs.
     package func start() throws(KeychainError) {
         guard let time = manager.watchdogTime else { return }
         try WorkerThread.start("watchdog") { [self] in

@@ -14,7 +14,7 @@ package final class ServedStore: Sendable {
     private struct OpenStore {
         let engine: any ChangeSource
         let housekeeper: Housekeeper
-        /// nil: none is wanted.
+        /// nil: no watch is wanted.
         let watch: SessionThread?
     }
 
@@ -88,7 +88,6 @@ package final class ServedStore: Sendable {
         return OpenStore(engine: engine, housekeeper: housekeeper, watch: watch)
     }
 
-    /// The engine, if it is open.
     package var engineIfOpen: (any ChangeSource)? { state.withLock { $0.open?.engine } }
 
     /// Whether keys are in this process's memory that only a passcode would bring back.

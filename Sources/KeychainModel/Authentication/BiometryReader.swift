@@ -30,7 +30,6 @@ package enum BiometryFailure: Error, Sendable, Hashable {
     case noMatch
     /// The reader has looked too often already at fingers or faces that are not enrolled: the passcode is wanted first.
     case lockedOut
-    /// The ``Cancellation`` was cancelled.
     case cancelled
     /// The person did not come.
     case timedOut

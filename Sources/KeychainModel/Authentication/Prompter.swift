@@ -45,9 +45,7 @@ package struct PromptNotice: Sendable {
 
 /// The reasons why a person gave no answer.
 package enum PromptFailure: Error, Sendable, Hashable {
-    /// The person does not want to.
     case declined
-    /// The ``Cancellation`` was cancelled.
     case cancelled
     /// There is nothing to ask with. The text says what was looked for, and what to do about it.
     case unavailable(String)

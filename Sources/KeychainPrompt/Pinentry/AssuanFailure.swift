@@ -7,7 +7,7 @@ enum AssuanFailure: Error {
     case timedOut
     /// The program closed its end, or has ended.
     case closed
-    /// It says what the protocol does not have.
+    /// The program sent a line that the protocol does not have.
     case garbage(String)
     case system(Int32)
 

@@ -2,11 +2,11 @@ internal import KeychainModel
 
 /// Why a program got no answer from a person.
 enum PinentryFailure: Error {
-    /// It could not ask: another one may.
+    /// The program could not ask: another program may.
     case notShown(String)
     /// The conversation broke off while a person may have been looking at the dialog.
     case broken(AssuanFailure)
-    /// Anything that another program would not make better.
+    /// A failure that another program would have too.
     case final(PromptFailure)
 }
 
@@ -57,7 +57,6 @@ final class PinentrySession {
         if words.fallbackTitle == nil { throw .final(.declined) }
     }
 
-    /// Tells the program to end.
     func end() {
         guard isInOrder else { return }
         do throws(AssuanFailure) {

@@ -1,7 +1,7 @@
 /// A line that a person types and corrects, a byte at a time, while the terminal itself does nothing.
 struct TerminalLine {
     enum Key {
-        /// The line is as it was meant.
+        /// The person has finished the line.
         case enter
         /// ^C, ^\, or ^D on an empty line.
         case decline

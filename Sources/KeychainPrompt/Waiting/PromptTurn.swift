@@ -78,7 +78,6 @@ package final class PromptTurn: Sendable {
         next?.set()
     }
 
-    /// How many questions wait for their turn.
     package var waitingCount: Int { state.withLock { $0.waiting.count } }
 }
 

@@ -20,7 +20,7 @@ struct FileProperties {
         }
     }
 
-    /// Something whose size is asked for first.
+    /// Reads a value whose size is asked for first.
     private static func value(
         _ url: URL, _ read: (UnsafeMutablePointer<CChar>?, Int, inout Int) -> Int32
     ) throws(KeychainError) -> [UInt8] {
