@@ -5,7 +5,7 @@ import Foundation
 /// Little-endian words of 64 bits: the magic number, the length of the payload in bytes with the kind in
 /// the upper half, then the payload, padded with zero bytes to a whole word.
 struct EntitlementsRecord {
-    /// Whose entitlements they are: a program's own come before those of a library it contains.
+    /// The owner of the entitlements: a program's own come before those of a library it contains.
     enum Kind: UInt64 {
         case executable = 1
         case other = 2

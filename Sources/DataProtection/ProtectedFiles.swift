@@ -136,7 +136,7 @@ public struct ProtectedFiles: Sendable {
 
     /// Opens a file that is to be changed.
     ///
-    /// - Throws: `.changedMeanwhile` if it is another file than the one that ``meaning(_:)`` was given.
+    /// - Throws: `.changedMeanwhile` if ``meaning(_:)`` was given another file.
     func open(_ url: URL, _ flags: Int32) throws(DataProtectionError) -> OpenFile {
         let path = try FilePath.of(url)
         guard let found else { return try OpenFile(try FilePath.target(of: path), flags) }

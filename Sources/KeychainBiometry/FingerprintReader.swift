@@ -4,8 +4,8 @@ internal import KeychainSystem
 
 /// The machine's fingerprint reader, through fprintd, which it asks over the system's message bus.
 ///
-/// A yes is worth as much as the bus and fprintd, which root runs: only what the connection says that owns fprintd's
-/// name is believed, and only about the reader that was claimed. A program that can make this process use another bus,
+/// A yes is worth as much as the bus and fprintd, which root runs: only signals of the connection that owns fprintd's
+/// name are believed, and only about the reader that was claimed. A program that can make this process use another bus,
 /// or run its code another way, can say yes itself.
 ///
 /// Two facts are hidden by fprintd, so that the digest of an enrolment cannot show them: a finger that is deleted and

@@ -120,7 +120,7 @@ struct ComparableName: Hashable, Sendable {
 }
 
 extension ASN1Node {
-    /// The bytes without those of the header.
+    /// The bytes behind the header.
     fileprivate var contentBytes: ArraySlice<UInt8> {
         switch content {
         case .primitive(let bytes): bytes

@@ -26,7 +26,7 @@ struct PublicKeyInfo: DERParseable, Sendable {
 
     enum Kind {
         case rsa
-        /// For RSA-PSS alone.
+        /// The scheme is for RSA-PSS alone.
         case rsaPSS
         /// A curve, which is nil if it is described or not named here.
         case curve(ASN1ObjectIdentifier?)

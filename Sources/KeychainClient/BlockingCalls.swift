@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// Threads for calls that block, so that those which run tasks are never blocked by them.
+/// Threads for calls that block, so that the threads of tasks are never blocked by them.
 ///
 /// Not Dispatch's: when its threads are blocked it adds one more each second.
 package final class BlockingCalls: TaskExecutor {

@@ -16,7 +16,7 @@ package struct ConsentKey: Sendable {
 package struct ConstraintKeys: Sendable {
     /// For sealing: the store's public key; nil: the store has none.
     package var consentPublicKey: Data?
-    /// For opening: nil: the passcode was not shown.
+    /// nil: the passcode was not shown.
     package var consent: ConsentKey?
     /// nil: no application password was shown.
     package var applicationPassword: ApplicationPasswordKey?

@@ -31,7 +31,7 @@ package struct Limits: Sendable {
     /// The memory of all larger frames and messages with their decoded forms, and of all answers that are not taken
     /// yet, together. A single larger one waits until it is alone.
     package var transferBytes = 96 << 20
-    /// So much more is for those that are small.
+    /// Small transfers have so much more.
     package var bytesForSmallTransfers = 16 << 20
     package var smallTransferBytes = 1 << 20
     /// Smaller answers are not counted: that many bytes the kernel takes at once.
@@ -62,7 +62,7 @@ package struct Limits: Sendable {
     package var stopTime = Duration.seconds(5)
 
     /// After so long without a connection the daemon asks to be ended, unless its end would lock something; nil: never.
-    /// For a daemon that systemd starts again.
+    /// The setting is for a daemon that systemd starts again.
     package var idleTime: Duration?
 
     // MARK: Rate
@@ -76,7 +76,7 @@ package struct Limits: Sendable {
 
     /// Searches for single items. They wait for nothing but the processor; the engine keeps eight readers open.
     package var readsAtOnce = 8
-    /// Writes wait for the disk, and those that wait together share one commit.
+    /// Writes wait for the disk, and waiting writes share one commit.
     package var writesAtOnce = 128
     /// Requests that go through many rows or have much data, each of which may have hundreds of megabytes in memory.
     package var largeAtOnce = 3

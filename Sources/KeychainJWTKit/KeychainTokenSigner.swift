@@ -18,7 +18,7 @@
     public struct KeychainTokenSigner: JWTAlgorithm {
         /// An algorithm of RFC 7518, under the name that tokens give it.
         public enum Algorithm: String, CaseIterable, Sendable {
-            /// ECDSA on the curve P-256 with SHA-256: what a key in the engine has.
+            /// ECDSA on the curve P-256 with SHA-256. A key in the engine has this algorithm.
             case es256 = "ES256"
             /// ECDSA on the curve P-384 with SHA-384.
             case es384 = "ES384"
@@ -62,7 +62,7 @@
         /// The name of the algorithm, as tokens give it.
         public var name: String { algorithm.rawValue }
 
-        /// The public half as `SubjectPublicKeyInfo` in PEM, for those who verify.
+        /// The public half as `SubjectPublicKeyInfo` in PEM, for verifiers.
         public var publicKeyPEM: String { key.publicKeyPEM }
 
         /// Signs bytes, and blocks the thread for as long as the keychain takes, or a person whom it asks.

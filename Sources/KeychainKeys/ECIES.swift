@@ -9,7 +9,7 @@ package import KeychainModel
 /// of ``X963KeyDerivation`` with the ephemeral point as shared information.
 package struct ECIES: Sendable, Hashable {
     package let digest: DigestAlgorithm
-    /// On these curves the same, but for the name.
+    /// Whether the name has "Cofactor" in it, which on these curves makes no other difference.
     package let isCofactor: Bool
     /// Whether the nonce is derived with the key. Otherwise it is zero, since each key is used once.
     package let derivesNonce: Bool

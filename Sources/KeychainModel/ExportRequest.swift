@@ -1,4 +1,4 @@
-/// A part of everything a store holds, in the order of its rows. For the store's owner alone.
+/// A part of everything a store holds, in the order of its rows. The request is for the store's owner alone.
 package struct ExportRequest: Sendable, Hashable {
     /// nil: every group.
     package var accessGroup: String?

@@ -57,8 +57,8 @@ package enum FileKeyRequest: Sendable {
     case adopt(SecretBytes, FileClass, fileID: UUID)
 }
 
-/// Asks for the class keys of files, of every generation there is, sealed with a passphrase. For the store's owner
-/// alone.
+/// Asks for the class keys of files, of every generation there is, sealed with a passphrase. The request is for the
+/// store's owner alone.
 package struct FileKeyBackupRequest: Sendable {
     package static let headerByteCount = 83
 

@@ -1,4 +1,5 @@
-/// Items of an export that are to be merged into the store, all of them or none. For the store's owner alone.
+/// Items of an export that are to be merged into the store, all of them or none. The request is for the store's owner
+/// alone.
 package struct ImportRequest: Sendable {
     package var items: [Item]
     /// Whether only to say what would become of each.

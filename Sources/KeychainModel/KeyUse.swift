@@ -20,7 +20,7 @@ package struct KeyUse: Sendable {
         (self.key, self.operation, self.authenticationUI) = (key, operation, authenticationUI)
     }
 
-    /// More than any digest or point has.
+    /// The limit is more than any digest or point has.
     package static let mostBytes = 1024
 }
 

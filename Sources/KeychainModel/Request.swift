@@ -9,7 +9,7 @@ package enum Request: Sendable {
     case update(UpdateRequest)
     case delete(ItemQuery)
     case transaction(TransactionRequest)
-    /// Makes a key in the engine. The request names attributes; the secret and what the key is come from the engine.
+    /// Makes a key in the engine. The request names attributes; the engine adds the secret and the kind of key.
     case makeKey(AddRequest)
     case useKey(KeyUse)
     case status
@@ -33,7 +33,8 @@ package enum Request: Sendable {
     case renewLease
     case exportItems(ExportRequest)
     case importItems(ImportRequest)
-    /// The daemon's store goes back to the programs themselves, and the daemon ends. For the store's owner alone.
+    /// The daemon's store goes back to the programs themselves, and the daemon ends. The request is for the store's
+    /// owner alone.
     case giveUpStore
     case fileKey(FileKeyRequest)
     case backUpFileKeys(FileKeyBackupRequest)
@@ -64,7 +65,7 @@ package enum Reply: Sendable {
     case lockStatus(LockStatus)
     case rekeyed(RekeyProgress)
     case exported(ExportedPart)
-    /// For each item of the request.
+    /// The outcome of each item of the request.
     case imported([ImportOutcome])
     case fileKey(FileKey)
     /// The content of a backup key file.

@@ -88,7 +88,7 @@ extension ResolveRequest {
         throw absence
     }
 
-    /// Every match; if some are out of reach, those that are always accessible, if those will do.
+    /// Every match; if some are out of reach and `amongReachable` is set, the matches that are always accessible.
     ///
     /// - Parameter refusal: Set to the reason for which some are out of reach.
     private func found(

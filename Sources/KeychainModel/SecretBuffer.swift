@@ -43,7 +43,7 @@ package final class SecretBuffer {
         advance(by: 1)
     }
 
-    /// Whether one of some bytes is among those that are there.
+    /// Whether the buffer has one of these bytes.
     package func containsAny(of bytes: [UInt8]) -> Bool { storage[..<count].contains(where: bytes.contains) }
 
     package func removeAll() {

@@ -10,7 +10,7 @@ struct ResultShape {
 
     /// Returns one item that was found, or nil without a `kSecReturn…` flag or without the only thing that it asks for.
     ///
-    /// - Throws: `.decode` if a key is asked for, and the item's bytes are none.
+    /// - Throws: `.decode` if a key is asked for, and the item's bytes are no key.
     func found(_ item: Item) throws(KeychainError) -> AnyObject? {
         switch returns {
         case []: nil

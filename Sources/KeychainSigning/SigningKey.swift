@@ -14,7 +14,7 @@ package struct SigningKey: Hashable, Sendable {
     /// `SubjectPublicKeyInfo` in DER: the public half as certificates have it.
     package let subjectPublicKeyInfo: [UInt8]
 
-    /// The threads that signatures block, in place of those that serve connections and tasks.
+    /// The threads that signatures block, in place of the threads that serve connections and tasks.
     private static let threads = DispatchQueue(label: "swift-keychain.signing", attributes: .concurrent)
 
     /// - Parameter key: Either half.

@@ -2,7 +2,7 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
 
-/// Memory for one chunk of an export, open and sealed, and the count of those that went through it.
+/// Memory for one chunk of an export, open and sealed, and the count of the chunks so far.
 ///
 /// The nonce is the chunk's number and whether it is the last one. So no chunk can be left out, moved, doubled or
 /// added, and a file that was cut off between two chunks lacks its last one.

@@ -8,7 +8,8 @@ package enum DaemonMessage: Sendable {
     /// A part of the answer to a request; more follow unless it is the last.
     case reply(id: UInt64, Reply, isLast: Bool)
     case failure(id: UInt64, KeychainError)
-    /// The daemon runs, and the request is worked on or waits for its turn. To clients whose hello asks for such signs.
+    /// The daemon runs, and the request is worked on or waits for its turn. The signs go to clients whose hello asks
+    /// for them.
     case working(id: UInt64)
     /// To a connection that subscribed, under the id of its subscription.
     case event(id: UInt64, StoreChange)
@@ -220,7 +221,7 @@ extension KeychainError: WireMessage {
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         // As sint32 has it: of a larger number the lowest bits.
         let status = Int32(truncatingIfNeeded: (try message.value(1) ?? SignedNumber(0)).value)
-        // To callers a status of 0 is a success.
+        // A status of 0 would be a success to callers.
         guard status != 0 else { throw KeychainError(.parameter, message: "a failure has no status") }
         self.init(Code(status: status), message: try message.shownText(2))
         if try message.value(3) ?? false { signal = .damage }

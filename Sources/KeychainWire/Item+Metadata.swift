@@ -9,7 +9,8 @@ extension Item {
 
     /// - Parameter secretTag: The authentication tag of the secret half; nil: the item has none. With it neither its removal
     ///   nor another version of it passes unnoticed.
-    /// - Parameter hasExpiry: Whether the date of expiry is part of it, as in an export. In a store it stands beside it.
+    /// - Parameter hasExpiry: Whether the date of expiry is part of it, as in an export. A store has the date beside
+    ///   the metadata.
     package func encodedMetadata(secretTag: Data? = nil, hasExpiry: Bool = false) -> [UInt8] {
         var message = MessageWriter()
         message.add(1, accessGroup)

@@ -36,7 +36,7 @@ typedef struct {
 typedef struct {
     int descriptor;
     short events;
-    /// In milliseconds; -1: for ever.
+    /// The time in milliseconds; -1: for ever.
     int timeout;
 } ckeychain_bus_wait;
 

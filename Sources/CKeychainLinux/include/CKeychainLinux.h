@@ -244,9 +244,9 @@ int ckeychain_memory_file(const char *_Nonnull name, const void *_Nullable bytes
 /// The variables of this process (environ(7)), with a final NULL.
 char *_Nullable *_Nullable ckeychain_environment(void);
 
-/// From here on neither this program nor what it starts leaves a core file, which would have secrets in it. The soft limit
-/// becomes one byte: the kernel does not start a program that receives core files then, and a limit of 0 means nothing to it
-/// (core(5)).
+/// From here on neither this program nor its children leave a core file, which would have secrets in it. The soft limit
+/// becomes one byte: the kernel does not start a program that receives core files then, and a limit of 0 means nothing
+/// to it (core(5)).
 void ckeychain_limit_cores(void);
 
 /// Becomes another program, which is searched in the PATH of its environment. Both lists end with NULL. `defaults` are
@@ -266,18 +266,18 @@ int ckeychain_start_program(char *_Nullable const *_Nonnull arguments, char *_Nu
 int ckeychain_await_program(int process, int *_Nonnull has_ended, int *_Nonnull status);
 
 /// From now on the signals that a program passes on to another, and SIGCHLD, do nothing but make a descriptor readable.
-/// Once in the life of a process.
+/// The call is made once in the life of a process.
 int ckeychain_note_signals(int *_Nonnull descriptor);
 
 /// The next of them: EAGAIN if there is none. `*is_sent` is 1 if a process sent it, rather than the kernel.
 int ckeychain_next_signal(int *_Nonnull number, int *_Nonnull is_sent);
 
-/// Makes a terminal show nothing of what is typed and hand over each byte as it is, the keys for signals included, until
-/// `ckeychain_restore_terminal`. Meanwhile SIGHUP, SIGINT, SIGQUIT and SIGTERM, where the program leaves them to end it,
-/// and exit(3) first set the terminal as it was. One terminal at a time: EBUSY.
+/// Makes a terminal show nothing of the typed bytes and hand over each byte as it is, the keys for signals included,
+/// until `ckeychain_restore_terminal`. Meanwhile SIGHUP, SIGINT, SIGQUIT and SIGTERM, where the program leaves them to
+/// end it, and exit(3) first set the terminal as it was. One terminal at a time: EBUSY.
 int ckeychain_silence_terminal(int descriptor);
 
-/// Sets it as it was, and leaves the signals alone again. To be called before the descriptor is closed.
+/// Sets it as it was, and leaves the signals alone again. The caller does this before it closes the descriptor.
 void ckeychain_restore_terminal(void);
 
 /// How many columns of a terminal a character takes, in any locale; 1 for one that the C library does not know.

@@ -7,7 +7,7 @@ internal import SwiftASN1
 /// A file of keys and their certificates under a passphrase: PKCS#12 (RFC 7292), in BER or DER.
 package struct PKCS12File: Sendable {
     package static let mostBytes = 4 << 20
-    /// The work of one opening, in rounds of hashing. More keeps a reader busy for minutes.
+    /// The work of one opening, in rounds of hashing. More rounds keep a reader busy for minutes.
     package static let mostRounds = 10_000_000
 
     /// `AuthenticatedSafe`.
@@ -196,7 +196,7 @@ extension ASN1Node {
 }
 
 extension KeychainError {
-    /// Makes each error of a parser one that says what the file is not.
+    /// Turns each error of a parser into one that names the file's kind.
     fileprivate static func decoding<Result>(_ body: () throws -> Result) throws(KeychainError) -> Result {
         do {
             return try body()

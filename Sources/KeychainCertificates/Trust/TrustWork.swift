@@ -20,7 +20,7 @@ final class TrustWork {
     /// A certificate that is tried as an issuer.
     static let stepsOfIssuer = 1_000
 
-    /// By what they are: the address of an object that is gone may be another certificate's.
+    /// The links compare certificates themselves: the address of an object that is gone may be another certificate's.
     private struct Link: Hashable {
         let certificate: Data
         let issuer: Data

@@ -7,7 +7,7 @@ internal import Synchronization
 /// takes.
 struct AuthenticationDialog {
     let session: AuthenticationSession
-    /// Ends the questions of this call; those of others in the same session go on.
+    /// Ends the questions of this call; other calls in the same session go on.
     var cancellation: Cancellation?
     let prompter: any Prompter
     /// The program as a person would know it.

@@ -41,7 +41,7 @@ extension AuthenticationFailure {
         }
     }
 
-    /// As the keychain tells it: docs/compatibility.md has the table.
+    /// The error of the keychain for this failure: docs/compatibility.md has the table.
     package var keychainError: KeychainError {
         let code: KeychainError.Code =
             switch self {

@@ -95,7 +95,7 @@ package final class AuthenticationSession: Sendable {
         }
     }
 
-    /// - Returns: false if the session was invalidated meanwhile: what came too late is forgotten.
+    /// - Returns: false if the session was invalidated meanwhile: the passcode is then forgotten.
     func keep(passcode: SecretBytes) -> Bool {
         state.withLock { state in
             if !state.isInvalidated { state.passcode = passcode }

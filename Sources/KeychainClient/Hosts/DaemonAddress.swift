@@ -3,7 +3,7 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
-/// Where a daemon listens, and whose it must be.
+/// The place where a daemon listens, and the users who may own it.
 package struct DaemonAddress: Sendable, Hashable {
     package let path: String
     /// The name of the address in `KEYCHAIN_HOST`.

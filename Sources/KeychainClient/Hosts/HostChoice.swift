@@ -76,7 +76,7 @@ struct HostChoice {
     }
 }
 
-/// A file that names a host in its first line; empty lines, and those that begin with "#", do not count.
+/// A file that names a host in its first line; empty lines, and lines that begin with "#", do not count.
 enum HostFile {
     /// A longer file is something else.
     private static let mostBytes = 4096
@@ -107,7 +107,7 @@ enum HostFile {
 }
 
 extension KeychainConfiguration.Host {
-    /// - Parameter origin: Where the name stands, for the error.
+    /// - Parameter origin: The place of the name, for the error.
     fileprivate init(name: String, from origin: String) throws(KeychainError) {
         switch name {
         case "embedded": self = .embedded

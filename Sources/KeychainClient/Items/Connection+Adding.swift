@@ -14,8 +14,8 @@ extension Connection {
         return item
     }
 
-    /// Adds those of the items that are not there, in one transaction. Among several with the same unique attributes,
-    /// the first one is added.
+    /// Adds the items that are missing, in one transaction. Among several with the same unique attributes, the first
+    /// one is added.
     ///
     /// - Returns: whether each was added.
     package func addMissing(_ requests: [AddRequest], _ asking: Asking? = nil) throws(KeychainError) -> [Bool] {

@@ -28,7 +28,7 @@ extension Connection {
         }
     }
 
-    /// Finds certificates as authorities that may have issued others: those that open without a question.
+    /// Finds certificates as authorities that may have issued others, as far as they open without a question.
     ///
     /// - Parameter subject: The normalized content of their subject.
     /// - Returns: The bytes of the certificates, which may be damaged.

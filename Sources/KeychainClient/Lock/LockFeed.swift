@@ -6,8 +6,8 @@ internal import Synchronization
 /// Tells of a keychain's lock, on a thread of its own.
 ///
 /// Waiting for a change blocks, and the threads that run tasks must not be blocked. Work in tasks must not keep a lock
-/// from being told of, either. A notice before a lock waits for those who were told, so each kind of event has a feed
-/// of its own.
+/// from being told of, either. A notice before a lock waits for its receivers, so each kind of event has a feed of its
+/// own.
 package final class LockFeed: Sendable {
     private let isOver = Atomic(false)
 

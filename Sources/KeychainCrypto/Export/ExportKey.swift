@@ -15,7 +15,7 @@ package struct ExportKey: Sendable {
     /// The chunks of this file, and of no other, are sealed under this key.
     package let chunkKey: KeyMaterial
 
-    /// For a new export.
+    /// Makes the header of a new export.
     ///
     /// Takes a third of a second and 128 MiB with the default cost.
     ///
@@ -29,7 +29,7 @@ package struct ExportKey: Sendable {
         (header, chunkKey) = (made.bytes, made.key)
     }
 
-    /// For an export that is there.
+    /// Opens the header of an export.
     ///
     /// - Parameter header: Its first bytes; fewer than ``headerByteCount`` if it has no more.
     /// - Throws: `.parameter` for bytes that are no export, or one of another version; `.decode` for one that ends

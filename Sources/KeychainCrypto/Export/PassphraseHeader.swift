@@ -25,7 +25,7 @@ struct PassphraseHeader {
     let bytes: Data
     let key: KeyMaterial
 
-    /// For a new file.
+    /// Makes the header of a new file.
     ///
     /// Takes a third of a second and 128 MiB with the default cost.
     ///
@@ -42,7 +42,7 @@ struct PassphraseHeader {
         key = try Self.key(format, stretched, identity)
     }
 
-    /// For a file that is there.
+    /// Opens the header of a file.
     ///
     /// - Parameter header: Its first bytes; fewer than ``byteCount`` if it has no more.
     /// - Throws: `.parameter` for a file of another kind, the format's own code for one of another version; `.decode` for

@@ -4,7 +4,7 @@ package import KeychainModel
 /// The class keys of files that a store has, one behind the other, as a backup key file seals them
 /// (docs/backup-format.md, "Records").
 ///
-/// Where each key is, without the keys.
+/// The places of the keys, without the keys.
 struct FileClassKeyRecords: Sendable {
     static let byteCount = 1 + 4 + KeyMaterial.byteCount
     /// The most records of one keybag: two generations are in use while keys are renewed.

@@ -291,7 +291,7 @@ extension FileHeader {
 }
 
 extension Data {
-    /// - Parameter offset: From the first byte, which has the index 0.
+    /// - Parameter offset: The offset from the first byte, which has the index 0.
     fileprivate func bigEndian<T: FixedWidthInteger>(at offset: Int, as type: T.Type = T.self) -> T {
         withUnsafeBytes { T(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: T.self)) }
     }

@@ -25,7 +25,7 @@ final class KeyMemory: @unchecked Sendable {  // its owner writes before it shar
     }
 }
 
-/// Where the keys of this process are.
+/// The kind of memory that keys of this process are in.
 package enum KeyMemoryPolicy {
     fileprivate static let wantsSecretMemory = Atomic(false)
 

@@ -90,8 +90,8 @@ extension Keybag {
         return parameters.areReasonable
     }
 
-    /// Whether the bag has what the newest generation needs, in order, each key wrapped as its tier demands: a key
-    /// behind the passcode that the device key opens would make any passcode seem right.
+    /// Whether the bag has all keys of the newest generation, in order, each wrapped as its tier demands: a key behind
+    /// the passcode that the device key opens would make any passcode seem right.
     private var isComplete: Bool {
         let newest = keyGeneration
         let needed = KeyName.all.filter { passcode != nil || !$0.needsPasscode }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Glibc
 
-/// Places for work that takes long, of which processes take turns: among the processes that wait, the one that has had
-/// places for the shortest time has the next one, and among newcomers the one that asks for the fewest. Past work
-/// counts for less, the longer ago it was. No process has all of them.
+/// Places for work that takes long, of which processes take turns: the process that has had places for the shortest
+/// time has the next one, and among newcomers the process that asks for the fewest. Past work counts for less, the
+/// longer ago it was. No process has all of them.
 final class FairPlaces: @unchecked Sendable {  // the lock guards all variables
     private final class Waiter {
         let process: Int32

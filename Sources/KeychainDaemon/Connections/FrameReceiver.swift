@@ -230,8 +230,8 @@ final class FrameReceiver {
         _ = poll(&waiting, 1, left.map { Int32($0.rounded(.up)) } ?? -1)
     }
 
-    /// For a client that asks again at once. One thread does so at a time: where several clients ask, it would only keep
-    /// processors from them.
+    /// Waits awake for a client that asks again at once. One thread does so at a time: where several clients ask, it
+    /// would only keep processors from them.
     private func waitAwake() -> Bool {
         guard !Self.isOneAwake.exchange(true, ordering: .acquiring) else { return false }
         defer { Self.isOneAwake.store(false, ordering: .releasing) }

@@ -61,7 +61,7 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
     private static let grace = Duration.milliseconds(100)
     /// One that moves as many bytes a second as this is not cut off.
     private static let leastSpeed = 8e6
-    /// How often those that wait look for one that may be cut off by then, in seconds.
+    /// The seconds between two looks for a transfer that may be cut off.
     private static let pause = 0.05
 
     private let limits: Limits

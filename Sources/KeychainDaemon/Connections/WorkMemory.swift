@@ -38,7 +38,7 @@ struct WorkMemory {
         return answer != nil
     }
 
-    /// Gives back what the answer that is there does not take.
+    /// Gives back the memory that the answer does not take.
     ///
     /// - Throws: `.goodbye` if nothing was taken for it, and there is too little.
     mutating func keep(for result: Result<Reply, KeychainError>) throws(ConnectionEnd) {
@@ -48,7 +48,7 @@ struct WorkMemory {
         }
         let count = reply.byteCount
         answer?.shrink(to: count)
-        // An answer that has what came with the request takes no more memory than that did.
+        // An answer with the secrets of its request takes no more memory than the request.
         if answer == nil && count > requestBytes + services.limits.uncountedAnswerBytes && !take(count) {
             throw .noMemoryForAnswer
         }

@@ -2,9 +2,10 @@ package import KeychainModel
 
 /// A passphrase of a file, in the two forms that schemes take.
 package struct FilePassphrase: Sendable {
-    /// As it was typed, for the schemes of PKCS#5.
+    /// The bytes as they were typed, for the schemes of PKCS#5.
     let bytes: SecretBytes
-    /// UTF-16, the higher byte first, with a zero at the end, for those of PKCS#12 (RFC 7292, appendix B.1).
+    /// The text as UTF-16, the higher byte first, with a zero at the end, for the schemes of PKCS#12 (RFC 7292,
+    /// appendix B.1).
     let wide: SecretBytes
 
     /// - Parameter bytes: UTF-8. If they are not, each byte counts as a character, as OpenSSL has it.

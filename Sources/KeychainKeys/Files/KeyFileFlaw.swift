@@ -8,7 +8,7 @@ enum KeyFileFlaw: Error {
     case otherEncryption(String)
     /// More work than a key in a file is worth.
     case tooExpensive(String)
-    /// The text says what there is in place of a key.
+    /// The text names the content in place of a key.
     case noKey(String)
     case damaged
 

@@ -90,7 +90,7 @@ enum OpenSSHKey {
         "\(name(of: key)) \(Data(try publicBlob(of: key)).base64EncodedString())"
     }
 
-    /// As PEM, without a passphrase and without a comment.
+    /// The key as PEM, without a passphrase and without a comment.
     static func privateText(of key: AsymmetricKey) throws -> String {
         var inner = SSHWriter()
         // A number that stands there twice, by which a reader knows that it decrypted well.

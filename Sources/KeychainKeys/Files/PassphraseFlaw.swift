@@ -5,7 +5,7 @@ internal import SwiftASN1
 enum PassphraseFlaw: Error {
     /// The object identifier of a scheme, a cipher or a function that is not known here.
     case unknown(String)
-    /// More work than a file is worth. The text says how much.
+    /// The file asks for more work than it is worth. The text says how much.
     case tooExpensive(String)
     case damaged
 

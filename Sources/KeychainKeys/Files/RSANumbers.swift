@@ -15,7 +15,7 @@ struct RSANumbers {
         coefficient = numbers[8]
     }
 
-    /// With the exponents that are computed from the others.
+    /// Computes the missing exponents from the other numbers.
     init(
         modulus: [UInt8], publicExponent: [UInt8], privateExponent: [UInt8], prime1: [UInt8], prime2: [UInt8],
         coefficient: [UInt8]

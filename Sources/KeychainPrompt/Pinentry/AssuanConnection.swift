@@ -20,7 +20,7 @@ final class AssuanConnection {
 
     /// Sends a command and waits for its answer.
     ///
-    /// - Parameter data: Takes what the program sends for it; nil: it has nothing to send.
+    /// - Parameter data: Takes the program's data; nil: the program has none to send.
     func command(
         _ line: String, into data: ErasedBuffer? = nil, until deadline: ContinuousClock.Instant
     ) throws(AssuanFailure) -> AssuanReply {

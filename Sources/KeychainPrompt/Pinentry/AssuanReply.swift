@@ -2,7 +2,7 @@
 enum AssuanReply {
     /// The program carried the command out. These are its words about its state meanwhile ("S" lines).
     case done(status: Set<String>)
-    /// It did not: gpg-error's number, and what the program says of it.
+    /// The program refused: gpg-error's number, and its own words.
     case refused(AssuanCode, String)
 }
 

@@ -10,7 +10,7 @@ enum PinentryFailure: Error {
     case final(PromptFailure)
 }
 
-/// A conversation with a pinentry: what the dialog says, and what the person answers.
+/// A conversation with a pinentry: the words of the dialog, and the person's answers.
 final class PinentrySession {
     private let connection: AssuanConnection
     private let limits: PromptConfiguration.Limits
@@ -77,7 +77,7 @@ final class PinentrySession {
         var complaint = words.complaint
         for _ in 0..<Self.attemptLimit {
             let (first, status) = try secret(words.field, complaint)
-            // Some take the command and do not do it: those that did it say so.
+            // Some programs take the command and do not carry it out: the others say that they did.
             if status.contains("PIN_REPEATED") { return first }
             let (second, _) = try secret(repeatedField, nil)
             if first.hasSameBytes(as: second) { return first }
@@ -154,7 +154,7 @@ final class PinentrySession {
 }
 
 extension SecretBytes {
-    /// For two that the same person has just typed.
+    /// Compares two secrets that the same person has just typed.
     func hasSameBytes(as other: SecretBytes) -> Bool {
         withUnsafeBytes { mine in other.withUnsafeBytes { mine.elementsEqual($0) } }
     }

@@ -47,7 +47,7 @@ final class ProgramRun {
         posix_spawn_file_actions_adddup2(&actions, end, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, end, STDOUT_FILENO)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        // Nor what the program around us forgot to mark as its own.
+        // Descriptors that the program around us forgot to mark as its own do not go to the new program.
         ckeychain_add_close_from(&actions, STDERR_FILENO + 1)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

@@ -50,7 +50,7 @@ final class TerminalDevice {
 
     /// - Returns: the next byte; nil: the terminal has come to its end.
     func readByte(_ wait: Wait, until deadline: ContinuousClock.Instant) throws(WaitFailure) -> UInt8? {
-        // Byte by byte: what comes after the answer is not ours.
+        // The bytes are read singly: those behind the answer are not ours.
         var byte: UInt8 = 0
         defer { explicit_bzero(&byte, 1) }
         while true {

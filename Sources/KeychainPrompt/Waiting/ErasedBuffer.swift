@@ -30,7 +30,7 @@ final class ErasedBuffer {
         return true
     }
 
-    /// Forgets what comes after the first so many bytes.
+    /// Forgets the bytes behind the first so many.
     func truncate(to length: Int) {
         ckeychain_erase(storage.baseAddress.map { $0 + length }, count - length)
         count = length

@@ -8,7 +8,7 @@ struct PromptWords {
     let heading: String
     let program: String
     let reason: String
-    /// In front of the place where the answer goes.
+    /// The text in front of the place of the answer.
     var field = ""
     /// In front of the second one, where it is typed twice.
     var repeatedField: String?

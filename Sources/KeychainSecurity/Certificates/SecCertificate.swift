@@ -36,7 +36,7 @@ public final class SecCertificate: NSObject, @unchecked Sendable {  // immutable
 extension SecCertificate {
     /// Makes the certificate that an item holds.
     ///
-    /// - Throws: `.decode` if its bytes are none.
+    /// - Throws: `.decode` if its bytes are no certificate.
     convenience init(_ secret: SecretBytes?) throws(KeychainError) {
         do {
             try self.init(secret?.copyData() ?? Data())

@@ -41,7 +41,7 @@ public func SecPKCS12Import(
     }
 }
 
-/// Adds what is missing of identities and their chains.
+/// Adds the missing items of identities and their chains.
 private func store(_ identities: [ImportedIdentity]) throws(KeychainError) {
     var (requests, seen) = ([AddRequest](), Set<NSObject>())
     for identity in identities {
@@ -88,7 +88,7 @@ private struct PKCS12Options {
 /// A key of a file with its certificate and the issuers that the file has.
 private struct ImportedIdentity {
     let key: SecKey
-    /// From the certificate upwards.
+    /// The chain from the certificate upwards.
     let chain: [SecCertificate]
     private let others: [SecCertificate]
 

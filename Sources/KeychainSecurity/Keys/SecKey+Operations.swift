@@ -184,7 +184,7 @@ private struct KeyDerivation {
     }
 }
 
-// MARK: - Which key has which algorithm
+// MARK: - The algorithms of each key
 
 extension StoredKey {
     func supports(_ operation: SecKeyOperationType, _ algorithm: KeyAlgorithm?) -> Bool {

@@ -36,8 +36,8 @@ package enum LockFile {
 
     // MARK: Waiting
 
-    /// Told again and again of the file that is waited for, and for how long it was, before anything is done. For a program
-    /// with one person.
+    /// Told again and again of the file that is waited for, and for how long it was, before anything is done. The
+    /// function is for a program with one person.
     package static let isWaiting = Mutex<(@Sendable (URL, Duration) -> Void)?>(nil)
 
     /// A process that has a file locked.

@@ -81,7 +81,7 @@ public struct Keychain: Sendable {
     var ownConnection: Connection?
     /// Ends the questions of one call.
     var cancellation: Cancellation?
-    /// Whether the calls are those of the closure that decides about the items (``Transaction``).
+    /// Whether the closure that decides about the items makes the calls (``Transaction``).
     var isOfClosure = false
 
     /// Makes a value for the generic passwords of this program: the service has the program's name.
@@ -333,7 +333,7 @@ extension Keychain {
 }
 
 extension Item {
-    /// The bytes that are its value. An item may be without: to callers that is an empty one.
+    /// The bytes that are its value. An item may have no secret: callers see an empty one.
     var value: SecretBytes { secret ?? .empty }
 }
 

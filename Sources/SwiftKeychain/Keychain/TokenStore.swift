@@ -305,7 +305,7 @@ public final class TokenStore: Sendable {
         return attempt
     }
 
-    /// How late a program may come with new tokens for those that another one saw rejected.
+    /// The time in which a program may come with new tokens after another program saw the former ones rejected.
     private static let rejectionLifetime = Keychain.Remarks(.after(hours: 1))
 
     private func remove(from keychain: Keychain) throws(KeychainError) -> Bool {
@@ -334,7 +334,8 @@ public final class TokenStore: Sendable {
         }
     }
 
-    /// Stores what the server gave for tokens that are gone because it rejected them when another program showed them too.
+    /// Stores the server's new tokens in place of tokens that are gone because it rejected them when another program
+    /// showed them too.
     private func replaceRejected(_ attempt: Attempt, by new: Tokens) async throws(KeychainError) -> Bool {
         try await keychain.inTask { [key, rejections = markers("rejected")] keychain throws(KeychainError) in
             guard let mark = try rejections.item(for: key) else { return false }
