@@ -51,7 +51,7 @@ final class BusConversation {
         others.isEmpty ? try receive(until: deadline, false) : others.removeFirst()
     }
 
-    /// The values of a message. Each message is asked for them once.
+    /// The values of a message, which gives them only once.
     func values(of message: BusMessage) throws(CallFailure) -> [BusMessage.Value] {
         try lost { () throws(BusFailure) in try message.values() }
     }

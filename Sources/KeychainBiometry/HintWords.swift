@@ -1,6 +1,5 @@
 internal import KeychainModel
 
-/// The words for a person at the reader.
 struct HintWords {
     var isSwiped: Bool
 

@@ -77,7 +77,7 @@ extension Question<[Item]> {
         found(.find(FindRequest(query, wantsSecrets: wantsSecrets)))
     }
 
-    /// The items that have expired, even if the clock was set back.
+    /// The items that have expired by the present clock.
     package static var expiredItems: Self { found(.expiredItems(deleting: [])) }
 
     private static func found(_ request: Request) -> Self {

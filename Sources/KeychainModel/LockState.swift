@@ -9,7 +9,6 @@ package enum LockState: String, Sendable, Hashable, CaseIterable {
 
 /// Everything there is to say about a store's lock.
 package struct LockStatus: Sendable, Hashable {
-    /// The place of unlocked keys.
     package enum KeyPlace: String, Sendable, Hashable {
         /// In the kernel's keyring of the user: one unlock serves every process of the user.
         case keyring

@@ -19,8 +19,8 @@ package enum Request: Sendable {
     case compact
     /// Removes the bytes of the items that have expired for good.
     case removeExpired
-    /// Deletes these of the items that have expired, even if the clock was set back; with an empty list, names those
-    /// that have expired. The request is for the store's owner alone.
+    /// Deletes these of the items that have expired by the present clock; with an empty list, names all that have. The
+    /// request is for the store's owner alone.
     case expiredItems(deleting: [UUID])
     case lockStatus
     /// Brings the keys that a passcode protects into reach, until they are locked away again.
@@ -68,7 +68,6 @@ package enum Reply: Sendable {
     /// The outcome of each item of the request.
     case imported([ImportOutcome])
     case fileKey(FileKey)
-    /// The content of a backup key file.
     case fileKeyBackup(Data)
     case authenticationStatus(AuthenticationStatus)
     /// The request was not carried out: it is to come again, with the missing proof.
@@ -151,7 +150,6 @@ package struct StoreStatus: Sendable {
     }
 }
 
-/// The origin of a device key.
 package enum DeviceKeyOrigin: Sendable, Hashable {
     case file(String)
     /// systemd's credential, at this path.
@@ -164,7 +162,6 @@ package struct RepairReport: Sendable, Hashable {
     package var savedCount: Int
     /// Items of which something was found that does not open. They are in the old store alone.
     package var unreadableCount: Int
-    /// The present place of the old store.
     package var oldStorePath: String
 
     package init(savedCount: Int, unreadableCount: Int, oldStorePath: String) {
@@ -180,7 +177,6 @@ package struct StoreFinding: Sendable, Hashable {
     package var severity: Severity
     /// The fault, for a person.
     package var text: String
-    /// The advice against it.
     package var advice: String
     /// Whether a repair does something about it.
     package var isRepairable: Bool

@@ -1,7 +1,6 @@
 package import Foundation
 package import KeychainModel
 
-/// A client's messages to a daemon.
 package enum ClientMessage: Sendable {
     /// The first message of every connection.
     case hello(ClientHello)

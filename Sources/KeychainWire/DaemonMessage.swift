@@ -1,7 +1,6 @@
 package import Foundation
 package import KeychainModel
 
-/// A daemon's messages to a client.
 package enum DaemonMessage: Sendable {
     /// The answer to a hello.
     case welcome(DaemonWelcome)

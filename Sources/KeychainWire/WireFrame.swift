@@ -44,7 +44,6 @@ package struct WireHeader: Sendable, Hashable {
         self.tailCount = tailCount
     }
 
-    /// The length of message and tail.
     package var contentCount: Int { messageCount + tailCount }
 
     /// - Parameter bytes: Eight of them.

@@ -197,7 +197,6 @@ package final class SocketCarrier: RequestHandler {
         isFree.unlock()
     }
 
-    /// The daemon's description of itself.
     func welcome(for caller: Caller) throws(KeychainError) -> DaemonWelcome {
         let socket = try take(for: caller)
         defer { give(socket) }

@@ -15,7 +15,7 @@ package struct ExportKey: Sendable {
     /// The chunks of this file, and of no other, are sealed under this key.
     package let chunkKey: KeyMaterial
 
-    /// Makes the header of a new export.
+    /// Makes the header and the key of a new export.
     ///
     /// Takes a third of a second and 128 MiB with the default cost.
     ///

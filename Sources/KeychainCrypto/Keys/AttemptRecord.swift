@@ -6,7 +6,7 @@ package struct AttemptRecord: Sendable, Equatable {
     package var count: UInt16
     /// When the last one that counts was made: nanoseconds since the system started.
     package var time: UInt64
-    /// The start of the system during which that was.
+    /// The start of the system that the time counts from.
     package var bootID: UUID
     /// The fingerprint of the last wrong passcode. It tells that the same passcode came again, and nothing else.
     package var fingerprint: Data?

@@ -31,7 +31,7 @@ package enum KeyMemoryPolicy {
 
     /// From now on keys go into memory that the kernel itself cannot read, where it has such.
     ///
-    /// To be called by a daemon before its first key. Other programs must not call it: while any process has such
+    /// A daemon calls this before its first key. Other programs must not call it: while any process has such
     /// memory the machine cannot hibernate, and a forked child that touches it crashes.
     package static func useSecretMemory() { wantsSecretMemory.store(true, ordering: .relaxed) }
 }

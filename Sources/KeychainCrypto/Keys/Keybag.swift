@@ -11,8 +11,8 @@ package struct Keybag: Sendable, Equatable {
     package var policy: PasscodePolicy
     /// The keys in use: of one generation, or of several while keys are being renewed.
     package var entries: [Entry]
-    /// File class keys of former generations, each wrapped under its successor. The generations are older than those of
-    /// all ``entries``, in the same order.
+    /// File class keys of former generations, each wrapped under its successor. They are of older
+    /// generations than all ``entries``, in the same order.
     package var retired: [Entry]
     /// Secrets that need the passcode are sealed for this pair. nil: no passcode is set, or a version without such
     /// pairs set it; then the next unlock makes one.

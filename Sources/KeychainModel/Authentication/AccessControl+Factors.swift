@@ -6,7 +6,6 @@ package enum AuthenticationFactor: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 extension AccessControl {
-    /// The uses of an item.
     package enum Operation: Sendable, Hashable { case read, use, delete }
 
     /// Sets of factors, each of which is enough for an operation. An empty set: the operation needs none. No set at

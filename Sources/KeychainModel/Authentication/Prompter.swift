@@ -43,7 +43,6 @@ package struct PromptNotice: Sendable {
     }
 }
 
-/// The reasons why a person gave no answer.
 package enum PromptFailure: Error, Sendable, Hashable {
     case declined
     case cancelled
