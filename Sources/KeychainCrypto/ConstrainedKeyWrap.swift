@@ -1,9 +1,9 @@
 internal import Foundation
 internal import KeychainModel
 
-/// The key of a secret half, wrapped under a key of the passcode, the application password, or both, as the item's access
-/// control asks. Under the row's own key it is wrapped once more, so that neither key is enough alone, and class keys can
-/// be renewed without passcode and password.
+/// The key of a secret half, wrapped under a key of the passcode, the application password, or both, as the item's
+/// access control asks. Under the row's own key it is wrapped once more, so that neither key is enough alone, and class
+/// keys can be renewed without passcode and password.
 struct ConstrainedKeyWrap {
     private static let label = "constrained secret 1"
     private static let format: UInt8 = 1
