@@ -27,8 +27,8 @@ struct put {
     int failure;
 };
 
-// Made in the thread's own keyring, since a key's mode can be set only by who possesses it, and not every session
-// possesses the user's keyring. Linking it there then replaces one of the same name.
+// The key is made in the thread's own keyring, since only a possessor can set its mode, and some sessions do not
+// possess the user's keyring. Linking it there then replaces one of the same name.
 static void *put(void *argument) {
     struct put *put = argument;
     long serial = syscall(SYS_add_key, "user", put->name, put->payload, put->count, KEY_SPEC_THREAD_KEYRING);

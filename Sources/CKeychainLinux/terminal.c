@@ -64,7 +64,7 @@ static void take_signals(void) {
     }
 }
 
-/// Not if the program has set one of its own meanwhile.
+/// A handler that the program has set meanwhile stays.
 static void leave_signals(void) {
     for (int index = 0; index < number_count; index++) {
         struct sigaction present;

@@ -57,7 +57,7 @@ package final class SessionWatcher {
     /// Watches until it is told to end or the last session has ended.
     ///
     /// - Parameter isReady: Called once, when everything from now on is noticed.
-    /// - Throws: a ``BusFailure`` if the bus or logind is lost, or what kept the keychain from being locked at the
+    /// - Throws: a ``BusFailure`` if the bus or logind is lost, or the reason why the keychain cannot be locked at the
     ///   end. However it ends, the keychain is locked first.
     package func run(isReady: () -> Void) throws {
         do {
@@ -78,7 +78,7 @@ package final class SessionWatcher {
         if login.isAnyLocked { lock(.withGrace, because: "the session is locked already") }
     }
 
-    /// - Throws: a ``BusFailure``, and what ``lockAtEnd(because:)`` throws.
+    /// - Throws: a ``BusFailure``, and the errors of ``lockAtEnd(because:)``.
     private func watch() throws {
         let clock = ContinuousClock()
         var lastTick = clock.now

@@ -107,7 +107,7 @@ extension AccessControl {
         return marks.isEmpty ? [] : [marks.rawValue] + (boundSet ?? [])
     }
 
-    /// - Throws: `.decode` if the bytes are not what ``canonicalBytes`` makes of a valid access control.
+    /// - Throws: `.decode` if ``canonicalBytes`` of a valid access control did not make the bytes.
     package init(canonicalBytes bytes: some Collection<UInt8>) throws(KeychainError) {
         let bytes = Array(bytes)
         guard bytes.count >= 5, let protection = Protection(number: bytes[0]) else {

@@ -1,6 +1,6 @@
 /// The origin of a request, as the host established it.
 package struct Caller: Sendable {
-    /// Where the caller's groups come from decides what its claims are worth.
+    /// The source of the caller's groups decides how far its claims count.
     package enum Authority: Sendable, Hashable {
         /// Holds exactly the groups listed.
         case groups

@@ -2,7 +2,7 @@
 /// alone.
 package struct ImportRequest: Sendable {
     package var items: [Item]
-    /// Whether only to say what would become of each.
+    /// Whether the reply only names the outcome for each item.
     package var isDryRun: Bool
 
     /// A larger import goes in several requests: all of one are in memory, and in one transaction.

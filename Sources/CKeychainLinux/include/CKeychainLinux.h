@@ -21,7 +21,8 @@ int ckeychain_map_secret_pages(size_t count, void *_Nullable *_Nonnull pages);
 /// Erases and unmaps what `ckeychain_map_pages` returned.
 void ckeychain_release_pages(void *_Nonnull pages, size_t count);
 
-/// More of the stack than any call of the engine uses, with what the dynamic linker saves (`MemoryTests`).
+/// This is more of the stack than any call of the engine uses, with the registers that the dynamic linker saves
+/// (`MemoryTests`).
 size_t ckeychain_call_stack(void);
 
 /// More of the stack than the cipher's own functions use.
@@ -68,7 +69,7 @@ int ckeychain_keyring_set_timeout(int32_t serial, unsigned seconds);
 /// Opens a descriptor that becomes readable when the file's content, mode or name changes.
 int ckeychain_watch_file(const char *_Nonnull path, int *_Nonnull descriptor);
 
-/// Waits for that and forgets what has happened so far. `*changed` is 0 if the time was over first; -1 waits for ever.
+/// Waits for a change and forgets the changes so far. `*changed` is 0 if the time was over first; -1 waits for ever.
 int ckeychain_await_change(int descriptor, int milliseconds, int *_Nonnull changed);
 
 /// Gives each of two names the file or directory of the other, in one step. 0 or an errno; EINVAL where the file system
@@ -167,7 +168,7 @@ typedef struct {
     ckeychain_process process;
     /// 0: the kernel did not say.
     int is_known;
-    /// Whether there was more beside the bytes than who sent them: descriptors, which were closed.
+    /// Whether the message had descriptors besides the sender, which were closed.
     int sent_more;
 } ckeychain_sender;
 

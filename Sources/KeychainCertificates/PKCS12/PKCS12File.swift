@@ -157,7 +157,7 @@ private struct PKCS12Reader {
             }
         // Bags in a bag are in one parsed structure, whose depth has a limit.
         case .safeContentsBag: try readBags(bag.value)
-        // Secrets, lists of revoked certificates, and what others have thought of.
+        // Secrets, lists of revoked certificates, and unknown kinds of bags.
         default: return
         }
     }

@@ -24,7 +24,7 @@ package enum AuthenticationFailure: Error, Sendable, Hashable {
 }
 
 extension AuthenticationFailure {
-    /// For a person: what happened, and what to do about it.
+    /// The failure and the remedy, for a person.
     package var message: String {
         switch self {
         case .declined: "the person declined"

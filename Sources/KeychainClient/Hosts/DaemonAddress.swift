@@ -75,7 +75,7 @@ package struct DaemonAddress: Sendable, Hashable {
         guard failure == 0 else { throw unreachable("the keychaind at \(path) cannot be signalled", failure) }
     }
 
-    /// The kernel tells who called listen(2) there: the daemon itself, or the user's service manager for it.
+    /// The kernel names the caller of listen(2): the daemon itself, or the user's service manager for it.
     private func requireOwner(_ descriptor: Int32) throws(KeychainError) {
         var user: uid_t = 0
         let failure = ckeychain_peer_user(descriptor, &user)

@@ -8,7 +8,7 @@ package enum ChosenHost: Sendable, Hashable {
     case embedded(StoreLocation)
     case daemon(DaemonAddress)
 
-    /// - Throws: `.notAvailable` if what names a host cannot be understood.
+    /// - Throws: `.notAvailable` if the name of a host cannot be understood.
     package init(_ configuration: KeychainConfiguration) throws(KeychainError) {
         self = try HostChoice().host(for: configuration)
     }

@@ -83,7 +83,7 @@ extension ConsentPair {
 
     static let byteCount = 2 + 4 + 2 + AESKeyWrap.wrappedByteCount + 2 + X25519.byteCount
 
-    /// - Returns: nil if the bytes are not what ``encoded`` makes.
+    /// - Returns: nil if ``encoded`` did not make the bytes.
     init?(from reader: inout ByteReader) {
         guard let bytes = reader.take(Self.byteCount) else { return nil }
         let start = bytes.startIndex + 8

@@ -93,7 +93,7 @@ extension KeySet {
         return box
     }
 
-    /// - Returns: nil if the box is not what ``sealed(under:context:randomness:)`` made with this key and context.
+    /// - Returns: nil if ``sealed(under:context:randomness:)`` did not make the box with this key and context.
     package convenience init?(
         opening box: UnsafeRawBufferPointer, under key: KeyMaterial, context: KeyContext
     ) throws(KeychainError) {

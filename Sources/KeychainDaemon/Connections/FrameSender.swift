@@ -26,7 +26,7 @@ final class FrameSender: Sendable {
     /// From now on until something is sent, the client waits for the answer to this request.
     func begin(_ id: UInt64) { underWay.withLock { $0 = id } }
 
-    /// Says that the daemon runs, if the client waits for an answer and has taken what it was sent before.
+    /// Says that the daemon runs, if the client waits for an answer and has taken the bytes so far.
     ///
     /// - Returns: whether a request is under way. The call never waits.
     func giveSign() -> Bool {

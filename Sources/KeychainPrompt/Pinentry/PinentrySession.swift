@@ -28,7 +28,7 @@ final class PinentrySession {
         self.name = name
     }
 
-    /// Waits for the greeting and says what does not depend on the question.
+    /// Waits for the greeting and sends the options that do not depend on the question.
     func begin(_ options: [String]) throws(PinentryFailure) {
         guard case .done = try prepare({ () throws(AssuanFailure) in try connection.reply(until: replyDeadline) })
         else {
