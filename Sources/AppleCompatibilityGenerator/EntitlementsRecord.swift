@@ -1,11 +1,11 @@
 import Foundation
 
-/// What the linker collects in the section that `ckeychain_embedded_entitlements` returns at run time.
+/// The record that the linker collects in the section that `ckeychain_embedded_entitlements` returns at run time.
 ///
 /// Little-endian words of 64 bits: the magic number, the length of the payload in bytes with the kind in
 /// the upper half, then the payload, padded with zero bytes to a whole word.
 struct EntitlementsRecord {
-    /// Whose entitlements they are: a program's own come before those of a library it contains.
+    /// The owner of the entitlements: a program's own come before those of a library it contains.
     enum Kind: UInt64 {
         case executable = 1
         case other = 2

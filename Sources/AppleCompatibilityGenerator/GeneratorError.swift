@@ -1,4 +1,4 @@
-/// What went wrong, in words for the person whose build stops.
+/// The fault, in words for the person whose build stops.
 struct GeneratorError: Error, CustomStringConvertible {
     let description: String
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// A program that has these in its executable uses them in all its libraries: whatever the Swift runtime, Foundation,
+// A program that has these in its executable uses them in all its libraries: memory that the Swift runtime, Foundation,
 // SQLite or the generated messages give back is overwritten with zeros first. The C library's own way of that,
 // mallopt(M_PERTURB), leaves out small pieces that it keeps for the next call, and the end of every piece.
 //
@@ -24,8 +24,8 @@ static bool is_mapped(const void *memory) {
     return (((const size_t *)memory)[-1] & mapped) != 0;
 }
 
-// Of a mapped piece only the pages that are there are overwritten. To touch the others would take memory for them, and a page
-// that is in swap goes back to the system as it is.
+// Only those pages of a mapped piece are overwritten that are there. To touch the others would take memory for them,
+// and a page that is in swap goes back to the system as it is.
 static void erase(const void *memory, char *place, size_t count) {
     if (!is_mapped(memory)) {
         explicit_bzero(place, count);
@@ -83,9 +83,9 @@ void *realloc(void *memory, size_t count) {
     return moved;
 }
 
-// What is large is mapped by itself. The C library would raise this limit with the first large piece that is freed, and then
-// keep up to 64 MiB in each of its arenas.
-// Of what is small each arena keeps the pages that it once used, and there would be eight for each processor.
+// Large pieces are mapped by themselves. The C library would raise this limit with the first large piece that is freed,
+// and then keep up to 64 MiB in each of its arenas. Each arena keeps the pages that it once used for small pieces, and
+// there would be eight arenas for each processor.
 __attribute__((constructor)) static void keep_little(void) {
     mallopt(M_MMAP_THRESHOLD, 256 << 10);
     mallopt(M_ARENA_MAX, 2);

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-// What follows up to the table is declared as in libsystemd's own headers, whose ABI is stable: they are not there
-// where a client is built.
+// The declarations up to the table are as in libsystemd's own headers, whose ABI is stable: they are not there where a
+// client is built.
 typedef struct sd_bus sd_bus;
 typedef struct sd_bus_message sd_bus_message;
 
@@ -112,7 +112,7 @@ int ckeychain_bus_open(const char *address, ckeychain_bus **bus, ckeychain_bus_f
 }
 
 void ckeychain_bus_close(ckeychain_bus *bus) {
-    // What was not sent yet is not: that could wait for a bus that never answers.
+    // Messages that were not sent yet are dropped: sending could wait for a bus that never answers.
     library.sd_bus_close(bus);
     (void)library.sd_bus_unref(bus);
 }
@@ -169,7 +169,7 @@ int ckeychain_bus_receive(ckeychain_bus *bus, ckeychain_bus_message **message, c
     return result < 0 ? fail(failure, result, NULL, NULL) : 0;
 }
 
-/// Milliseconds from now to a moment of the monotonic clock, rounded up so that nobody wakes too early.
+/// Milliseconds from now to a moment of the monotonic clock, rounded up so that no thread wakes too early.
 static int milliseconds_until(uint64_t microseconds) {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);

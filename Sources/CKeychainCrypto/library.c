@@ -10,7 +10,7 @@
 
 FITS(EVP_AEAD_CTX, 640);
 FITS(AES_KEY, 256);
-// In 14 words of 8 bytes.
+// The state fits into 14 words of 8 bytes.
 _Static_assert(sizeof(SHA256_CTX) <= 112 && _Alignof(SHA256_CTX) <= 8, "SHA256_CTX");
 
 IS(EVP_aead_aes_256_gcm, const EVP_AEAD *(*)(void));

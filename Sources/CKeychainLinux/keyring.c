@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The possessor and the owning user may do everything; nobody else may do anything (keyctl_setperm(3)).
+// The possessor and the owning user may do everything; no other user may do anything (keyctl_setperm(3)).
 #define OWNER_ONLY 0x3f3f0000u
 
 static long control(int operation, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
@@ -27,8 +27,8 @@ struct put {
     int failure;
 };
 
-// Made in the thread's own keyring, since a key's mode can be set only by who possesses it, and not every session
-// possesses the user's keyring. Linking it there then replaces one of the same name.
+// The key is made in the thread's own keyring, since only a possessor can set its mode, and some sessions do not
+// possess the user's keyring. Linking it there then replaces one of the same name.
 static void *put(void *argument) {
     struct put *put = argument;
     long serial = syscall(SYS_add_key, "user", put->name, put->payload, put->count, KEY_SPEC_THREAD_KEYRING);
@@ -88,7 +88,7 @@ int ckeychain_keyring_remove(int32_t serial) {
     // Unlinked before it is invalidated: for a key that the kernel takes out of the keyring by itself it goes on counting
     // four bytes against the user's quota of 20,000, until the next start of the system.
     int is_unlinked = control(KEYCTL_UNLINK, key, special(KEY_SPEC_USER_KEYRING), 0, 0) == 0;
-    // Somebody may have linked it elsewhere.
+    // A process may have linked it elsewhere.
     if (control(KEYCTL_INVALIDATE, key, 0, 0, 0) == 0) {
         return 0;
     }

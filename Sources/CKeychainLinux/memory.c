@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The same on every architecture; older headers lack it.
+// This number holds on every architecture; older headers lack it.
 #ifndef SYS_memfd_secret
 #define SYS_memfd_secret 447
 #endif

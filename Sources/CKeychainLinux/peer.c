@@ -69,7 +69,8 @@ int ckeychain_want_senders(int socket) {
     if (setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) != 0) {
         return errno;
     }
-    // Since Linux 6.16. Before that the descriptors that a message brings are closed as it is received.
+    // The option is there since Linux 6.16. Before that the descriptors that a message brings are closed as it is
+    // received.
     (void)setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &no, sizeof no);
     return 0;
 }

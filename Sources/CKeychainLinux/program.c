@@ -10,7 +10,7 @@
 
 // A handler and not a descriptor of the kernel's (signalfd(2)): it works whichever thread a signal comes to.
 
-/// Those by which people and programs talk to a program.
+/// The signals by which people and programs talk to a program.
 static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCHLD};
 enum { passed_count = sizeof passed / sizeof passed[0] };
 
@@ -37,7 +37,7 @@ int ckeychain_note_signals(int *descriptor) {
     sigfillset(&ours.sa_mask);
     for (int index = 0; index < passed_count; index++) {
         struct sigaction before;
-        // One that this program was told to ignore is ignored by what it starts, too.
+        // A signal that this program was told to ignore is ignored by the programs that it starts, too.
         if (sigaction(passed[index], NULL, &before) == 0 &&
             (passed[index] == SIGCHLD || before.sa_handler != SIG_IGN)) {
             (void)sigaction(passed[index], &ours, NULL);

@@ -16,20 +16,20 @@ enum { number_count = sizeof numbers / sizeof numbers[0] };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t registration = PTHREAD_ONCE_INIT;
 
-/// What the handler reads; it is complete before `asking_process` is set.
+/// The handler reads this; it is complete before `asking_process` is set.
 static struct {
     int descriptor;
     struct termios before;
     struct sigaction actions[number_count];
     int is_ours[number_count];
 } asking;
-/// 0: nobody is. A forked child inherits all of this and must leave its parent's terminal alone.
+/// 0: no process asks. A forked child inherits all of this and must leave its parent's terminal alone.
 static volatile pid_t asking_process;
 
 /// Only calls that are safe in a handler (signal-safety(7)).
 static void give_terminal_back(void) {
     if (asking_process != 0 && asking_process == getpid()) {
-        // What was typed so far may be half a secret, which nobody else is to read.
+        // The typed bytes so far may be half a secret, which no other program is to read.
         (void)tcflush(asking.descriptor, TCIFLUSH);
         (void)tcsetattr(asking.descriptor, TCSANOW, &asking.before);
     }
@@ -64,7 +64,7 @@ static void take_signals(void) {
     }
 }
 
-/// Not if the program has set one of its own meanwhile.
+/// A handler that the program has set meanwhile stays.
 static void leave_signals(void) {
     for (int index = 0; index < number_count; index++) {
         struct sigaction present;
@@ -95,7 +95,7 @@ int ckeychain_silence_terminal(int descriptor) {
             leave_signals();
             asking_process = 0;
         } else {
-            // What was typed before the question was not typed for it.
+            // Bytes that were typed before the question are no answer to it.
             (void)tcflush(descriptor, TCIFLUSH);
         }
     }

@@ -1,6 +1,6 @@
 internal import KeychainClient
 
-/// A change of what files of the classes A and B do: ``FileProtection/complete`` and
+/// A change of the access to files of the classes A and B: ``FileProtection/complete`` and
 /// ``FileProtection/completeUnlessOpen``.
 public enum ProtectedDataChange: Sendable, Hashable, CaseIterable {
     /// The files are about to stop opening.

@@ -84,7 +84,7 @@ public struct ProtectedFileCheck: Sendable {
     public let protection: FileProtection?
     /// The length of the content in bytes. It is `nil` if no header can be used.
     public let length: UInt64?
-    /// All findings. Those about the whole file come first, the others follow in the order of the content.
+    /// All findings. Findings about the whole file come first, the others follow in the order of the content.
     public let findings: [Finding]
     /// Whether ``ProtectedFiles/repairHeader(of:)`` may make both copies of the header whole again.
     public let canRepairHeader: Bool

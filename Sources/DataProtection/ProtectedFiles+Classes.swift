@@ -192,7 +192,7 @@ extension ProtectedFiles {
         }
     }
 
-    /// Finds the class that a write gives a file, whichever function writes.
+    /// Finds the class that a write gives a file, for every function that writes.
     ///
     /// The class that was asked for comes first. Then comes the class of the file that is replaced: a program that
     /// replaces content does not mean to make it easier to read. Then comes the class that the directory gives.

@@ -136,7 +136,7 @@ public struct ProtectedFiles: Sendable {
 
     /// Opens a file that is to be changed.
     ///
-    /// - Throws: `.changedMeanwhile` if it is another file than the one that ``meaning(_:)`` was given.
+    /// - Throws: `.changedMeanwhile` if ``meaning(_:)`` was given another file.
     func open(_ url: URL, _ flags: Int32) throws(DataProtectionError) -> OpenFile {
         let path = try FilePath.of(url)
         guard let found else { return try OpenFile(try FilePath.target(of: path), flags) }
@@ -391,7 +391,7 @@ public struct ProtectedFiles: Sendable {
 
     /// Makes the object for a file that is open.
     ///
-    /// - Parameter key: The file's key if it is known, whichever keychain the file belongs to.
+    /// - Parameter key: The file's key if it is known, of any keychain.
     func sealed(
         _ file: borrowing OpenFile, mayWrite: Bool = false, key: OpenFileKey? = nil
     ) -> SealedFile {

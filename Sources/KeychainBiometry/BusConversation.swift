@@ -4,7 +4,7 @@ internal import KeychainSystem
 
 /// Why a call on the bus came to nothing.
 enum CallFailure: Error {
-    /// The answer is that it failed.
+    /// The answer is a failure.
     case refused(BusFailure)
     /// The bus itself is lost.
     case lost(BusFailure)
@@ -17,7 +17,7 @@ final class BusConversation {
     private let bus: SystemBus
     private let wakeup: EventDescriptor
     private let clock = ContinuousClock()
-    /// What came while an answer was waited for, in its order.
+    /// The messages that came during the wait for an answer, in their order.
     private var others: [BusMessage] = []
 
     init(_ address: String, _ wakeup: EventDescriptor) throws(BusFailure) {
@@ -51,7 +51,7 @@ final class BusConversation {
         others.isEmpty ? try receive(until: deadline, false) : others.removeFirst()
     }
 
-    /// What a message holds. To be asked for once.
+    /// The values of a message, which gives them only once.
     func values(of message: BusMessage) throws(CallFailure) -> [BusMessage.Value] {
         try lost { () throws(BusFailure) in try message.values() }
     }
@@ -59,8 +59,8 @@ final class BusConversation {
     /// Forgets every message that came before the last answer.
     func forgetOthers() { others = [] }
 
-    /// The bus vouches for who sends a message, and may let anybody send one that looks like an answer. It answers for
-    /// itself, and for those who are gone; who answers for a name like "org.example" is not known here.
+    /// The bus vouches for a message's sender, but may let any program send one that looks like an answer. The bus
+    /// answers for itself, and for programs that are gone; the owner of a name like "org.example" is not known here.
     private func isBelieved(_ answer: BusMessage, to method: BusMethod) -> Bool {
         let isKnown = method.destination.hasPrefix(":") || method.destination == BusMethod.busName
         return !isKnown || [method.destination, BusMethod.busName].contains(answer.sender)
@@ -80,7 +80,7 @@ final class BusConversation {
     /// - Returns: whether it is cancelled.
     private func wait(for duration: Duration, _ isUrgent: Bool) throws(BusFailure) -> Bool {
         let (descriptor, limit) = try bus.wait()
-        // A negative one is not looked at.
+        // poll(2) passes over a negative descriptor.
         var waiting = [descriptor, pollfd(fd: isUrgent ? -1 : wakeup.number, events: Int16(POLLIN), revents: 0)]
         // Rounded up, so that it does not wake a moment too early and find nothing to do.
         let milliseconds = Int32(min((duration / .milliseconds(1)).rounded(.up), Double(Int32.max)))

@@ -3,9 +3,9 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// A reader, and what is enrolled on it for the user of this process.
+/// A reader, and its enrolled fingers for the user of this process.
 struct FingerprintDevice {
-    /// Where fprintd has it. Another one after it was unplugged and plugged in again.
+    /// The reader's object path at fprintd. The path changes when the reader is unplugged and plugged in again.
     let path: String
     /// Its model, as a person would know it. fprintd tells of nothing that is one reader's own.
     let name: String
@@ -18,7 +18,7 @@ struct FingerprintDevice {
         BiometryEnrolment(kind: .fingerprint, digest: Self.digest(of: name, fingers: fingers, user: geteuid()))
     }
 
-    /// Of a label, the user's number, the reader's name and the fingers' names in the order of their bytes.
+    /// SHA-256 of a label, the user's number, the reader's name and the fingers' names in the order of their bytes.
     static func digest(of name: String, fingers: [String], user: uid_t) -> [UInt8] {
         let sorted = fingers.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         let parts = ["swift-keychain fingerprint enrolment 1", String(user), name] + sorted

@@ -3,7 +3,7 @@ internal import KeychainBus
 internal import KeychainModel
 
 extension BiometryFailure {
-    /// For what kept the bus from being reached.
+    /// The failure to reach the bus.
     init(connecting failure: BusFailure) {
         self =
             if failure.number == ELIBACC {

@@ -2,11 +2,11 @@
 package struct FingerprintLimits: Sendable {
     /// For an answer of fprintd, which may have to start first.
     package var answer = Duration.seconds(8)
-    /// For somebody to touch the reader, anew after each touch.
+    /// The time for a person to touch the reader, anew after each touch.
     package var touch = Duration.seconds(30)
     /// For fprintd to say which finger it wants, before the person is asked for any.
     package var selection = Duration.seconds(1)
-    /// For the reader's release, in which nobody is interested any more.
+    /// The time for the reader's release, whose result is not needed any more.
     package var release = Duration.seconds(3)
     /// How many fingers may fail to match.
     package var attempts = 3

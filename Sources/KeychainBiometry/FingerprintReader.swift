@@ -4,12 +4,12 @@ internal import KeychainSystem
 
 /// The machine's fingerprint reader, through fprintd, which it asks over the system's message bus.
 ///
-/// A yes is worth as much as the bus and fprintd, which root runs: only what the connection says that owns fprintd's name
-/// is believed, and only about the reader that was claimed. Whoever can make this process use another bus, or run its
-/// code another way, can say yes themselves.
+/// A yes is worth as much as the bus and fprintd, which root runs: only signals of the connection that owns fprintd's
+/// name are believed, and only about the reader that was claimed. A program that can make this process use another bus,
+/// or run its code another way, can say yes itself.
 ///
-/// What fprintd does not reveal, and the digest of what is enrolled cannot show: a finger that is deleted and another one
-/// enrolled under the same name, and which of two readers of one model it is.
+/// Two facts are hidden by fprintd, so that the digest of an enrolment cannot show them: a finger that is deleted and
+/// another one enrolled under the same name, and which of two readers of one model it is.
 package final class FingerprintReader: BiometryReader {
     package let kind = BiometryKind.fingerprint
 
@@ -21,7 +21,7 @@ package final class FingerprintReader: BiometryReader {
         self.limits = limits
     }
 
-    /// What is enrolled on the first reader that has a finger of this user. It takes moments; if fprintd has to start, or
+    /// The enrolment on the first reader that has a finger of this user. It takes moments; if fprintd has to start, or
     /// does not answer, ``FingerprintLimits/answer`` for each of a few questions at most.
     ///
     /// - Throws: `.notAvailable`, `.notEnrolled` or `.failed`.
@@ -39,7 +39,7 @@ package final class FingerprintReader: BiometryReader {
     package func verify(
         _ cancellation: Cancellation, hint: (BiometryHint) -> Void
     ) throws(BiometryFailure) -> BiometryEnrolment {
-        // What the bus has ready is read before anybody looks for a cancellation.
+        // The bus's messages are read before a cancellation is looked for.
         if cancellation.isCancelled { throw .cancelled }
         let wakeup = try EventDescriptor.make()
         return try cancellation.withHandler({ wakeup.set() }) { () throws(BiometryFailure) in

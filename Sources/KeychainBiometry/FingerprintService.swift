@@ -3,13 +3,13 @@ internal import KeychainBus
 internal import KeychainModel
 internal import KeychainSystem
 
-/// fprintd, on a connection of its own: when that ends, fprintd releases what was claimed on it.
+/// The service fprintd, on a connection of its own: when that ends, fprintd releases a claimed reader.
 ///
-/// Its functions throw `.notAvailable`, `.failed` or `.cancelled`, and what they say.
+/// Its functions throw `.notAvailable`, `.failed` or `.cancelled`, and the errors that each names.
 final class FingerprintService {
     private let bus: BusConversation
     private let limits: FingerprintLimits
-    /// fprintd's connection, by the name that the bus gave it and gives to nobody else.
+    /// The name of fprintd's connection, which the bus gives to no other program.
     private let owner: String
 
     /// Connects, and starts fprintd if it does not run.
@@ -21,9 +21,9 @@ final class FingerprintService {
             throw BiometryFailure(connecting: error)
         }
         do throws(CallFailure) {
-            // First, so that nothing is missed.
+            // The rules come first, so that no signal is missed.
             for rule in Name.rules { _ = try bus.call(.ofBus("AddMatch"), [rule], for: limits.answer) }
-            // Starts it. What it answers is asked again of whoever then owns the name.
+            // Starts it. Its answer is not used: the owner of the name is asked again later.
             _ = try bus.call(.ofManager("GetDevices", at: Name.service), [], for: limits.answer)
             let answer = try bus.call(.ofBus("GetNameOwner"), [Name.service], for: limits.answer)
             guard let owner = answer.first?.text else { throw CallFailure.noAnswer }
@@ -50,7 +50,7 @@ final class FingerprintService {
             "no finger of this user is enrolled: enrol one in the desktop's settings or with fprintd-enroll")
     }
 
-    /// A reader as it is now.
+    /// Returns a reader with its present fingers.
     ///
     /// - Throws: `.notEnrolled` if it has no finger of this user any more.
     func renewed(_ device: FingerprintDevice) throws(BiometryFailure) -> FingerprintDevice {
@@ -100,10 +100,10 @@ final class FingerprintService {
         _ = try call(.ofDevice("Claim", device.path, at: owner), [""])
     }
 
-    /// Lets the reader look, with whichever finger it can.
+    /// Lets the reader look, with any finger that it can.
     func startVerifying(_ device: FingerprintDevice) throws(BiometryFailure) {
         _ = try call(.ofDevice("VerifyStart", device.path, at: owner), ["any"])
-        // It tells of a finger after that. What was told before is of a finger before.
+        // It tells of a finger after that. The signals so far are of a finger before.
         bus.forgetOthers()
     }
 
@@ -111,7 +111,7 @@ final class FingerprintService {
         _ = try call(.ofDevice("VerifyStop", device.path, at: owner))
     }
 
-    /// Ends what was begun on a reader, also when it is cancelled. If that fails nothing is left to do: fprintd does the
+    /// Ends the work on a reader, also when it is cancelled. If that fails, nothing is left to do: fprintd does the
     /// same when the connection ends.
     func release(_ device: FingerprintDevice, isVerifying: Bool) {
         for member in isVerifying ? ["VerifyStop", "Release"] : ["Release"] {
@@ -146,8 +146,8 @@ final class FingerprintService {
         }
     }
 
-    /// A match rule only chooses among what is sent to everybody. Any program may send a signal to this connection alone,
-    /// so who sent it is looked at here.
+    /// A match rule only chooses among broadcasts. Any program may send a signal to this connection alone, so its
+    /// sender is looked at here.
     ///
     /// - Throws: `.lost` if it says that fprintd has ended.
     private func signal(

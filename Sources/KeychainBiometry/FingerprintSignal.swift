@@ -1,7 +1,7 @@
 internal import KeychainBus
 internal import KeychainModel
 
-/// What fprintd says of a reader that verifies.
+/// The signals of fprintd about a reader that verifies.
 enum FingerprintSignal: Equatable {
     /// Which finger it waits for; "any" if it takes each that is enrolled.
     case selected(String)
@@ -10,7 +10,7 @@ enum FingerprintSignal: Equatable {
     /// It could not see well enough, and goes on looking.
     case retry(Retry)
     case disconnected
-    /// It stopped looking, for another reason.
+    /// The reader stopped looking, for another reason.
     case stopped(String)
 
     enum Retry: Equatable {
@@ -45,7 +45,6 @@ enum FingerprintSignal: Equatable {
     }
 }
 
-/// What things are called on the bus.
 enum Name {
     static let service = "net.reactivated.Fprint"
     static let manager = "net.reactivated.Fprint.Manager"

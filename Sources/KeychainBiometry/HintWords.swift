@@ -1,6 +1,5 @@
 internal import KeychainModel
 
-/// What a person is told at the reader.
 struct HintWords {
     var isSwiped: Bool
 

@@ -11,8 +11,8 @@ final class Verification {
         (self.service, self.limits) = (service, limits)
     }
 
-    /// - Returns: what is enrolled, as it is between the match and the release. While the reader is claimed nobody else
-    ///   can enrol or delete a finger.
+    /// - Returns: the enrolment between the match and the release. While the reader is claimed, no other program can
+    ///   enrol or delete a finger.
     /// - Throws: as ``FingerprintReader/verify(_:hint:)``.
     func run(_ hint: (BiometryHint) -> Void) throws(BiometryFailure) -> BiometryEnrolment {
         let device = try service.device()

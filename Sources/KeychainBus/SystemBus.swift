@@ -2,7 +2,7 @@ internal import CKeychainBus
 package import Glibc
 package import KeychainSystem
 
-/// What kept a call or the bus itself from working.
+/// The fault of a call or of the bus itself.
 package struct BusFailure: Error {
     /// The error's name on the bus; empty if it arose before there was one.
     package var name = ""
@@ -42,7 +42,7 @@ package struct BusMethod {
 }
 
 extension BusMethod {
-    /// What the bus itself is called, and its interface.
+    /// The name of the bus itself, and its interface.
     package static let busName = "org.freedesktop.DBus"
 
     /// A method of the bus itself.
@@ -53,8 +53,8 @@ extension BusMethod {
 
 /// A connection to a message bus, through libsystemd, which is loaded at run time. It belongs to one thread.
 package final class SystemBus {
-    /// The system's bus, whatever the environment says: `DBUS_SYSTEM_BUS_ADDRESS` can be set by what starts a program,
-    /// and for a daemon by every program of its user.
+    /// The system's bus: `DBUS_SYSTEM_BUS_ADDRESS` is not heeded, since it can be set by the program that starts
+    /// another, and for a daemon by every program of its user.
     package static let systemAddress = "unix:path=/run/dbus/system_bus_socket"
 
     private let connection: OpaquePointer
@@ -79,7 +79,7 @@ package final class SystemBus {
         return BusMessage(reply!)  // there was no failure
     }
 
-    /// Calls a method and does not wait. The reply is among what is received, and has the cookie returned.
+    /// Calls a method and does not wait. The reply comes among the received messages, and has the cookie returned.
     package func send(_ method: BusMethod, _ arguments: [String] = []) throws(BusFailure) -> UInt64 {
         var cookie: UInt64 = 0
         try Self.check(arguments) { strings, failure in
@@ -97,8 +97,8 @@ package final class SystemBus {
         return message.map(BusMessage.init)
     }
 
-    /// What a poll has to look at before something can be received, and for how many milliseconds at most (-1: no
-    /// limit).
+    /// The descriptor and the events that a poll has to wait for before something can be received, and for how many
+    /// milliseconds at most (-1: no limit).
     package func wait() throws(BusFailure) -> (descriptor: pollfd, timeout: Int32) {
         var wait = ckeychain_bus_wait()
         try Self.check { ckeychain_bus_get_wait(connection, &wait, &$0) }
@@ -154,8 +154,8 @@ package final class BusMessage {
         return ckeychain_bus_get_error(message, &failure) < 0 ? BusFailure(failure) : nil
     }
 
-    /// Every basic value, those within arrays, structures and variants as if they stood by themselves. To be asked
-    /// for once.
+    /// Every basic value, those within arrays, structures and variants as if they stood by themselves. A caller may ask
+    /// for them once.
     package func values() throws(BusFailure) -> [Value] {
         var values: [Value] = []
         while true {

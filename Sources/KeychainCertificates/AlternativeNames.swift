@@ -13,7 +13,7 @@ enum AlternativeName: Sendable {
     /// address without an at sign, a name of a directory that is not whole.
     case other(UInt)
 
-    /// - Throws: for a directory name that is none.
+    /// - Throws: for a directory name that is malformed.
     init(_ node: ASN1Node) throws {
         guard node.identifier.tagClass == .contextSpecific else {
             throw ASN1Error.unexpectedFieldType(node.identifier)

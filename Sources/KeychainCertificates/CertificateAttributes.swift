@@ -6,7 +6,7 @@ package struct CertificateAttributes {
 
     package init(_ certificate: X509Certificate) { contents = certificate }
 
-    /// Those by which a certificate is told from all others.
+    /// The attributes by which a certificate is told from all others.
     package var identifying: AttributeSet {
         var attributes: AttributeSet = [
             .certificateType: .number(Int64(contents.version)), .serialNumber: .data(contents.serialNumber),
@@ -15,7 +15,7 @@ package struct CertificateAttributes {
         return attributes
     }
 
-    /// All that an item for the certificate has.
+    /// The attributes of an item for the certificate.
     package var all: AttributeSet {
         var attributes = identifying
         attributes[.certificateEncoding] = .number(Self.derEncoding)

@@ -16,7 +16,7 @@ enum CertificateExtension<Content: Sendable>: Sendable {
     }
 }
 
-/// The extensions of a certificate (RFC 5280, section 4.2). Of several with one type the first counts.
+/// The extensions of a certificate (RFC 5280, section 4.2). If several have one type, the first counts.
 struct CertificateExtensions: Sendable {
     private(set) var alternativeNames = CertificateExtension<AlternativeNames>.absent
     private(set) var basicConstraints = CertificateExtension<BasicConstraints>.absent
@@ -33,7 +33,7 @@ struct CertificateExtensions: Sendable {
     private(set) var authorityKeyIdentifier = CertificateExtension<AuthorityKeyIdentifier>.absent
 
     private(set) var hasDuplicate = false
-    /// Whether one that is known here is not what it should be.
+    /// Whether an extension of a known type cannot be read.
     private(set) var isUnreadable = false
     /// Whether a critical one, or a critical part of one, is not known here.
     private(set) var hasUnknownCritical = false
@@ -43,7 +43,7 @@ struct CertificateExtensions: Sendable {
 }
 
 extension CertificateExtensions: DERParseable {
-    /// - Throws: for a list without any, and for a critical extension that is known here and is not what it should be.
+    /// - Throws: for a list without any, and for a critical extension of a known type that cannot be read.
     init(derEncoded root: ASN1Node) throws {
         let all = try DER.sequence(of: EncodedExtension.self, identifier: .sequence, rootNode: root)
         guard !all.isEmpty else {
@@ -115,7 +115,7 @@ private struct EncodedExtension: DERParseable {
     }
 }
 
-// MARK: - What the extensions say
+// MARK: - The contents of the extensions
 
 struct BasicConstraints: DERParseable, Sendable {
     let isAuthority: Bool
@@ -151,7 +151,7 @@ struct ExtendedKeyUsage: DERParseable, Sendable {
     }
 }
 
-/// Where lists of revoked certificates are.
+/// The places of lists of revoked certificates.
 struct RevocationLists: DERParseable, Sendable {
     init(derEncoded root: ASN1Node) throws {
         guard root.identifier == .sequence, case .constructed(let places) = root.content,

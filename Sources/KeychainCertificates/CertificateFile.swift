@@ -5,7 +5,7 @@ internal import SwiftASN1
 
 /// A file of certificates and perhaps of their keys. Its content tells which kind it is.
 package enum CertificateFile: Sendable {
-    /// DER, PEM or PKCS#7. Only PEM has keys.
+    /// DER, PEM or PKCS#7. Keys are only in PEM files.
     case plain(certificates: [X509Certificate], keys: [KeyFile])
     case pkcs12(PKCS12File)
 
@@ -51,7 +51,7 @@ package enum CertificateFile: Sendable {
         return .plain(certificates: certificates, keys: keys)
     }
 
-    /// One after the other.
+    /// Reads certificates that stand one after the other.
     private static func certificates(_ bytes: Data) throws(KeychainError) -> [X509Certificate] {
         var (certificates, rest) = ([X509Certificate](), bytes[...])
         while !rest.isEmpty {

@@ -52,7 +52,7 @@ private struct PolicyQualifier: DERParseable {
     }
 }
 
-/// Policies of an issuer, and those of its subject that are as good (section 4.2.1.5).
+/// Policies of an issuer, and the policies of its subject that are as good (section 4.2.1.5).
 struct PolicyMappings: DERParseable, Sendable {
     let pairs: [(issuer: ASN1ObjectIdentifier, subject: ASN1ObjectIdentifier)]
 

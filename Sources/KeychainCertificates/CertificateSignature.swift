@@ -28,7 +28,7 @@ struct CertificateSignature: Sendable {
         case rsaPSS(DigestAlgorithm)
         case ecdsa(DigestAlgorithm)
         case ed25519
-        /// With MD2, MD4 or MD5, for which anybody finds another certificate with the same signature.
+        /// The digest is MD2, MD4 or MD5, for which another certificate with the same signature is easily made.
         case brokenDigest
 
         var usesSHA1: Bool {
@@ -48,7 +48,8 @@ struct CertificateSignature: Sendable {
         }
     }
 
-    /// Whether the signature is that of a key. One with a broken digest is never looked at: no such certificate is trusted.
+    /// Whether the signature is that of a key. A signature with a broken digest is never looked at: no such certificate
+    /// is trusted.
     func isValid(by key: PublicKeyInfo) -> Bool {
         guard bits.paddingBits == 0, let scheme, scheme.isNamed(by: algorithm, innerAlgorithm) else { return false }
         let (message, signature) = (Data(content), Data(bits.bytes))

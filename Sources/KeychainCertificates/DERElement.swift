@@ -3,7 +3,7 @@ internal import SwiftASN1
 
 /// The bytes of one element of DER.
 enum DERElement {
-    /// - Returns: the first element, with its header and without what follows it.
+    /// - Returns: the first element, with its header.
     /// - Throws: if there is none, or if it is longer than the bytes.
     static func first(of bytes: Data) throws -> Data {
         let count = try byteCount(of: [UInt8](bytes.prefix(6)))

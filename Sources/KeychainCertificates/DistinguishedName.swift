@@ -3,7 +3,7 @@ internal import SwiftASN1
 
 /// An X.501 name is a list of parts from the most general to the most specific, as encoded. A part nearly always has one attribute.
 package struct DistinguishedName: Sendable {
-    /// None of a name that is not whole.
+    /// Empty if the name is not whole.
     private let parts: [RelativeName]
     /// The content as encoded.
     private let content: ArraySlice<UInt8>
@@ -49,7 +49,7 @@ package struct DistinguishedName: Sendable {
         return try? DistinguishedName(derEncoded: root).normalizedContent
     }
 
-    /// The same with the header.
+    /// The normalized name with its header.
     package var normalizedSequence: Data {
         get throws {
             let content = try normalizedContent
@@ -120,7 +120,7 @@ struct ComparableName: Hashable, Sendable {
 }
 
 extension ASN1Node {
-    /// The bytes without those of the header.
+    /// The bytes behind the header.
     fileprivate var contentBytes: ArraySlice<UInt8> {
         switch content {
         case .primitive(let bytes): bytes

@@ -1,11 +1,11 @@
 package import Foundation
 
-/// A certificate and its issuers among others, whether anybody trusts them or not.
+/// A certificate and its issuers among others, trusted or not.
 package enum IssuerChain {
     /// - Parameters:
-    ///   - leaf: The first one.
-    ///   - others: Those among which the issuers are, in any order.
-    ///   - date: Of several issuers, those that are valid then come first.
+    ///   - leaf: The first certificate of the chain.
+    ///   - others: The certificates among which the issuers are, in any order.
+    ///   - date: Issuers that are valid at this date come before others.
     /// - Returns: the first chain up to a root, or else the longest one.
     package static func chain(
         of leaf: X509Certificate, among others: [X509Certificate], at date: Date = Date()

@@ -45,10 +45,11 @@ struct NameConstraints: DERParseable, Sendable {
         return names
     }
 
-    /// Pairs of a name and a constraint. OpenSSL and BoringSSL refuse more than these, and Go a quarter of them: nobody certifies so.
+    /// Pairs of a name and a constraint. OpenSSL and BoringSSL refuse more than these, and Go a quarter of them: no
+    /// authority certifies so.
     private static let mostPairs = 1 << 20
 
-    /// - Parameter work: Counts what is looked at.
+    /// - Parameter work: Counts the steps.
     func permits(_ certificate: X509Certificate, _ work: TrustWork) -> Bool {
         certificate.constrainedNames.reading(absent: true, unreadable: false) { names in
             guard names.count * (permitted.count + excluded.count) <= Self.mostPairs else {

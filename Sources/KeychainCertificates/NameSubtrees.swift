@@ -1,8 +1,8 @@
 internal import Foundation
 internal import SwiftASN1
 
-/// The names of a list of constraints. What a name costs to be looked up depends on its own length, and hardly on the list's: a stranger
-/// makes both.
+/// The names of a list of constraints. The cost of a name's look-up depends on its own length, and hardly on the
+/// list's: a stranger makes both.
 struct NameSubtrees: Sendable {
     let count: Int
     private var kinds: Set<UInt> = []
@@ -10,7 +10,7 @@ struct NameSubtrees: Sendable {
     private var hostsOfMail = PrefixTree<Substring>()
     private var hostsOfURIs = PrefixTree<Substring>()
     private var mailAddresses: Set<MailAddress> = []
-    /// In small letters.
+    /// The addresses in small letters.
     private var foldedMailAddresses: Set<String> = []
     private var directories = PrefixTree<ComparableName.Part>()
     /// Addresses by their masks.
@@ -86,7 +86,7 @@ struct NameSubtrees: Sendable {
 /// An address has a part before its at sign, in which letters may differ by case, and a host.
 private struct MailAddress: Hashable {
     let local: String
-    /// In small letters.
+    /// The host in small letters.
     let host: String
 
     /// - Returns: nil if either part is missing.

@@ -48,7 +48,7 @@ struct PrefixTree<Element: Hashable & Sendable>: Sendable {
     }
 }
 
-/// What an inserted path stands for.
+/// The meaning of an inserted path.
 struct PrefixMarks: OptionSet {
     let rawValue: UInt8
 

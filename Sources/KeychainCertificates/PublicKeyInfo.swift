@@ -10,7 +10,8 @@ struct PublicKeyInfo: DERParseable, Sendable {
     let key: ASN1BitString
 
     let kind: Kind
-    /// The bits of an RSA modulus, or of a curve's field; nil of keys of other kinds, and of bytes that are no such key.
+    /// The bits of an RSA modulus, or of a curve's field; nil for keys of other kinds, and for bytes that cannot be
+    /// read.
     let bitCount: Int?
 
     init(derEncoded root: ASN1Node) throws {
@@ -25,7 +26,7 @@ struct PublicKeyInfo: DERParseable, Sendable {
 
     enum Kind {
         case rsa
-        /// For RSA-PSS alone.
+        /// The scheme is for RSA-PSS alone.
         case rsaPSS
         /// A curve, which is nil if it is described or not named here.
         case curve(ASN1ObjectIdentifier?)

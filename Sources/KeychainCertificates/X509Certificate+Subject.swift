@@ -22,7 +22,7 @@ extension X509Certificate {
 
     private static func joined(_ texts: [String]) -> String { texts.reversed().joined(separator: ", ") }
 
-    /// Those of the alternative names come before those of the subject.
+    /// The addresses of the alternative names come before those of the subject.
     package var emailAddresses: [String] {
         alternatives(\.emailAddresses) + subject.texts(of: .emailAddress)
     }

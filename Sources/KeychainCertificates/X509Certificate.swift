@@ -6,9 +6,9 @@ internal import SwiftASN1
 ///
 /// Reading it checks the form of every field.
 package final class X509Certificate: Sendable {
-    /// The encoding, without what followed it.
+    /// The encoding, without bytes behind it.
     package let der: Data
-    /// SHA-256 of the encoding: what is looked up is looked up by it, since strangers choose the bytes.
+    /// SHA-256 of the encoding: tables look certificates up by it, since strangers choose the bytes.
     package let fingerprint: Data
     let signature: CertificateSignature
     /// 1 to 3.
@@ -29,7 +29,7 @@ package final class X509Certificate: Sendable {
     /// Each element takes many times its size of memory while it is read.
     package static let mostBytes = 1 << 20
 
-    /// - Parameter bytes: A certificate in DER. What follows it is cut off.
+    /// - Parameter bytes: A certificate in DER. Bytes behind the certificate are cut off.
     package init(_ bytes: Data) throws {
         der = try DERElement.first(of: bytes)
         guard der.count <= Self.mostBytes else {
@@ -53,7 +53,7 @@ package final class X509Certificate: Sendable {
     }
 }
 
-/// What the issuer signs: `tbsCertificate` in RFC 5280.
+/// The part that the issuer signs: `tbsCertificate` in RFC 5280.
 private struct SignedPart {
     let version: Int
     let serialNumber: ArraySlice<UInt8>
@@ -80,7 +80,8 @@ private struct SignedPart {
             ?? CertificateExtensions()
     }
 
-    /// No version means 1. DER leaves out the number of version 1; certificates in the wild spell it out all the same.
+    /// Without a number the version is 1. DER leaves out the number of version 1; certificates in the wild spell it out
+    /// all the same.
     private static func version(_ nodes: inout ASN1NodeCollection.Iterator) throws -> Int {
         let number = try DER.optionalExplicitlyTagged(
             &nodes, tagNumber: 0, tagClass: .contextSpecific, Int.init(derEncoded:))

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// Threads for calls that block, so that those which run tasks are never blocked by them.
+/// Threads for calls that block, so that the threads of tasks are never blocked by them.
 ///
 /// Not Dispatch's: when its threads are blocked it adds one more each second.
 package final class BlockingCalls: TaskExecutor {
@@ -101,7 +101,7 @@ package final class BlockingCalls: TaskExecutor {
     /// Gives the place of a call to the next one.
     private func leave() {
         let next = places.withLock { places -> CheckedContinuation<Bool, Never>? in
-            // Those that came back from a person may be too many.
+            // Calls that came back from a person may be too many.
             if places.atWork <= mostAtWork && !places.waiting.isEmpty { return places.waiting.removeFirst().begin }
             places.atWork -= 1
             return nil
@@ -125,7 +125,7 @@ package final class BlockingCalls: TaskExecutor {
         guard let calls = Thread.current.threadDictionary[ofThread] as? BlockingCalls, calls.leaveForPerson() else {
             return try body()
         }
-        // It goes on at once, so that nobody is asked in vain.
+        // The call goes on at once, so that no question is asked in vain.
         defer {
             calls.places.withLock { places in
                 places.atWork += 1

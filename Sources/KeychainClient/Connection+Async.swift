@@ -1,7 +1,7 @@
 package import KeychainModel
 
 extension Connection {
-    /// The same for tasks: the call blocks a thread of its own kind, never one of those that run tasks.
+    /// Performs a request in a task: the call blocks a thread of its own kind, never one of the tasks' threads.
     ///
     /// A task that is cancelled meanwhile gets the answer all the same: whether the request was carried out must be
     /// known.

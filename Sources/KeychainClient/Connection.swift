@@ -5,9 +5,10 @@ internal import KeychainSystem
 package import KeychainWire
 internal import Synchronization
 
-/// The way to an engine, and who is asking. Two carriers: the engine in this process, and a socket to a daemon's.
+/// The way to an engine, and the identity of the caller. There are two carriers: the engine in this process, and a
+/// socket to a daemon's.
 package final class Connection: Sendable {
-    /// The connection of the current task, if it has one of its own: tests are several callers at once.
+    /// The connection of the current task, if it has its own: tests are several callers at once.
     @TaskLocal package static var override: Connection?
 
     private enum Way: Sendable {
@@ -16,7 +17,6 @@ package final class Connection: Sendable {
         case engine(any RequestHandler, (any AnyObject & Sendable)?)
     }
 
-    /// What asks the person for what the keychain wants to be shown.
     let prompter: any Prompter
     private let way: Way
     private let resolveIdentity: @Sendable () throws(KeychainError) -> CallerIdentity
@@ -45,7 +45,7 @@ package final class Connection: Sendable {
 
     /// A connection to an engine that is there already, or a way to one.
     ///
-    /// - Parameter place: What the engine's files are in, if that is gone with the last connection.
+    /// - Parameter place: The directory of the engine's files, if it is gone with the last connection.
     package init(
         engine: any RequestHandler, caller: Caller, prompter: any Prompter = Embedded.host.prompter,
         place: (any AnyObject & Sendable)? = nil
@@ -57,8 +57,8 @@ package final class Connection: Sendable {
 
     /// Sends a request and waits for its reply. May be called from any thread; it never waits for a task.
     ///
-    /// - Throws: what the engine throws, or what kept the store from being opened: that is tried again with
-    ///   the next request.
+    /// - Throws: the engine's error, or the reason why the store cannot be opened: that is tried again with the next
+    ///   request.
     package func perform(_ request: Request) throws(KeychainError) -> Reply {
         let identity = try identity()
         do throws(KeychainError) {
@@ -70,9 +70,9 @@ package final class Connection: Sendable {
         }
     }
 
-    /// Where the engine runs. It is chosen once, and anew when the store has changed hands.
+    /// The place where the engine runs. It is chosen once, and anew when the store has changed hands.
     ///
-    /// - Throws: `.notAvailable` if what names a host cannot be understood, or the connection was made to an engine.
+    /// - Throws: `.notAvailable` if the name of a host cannot be understood, or the connection was made to an engine.
     package func host() throws(KeychainError) -> ChosenHost {
         guard case .choosing(let choose) = way else {
             throw KeychainError(.notAvailable, message: "the connection leads to an engine that no host was chosen for")
@@ -100,7 +100,7 @@ package final class Connection: Sendable {
     /// A number that every lock and unlock changes, if it can be had without asking a daemon.
     package func lockEpoch() -> UInt64? { handler.withLock { $0 }?.lockEpoch() }
 
-    /// Waits at the reader of fingers or faces, on whichever side it is.
+    /// Waits at the reader of fingers or faces, in this process or the daemon's.
     func verifyBiometry(
         _ cancellation: Cancellation, hint: (BiometryHint) -> Void
     ) throws(BiometryFailure) -> BiometryTicket {
@@ -121,12 +121,12 @@ package final class Connection: Sendable {
         return "\(URL(fileURLWithPath: path).lastPathComponent) (\(path))"
     }
 
-    /// As the engine's own function of that name.
+    /// Calls the engine's function of that name.
     func listenForLocks() throws(KeychainError) -> any LockListener {
         try withHandler { (handler) throws(KeychainError) in try handler.listenForLocks() }
     }
 
-    /// As the engine's own function of that name.
+    /// Calls the engine's function of that name.
     package func listenForChanges() throws(KeychainError) -> any ChangeListener {
         let caller = try identity().caller
         return try withHandler { (handler) throws(KeychainError) in try handler.listenForChanges(as: caller) }
@@ -148,7 +148,7 @@ package final class Connection: Sendable {
         }
     }
 
-    /// What the daemon at the other end says of itself; nil: the engine is in this process.
+    /// The daemon's description of itself; nil: the engine is in this process.
     package func daemon() throws(KeychainError) -> DaemonWelcome? {
         let caller = try identity().caller
         return try withHandler { (handler) throws(KeychainError) in
@@ -176,7 +176,7 @@ package final class Connection: Sendable {
 }
 
 extension Mutex {
-    /// The value held, or the one that `make` makes. A failure leaves nothing behind, so the next call tries again.
+    /// The value held, or else the result of `make`. A failure leaves nothing behind, so the next call tries again.
     fileprivate borrowing func cached<T: Sendable>(
         _ make: @Sendable () throws(KeychainError) -> T
     ) throws(KeychainError) -> T where Value == T? {

@@ -22,7 +22,7 @@ private final class ProcessDefault: Sendable {
 }
 
 extension Connection {
-    /// What the façades use.
+    /// The connection that the façades use.
     package static var current: Connection { override ?? ProcessDefault.shared.connection }
 }
 

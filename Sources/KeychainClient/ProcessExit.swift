@@ -2,7 +2,8 @@ internal import Glibc
 internal import KeychainModel
 internal import Synchronization
 
-/// Tells engines that the process ends in the ordinary way: nobody destroys what lives as long as it.
+/// Tells engines that the process ends in the ordinary way: objects that live as long as the process are never
+/// destroyed.
 enum ProcessExit {
     private struct Listener: Sendable { weak var handler: (any RequestHandler)? }
 

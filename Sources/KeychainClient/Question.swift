@@ -12,9 +12,9 @@ package struct Question<Answer: Sendable>: Sendable {
     }
 }
 
-/// How the person is asked for what an item's access control wants.
+/// The way of asking for the proof that an item's access control wants.
 package struct Asking: Sendable {
-    /// What keeps the person's answers; nil: they are forgotten after the call.
+    /// The session that keeps the person's answers; nil: they are forgotten after the call.
     package var session: AuthenticationSession?
     /// Why this call asks; nil: as the session says.
     package var reason: String?
@@ -22,7 +22,8 @@ package struct Asking: Sendable {
     package var mayAsk: Bool
     /// Ends the questions of this call, and keeps the call from being begun.
     package var cancellation: Cancellation?
-    /// Whether the closure that decides about the items asks through what it was given (``Connection/deciding(about:prefix:_:)``).
+    /// Whether the closure that decides about the items asks through its argument
+    /// (``Connection/deciding(about:prefix:_:)``).
     package var isOfClosure: Bool
 
     package init(
@@ -76,7 +77,7 @@ extension Question<[Item]> {
         found(.find(FindRequest(query, wantsSecrets: wantsSecrets)))
     }
 
-    /// The items that have expired, whatever the clock said before.
+    /// The items that have expired by the present clock.
     package static var expiredItems: Self { found(.expiredItems(deleting: [])) }
 
     private static func found(_ request: Request) -> Self {

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import KeychainModel
 
-/// The key of a secret half, wrapped under what nobody has without the passcode or the application password that the
-/// item's access control asks for. Under the row's own key it is wrapped once more, so that neither is enough alone, and
-/// class keys can be renewed without either.
+/// The key of a secret half, wrapped under a key of the passcode, the application password, or both, as the item's
+/// access control asks. Under the row's own key it is wrapped once more, so that neither key is enough alone, and class
+/// keys can be renewed without passcode and password.
 struct ConstrainedKeyWrap {
     private static let label = "constrained secret 1"
     private static let format: UInt8 = 1
@@ -71,7 +71,7 @@ struct ConstrainedKeyWrap {
     }
 
     /// - Parameters:
-    ///   - wrapped: What ``wrap(_:with:randomness:into:)`` made.
+    ///   - wrapped: The output of ``wrap(_:with:randomness:into:)``.
     ///   - key: 32 bytes, of no use after an error.
     /// - Throws: `.authenticationFailed` if the passcode or the password was not shown, or the password is wrong;
     ///   `.decode` if the bytes cannot have been made for this row.
@@ -93,7 +93,7 @@ struct ConstrainedKeyWrap {
             }
         }
         guard isOpen else {
-            // Under the passcode's own key everything opens that was made for it: what remains is the password.
+            // The passcode's own key opens everything that was made for it, so the password is wrong.
             guard needsPassword else { throw Self.damaged }
             throw KeychainError(
                 .authenticationFailed, message: "the application password is wrong", signal: .wrongApplicationPassword)
@@ -126,8 +126,8 @@ struct ConstrainedKeyWrap {
         return password
     }
 
-    /// HKDF (RFC 5869): extracted from what was agreed and the password's key, the public keys, if there are any, being the
-    /// salt; expanded for this row and access control.
+    /// HKDF (RFC 5869): extracted from the agreed secret and the password's key, with the public keys, if there are
+    /// any, as the salt; expanded for this row and access control.
     private func withWrappingKey<R>(
         _ sender: Data, _ recipient: Data, _ shared: UnsafeRawBufferPointer, _ password: ApplicationPasswordKey?,
         _ body: (UnsafeRawBufferPointer) -> R

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What opens secrets that were sealed for a ``ConsentPair``. Lives for one request.
+/// The pair of keys that opens secrets sealed for a ``ConsentPair``. The pair lives for one request.
 package struct ConsentKey: Sendable {
     package let publicKey: Data
     package let privateKey: KeyMaterial
@@ -11,11 +11,12 @@ package struct ConsentKey: Sendable {
     }
 }
 
-/// What a caller has shown that is part of the key of a secret (docs/store-format.md, "Constrained secrets").
+/// The keys of the passcode and the application password that a caller has shown, which are part of the key of a secret
+/// (docs/store-format.md, "Constrained secrets").
 package struct ConstraintKeys: Sendable {
-    /// For sealing: the store's; nil: it has none.
+    /// For sealing: the store's public key; nil: the store has none.
     package var consentPublicKey: Data?
-    /// For opening: nil: the passcode was not shown.
+    /// nil: the passcode was not shown.
     package var consent: ConsentKey?
     /// nil: no application password was shown.
     package var applicationPassword: ApplicationPasswordKey?

@@ -1,7 +1,7 @@
 internal import Crypto
 package import Foundation
 
-/// What stands for everything that is enrolled at some moment.
+/// A digest of everything that is enrolled at some moment.
 package enum EnrolmentDigest {
     /// SHA-256 of the parts in their order, each behind its length in bytes (32 bits, most significant first), so that no
     /// two lists have the same bytes.

@@ -50,7 +50,7 @@ package struct Indexer {
         self.generation = generation
     }
 
-    /// What a token is for. Each purpose, class and attribute has tokens of its own.
+    /// The purpose of a token. Each purpose, class and attribute has tokens of its own.
     private enum Purpose: UInt8 { case attribute = 1, home = 2, uniqueness = 3, sightings = 4 }
 
     /// The token under which an item with this value is found.

@@ -1,7 +1,7 @@
 package import Foundation
 package import KeychainModel
 
-/// What a row's keys and ciphertexts are bound to: moved to another place, nothing of it opens.
+/// The place and the properties that a row's keys and ciphertexts are bound to. They open at no other place.
 package struct RowBinding: Sendable {
     package var storeID: UUID
     package var rowID: UUID
@@ -9,7 +9,7 @@ package struct RowBinding: Sendable {
     package var accessControl: AccessControl
     /// Counts the writes of the row, so that halves of two versions do not go together.
     package var version: Int64
-    /// Stands in clear beside what is sealed.
+    /// Stands in clear beside the ciphertext.
     package var expires: ExpiryDate?
 
     package init(

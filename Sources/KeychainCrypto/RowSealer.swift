@@ -31,8 +31,8 @@ package struct RowSealer {
 // MARK: - Sealing
 
 extension RowSealer {
-    /// - Parameter constraints: What the access control of the item asks for when it is a secret.
-    /// - Throws: `.authenticationFailed` if something of that is missing.
+    /// - Parameter constraints: The keys that the access control of the item asks for when it is a secret.
+    /// - Throws: `.authenticationFailed` if one of those keys is missing.
     package func seal(
         _ plaintext: UnsafeRawBufferPointer, as half: Half, constraints: ConstraintKeys = ConstraintKeys(),
         randomness: some Randomness
@@ -71,7 +71,7 @@ extension RowSealer {
         return ConstrainedKeyWrap(binding, digest: binding.accessControl.digest)
     }
 
-    /// The key of a half of this row, wrapped for another sealer of the same row: what a renewal of keys needs.
+    /// Wraps the key of a half of this row anew for another sealer of the row, as a renewal of keys needs it.
     package func rewrap(_ wrappedKey: UnsafeRawBufferPointer, for other: RowSealer) throws(KeychainError) -> Data {
         try withUnwrapped(wrappedKey) { key throws(KeychainError) in try other.wrap(key) }
     }
@@ -87,7 +87,7 @@ extension RowSealer {
 // MARK: - Opening
 
 extension RowSealer {
-    /// - Throws: `.decode` if the bytes are not what was sealed for this row: damaged, edited, or another row's.
+    /// - Throws: `.decode` if the bytes were not sealed for this row: they are damaged, edited, or another row's.
     package func openMetadata(
         wrappedKey: UnsafeRawBufferPointer, box: UnsafeRawBufferPointer
     ) throws(KeychainError) -> (item: Item, secretTag: Data?) {
@@ -120,19 +120,20 @@ extension RowSealer {
         }
     }
 
-    /// Whether a secret's key is what was wrapped for this row, as far as that can be told without what its access control
-    /// asks for.
+    /// Whether a secret's key was wrapped for this row, as far as that can be told without the keys that its access
+    /// control asks for.
     package func isIntact(secretKey wrappedKey: UnsafeRawBufferPointer) -> Bool {
         isIntact(wrappedKey, byteCount: constrained?.byteCount ?? 32)
     }
 
-    /// Whether something that its access control asks for is part of a secret's key. Tells nothing of a damaged one.
+    /// Whether a passcode or password that its access control asks for is part of a secret's key. The answer means
+    /// nothing for a damaged key.
     package static func isConstrained(secretKey wrappedKey: UnsafeRawBufferPointer) -> Bool {
         wrappedKey.count > AESKeyWrap.wrappedByteCount
     }
 
-    /// Whether the metadata's key is what was wrapped for this row. Of ``RowBinding`` the item class and the version are no
-    /// part of that.
+    /// Whether the metadata's key was wrapped for this row. The item class and the version in ``RowBinding`` are not
+    /// checked.
     package func isIntact(metadataKey wrappedKey: UnsafeRawBufferPointer) -> Bool {
         isIntact(wrappedKey, byteCount: 32)
     }
@@ -230,7 +231,7 @@ extension RowSealer {
 }
 
 extension AccessControl {
-    /// Those of the access controls that nearly every item has, computed once.
+    /// The digests of the access controls that nearly every item has, computed once.
     private static let plainDigests = Dictionary(
         uniqueKeysWithValues: Protection.allCases.map { ($0, digest(of: AccessControl($0))) })
 

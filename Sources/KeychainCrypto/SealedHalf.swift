@@ -15,10 +15,10 @@ package struct SealedHalf: Sendable {
 }
 
 extension SealedHalf {
-    /// What tells this half from every other one ever sealed.
+    /// The mark of this half, which no other half ever sealed has.
     package var tag: Data { Data(box.suffix(AESGCM.tagByteCount)) }
 
-    /// The same of a box that lies elsewhere.
+    /// The tag of a box that lies elsewhere.
     package static func tag(ofBox box: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: box.suffix(AESGCM.tagByteCount))
     }

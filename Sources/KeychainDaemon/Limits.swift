@@ -1,7 +1,7 @@
 internal import KeychainModel
 internal import KeychainWire
 
-/// What a client may take of the daemon, so that one that is broken or hostile is a nuisance to itself alone.
+/// The limits of a client's use of the daemon, so that a broken or hostile client is a nuisance to itself alone.
 package struct Limits: Sendable {
     // MARK: Connections
 
@@ -17,20 +17,21 @@ package struct Limits: Sendable {
 
     // MARK: Size
 
-    /// Of a message with its tail.
+    /// The limit of a message with its tail.
     package var frameBytes = WireHeader.mostBytes
     /// The first message has only names of groups.
     package var helloBytes = 1 << 20
-    /// What a frame may have to be read into the connection's own buffer. Larger ones take memory of their own.
+    /// Frames up to this size are read into the connection's own buffer. Larger ones take memory of their own.
     package var bufferBytes = 8 << 10
-    /// What is decoded from a message takes up to so many times its length: a change of six bytes is a query of some 800.
+    /// The decoded form of a message takes up to so many times its length: a change of six bytes is a query of some
+    /// 800.
     package var decodedBytesPerByte = 136
-    /// What is decoded from a shorter message is not counted.
+    /// The decoded form of a shorter message is not counted.
     package var uncountedMessageBytes = 1 << 10
-    /// All frames and messages that are larger than these, with what is decoded from them, and all answers that are not
-    /// taken yet may have so much together. A single one that is larger waits until it is alone.
+    /// The memory of all larger frames and messages with their decoded forms, and of all answers that are not taken
+    /// yet, together. A single larger one waits until it is alone.
     package var transferBytes = 96 << 20
-    /// So much more is for those that are small.
+    /// Small transfers have so much more.
     package var bytesForSmallTransfers = 16 << 20
     package var smallTransferBytes = 1 << 20
     /// Smaller answers are not counted: that many bytes the kernel takes at once.
@@ -38,8 +39,8 @@ package struct Limits: Sendable {
 
     /// The items of one answer may have so much together: a quarter of a million small ones, or two of the largest.
     package static let answerBytes = 192 << 20
-    /// What no request takes more of while it is worked on: the largest answer, and beside it an item of the largest in two
-    /// copies.
+    /// The most that a request takes while it is worked on: the largest answer, and beside it an item of the largest in
+    /// two copies.
     static let mostWorkBytes = answerBytes + 2 * Item.mostBytes + 1 << 20
 
     // MARK: Time
@@ -61,12 +62,12 @@ package struct Limits: Sendable {
     package var stopTime = Duration.seconds(5)
 
     /// After so long without a connection the daemon asks to be ended, unless its end would lock something; nil: never.
-    /// For a daemon that systemd starts again.
+    /// The setting is for a daemon that systemd starts again.
     package var idleTime: Duration?
 
     // MARK: Rate
 
-    /// Requests a second of one connection: about what it can have answered anyway.
+    /// The requests a second of one connection: about as many as it can have answered anyway.
     package var requestsPerSecond = 20_000.0
     /// Requests that may come at once after a pause: two seconds' worth.
     package var burst = 40_000.0
@@ -75,7 +76,7 @@ package struct Limits: Sendable {
 
     /// Searches for single items. They wait for nothing but the processor; the engine keeps eight readers open.
     package var readsAtOnce = 8
-    /// Writes wait for the disk, and those that wait together share one commit.
+    /// Writes wait for the disk, and waiting writes share one commit.
     package var writesAtOnce = 128
     /// Requests that go through many rows or have much data, each of which may have hundreds of megabytes in memory.
     package var largeAtOnce = 3
@@ -91,7 +92,7 @@ package struct Limits: Sendable {
 
     // MARK: Memory
 
-    /// What a frame takes with what is decoded from it.
+    /// The memory of a frame and its decoded form.
     func memoryBytes(of header: WireHeader) -> Int {
         let decoded = header.messageCount > uncountedMessageBytes ? decodedBytesPerByte * header.messageCount : 0
         return WireHeader.byteCount + header.contentCount + decoded
@@ -99,12 +100,12 @@ package struct Limits: Sendable {
 
     // MARK: Descriptors
 
-    /// Of a connection: its socket, its process and an event.
+    /// The descriptors of a connection: its socket, its process and an event.
     private static let descriptorsPerConnection = 3
-    /// Of everything else: the store's readers and writer, files that are written, the bus.
+    /// The descriptors of everything else: the store's readers and writer, files that are written, the bus.
     private static let otherDescriptors = 256
 
-    /// How many this process may have to have.
+    /// The most descriptors that this process may need.
     package var descriptors: Int {
         (connections + furtherConnections + endingConnections) * Self.descriptorsPerConnection + Self.otherDescriptors
     }

@@ -7,7 +7,7 @@ package import KeychainSystem
 package import KeychainWire
 package import Logging
 
-/// Serves a store over a local socket: one thread accepts connections, and each connection has one of its own
+/// Serves a store over a local socket: one thread accepts connections, and another one serves each connection
 /// (docs/decisions/019-threads-for-the-daemon.md), so that a slow or hostile client costs its own thread alone.
 package final class SocketServer: Sendable {
     private let listener: OpenDescriptor
@@ -18,9 +18,10 @@ package final class SocketServer: Sendable {
 
     /// - Parameters:
     ///   - listener: A local stream socket that listens.
-    ///   - release: Of the software, for clients to show.
-    ///   - end: Asks for the end of the daemon, for this reason. ``stop(_:)`` is for whoever hears that.
-    /// - Throws: `.allocation` if there is no descriptor left, `.notAvailable` if the kernel does not tell who sends what.
+    ///   - release: The version of the software, for clients to show.
+    ///   - end: Asks for the end of the daemon, for this reason. Its receiver calls ``stop(_:)``.
+    /// - Throws: `.allocation` if there is no descriptor left, `.notAvailable` if the kernel does not tell which
+    ///   process sends.
     package init(
         listener: OpenDescriptor, store: ServedStore, limits: Limits = Limits(), release: String, logger: Logger,
         end: @escaping @Sendable (DaemonGoodbye) -> Void = { _ in }
@@ -57,7 +58,7 @@ package final class SocketServer: Sendable {
         services.logger.info("\(reason.message)")
         stopEvent.set()
         hasStoppedAccepting.wait(for: services.limits.stopTime)
-        // Whoever waits for a request finds the end of what there is to receive, and can still be told something.
+        // A thread that waits for a request finds the end of the input, and can still say goodbye.
         connections.shutDown(Int32(SHUT_RD))
         defer { services.signs.stop() }
         if connections.waitUntilEmpty(for: services.limits.stopTime) { return true }
@@ -94,14 +95,14 @@ package final class SocketServer: Sendable {
         ]
         let limit = services.limits.idleTime.map { Int32(clamping: Int64($0 / .milliseconds(1))) } ?? -1
         if poll(&waiting, 2, limit) == 0 && mayEnd {
-            // Whoever connects from now on waits for the daemon that systemd starts then.
+            // New clients wait for the daemon that systemd starts then.
             services.askForEnd(.shuttingDown)
             return false
         }
         return waiting[1].revents == 0
     }
 
-    /// Whether nobody would miss the daemon: nobody is connected, and no key is lost with it.
+    /// Whether the daemon is not needed: no client is connected, and no key is lost with it.
     private var mayEnd: Bool { connections.count == 0 && !services.store.hasKeysToLose }
 
     private func admit(_ socket: OpenDescriptor) {

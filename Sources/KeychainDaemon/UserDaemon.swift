@@ -20,11 +20,11 @@ package struct UserDaemon {
     private let request: EndRequest
 
     /// - Parameters:
-    ///   - socket: Is removed at the end.
-    ///   - signals: Ask for it, or for a lock.
-    ///   - release: Of the software, for clients to show.
-    ///   - allowsHibernation: Whether keys are in memory that is locked but within the kernel's reach: it does not
-    ///     hibernate while there is any other.
+    ///   - socket: The socket, which is removed at the end.
+    ///   - signals: Signals that ask for the end, or for a lock.
+    ///   - release: The version of the software, for clients to show.
+    ///   - allowsHibernation: Whether keys are in memory that is locked but within the kernel's reach: with any other
+    ///     memory the machine does not hibernate.
     package init(
         at location: StoreLocation, socket: ListeningSocket, manager: ServiceManager, signals: DaemonSignals,
         limits: Limits,
@@ -73,7 +73,7 @@ package struct UserDaemon {
         }
     }
 
-    /// For somebody who has no place among the connections.
+    /// A lock by a signal, from a client that has no place among the connections.
     private func lock() {
         guard let engine = store.engineIfOpen else {
             logger.notice("a signal asked for a lock, and no store is open: there is no key to take away")

@@ -5,7 +5,7 @@ struct IdleTime: ExpressibleByArgument, Equatable, CustomStringConvertible {
     static let none = IdleTime(seconds: nil)
 
     private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600]
-    /// What a poll(2) can wait for, in its milliseconds.
+    /// The longest time for poll(2), which counts milliseconds.
     private static let mostSeconds: Int64 = 24 * 24 * 3600
 
     private let seconds: Int64?

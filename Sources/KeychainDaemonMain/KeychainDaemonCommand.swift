@@ -49,7 +49,7 @@ struct KeychainDaemonCommand: ParsableCommand {
             """)
     var allowHibernation = false
 
-    /// The one way in and out. What must happen while the process has one thread and no secret happens first.
+    /// The only way in and out. The steps that need a process with one thread and no secret come first.
     static func main() {
         let environment = Environment.process
         do {

@@ -25,7 +25,7 @@ package enum AccessGroupKey: String, CaseIterable, CodingKey {
     }
 }
 
-/// What is wrong with an entitlements file, with the key that has it.
+/// The fault of an entitlements file, with the key that has it.
 package struct EntitlementFlaw: Error, CustomStringConvertible {
     package let description: String
 

@@ -8,7 +8,7 @@ struct KeychainHelperCommand {
     static func main() {
         // A tool that went away is an error of a write.
         signal(SIGPIPE, SIG_IGN)
-        // Tools read both streams. What the engine has to warn of is told by 'keychainctl doctor'.
+        // Tools read both streams. The engine's warnings are shown by 'keychainctl doctor'.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         var words: [String] = []
         for argument in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)) {

@@ -6,9 +6,9 @@
 
     /// A signer makes tokens (JWT) with a key of the keychain.
     ///
-    /// jwt-kit's `JWTKeyCollection` takes no keys but its own, so it cannot sign with one of the keychain:
-    /// ``token(_:header:serializer:)`` does. Those who verify need the public half alone, which
-    /// ``publicKeyPEM`` shows them, and which a collection takes (``JWTKit/JWTKeyCollection/add(publicHalfOf:kid:)``).
+    /// The collection `JWTKeyCollection` of jwt-kit takes no keys but its own, so it cannot sign with one of the
+    /// keychain: ``token(_:header:serializer:)`` does. A verifier needs the public half alone, which ``publicKeyPEM``
+    /// shows, and which a collection takes (``JWTKit/JWTKeyCollection/add(publicHalfOf:kid:)``).
     ///
     ///     let signer = try KeychainTokenSigner(key)
     ///     let token = try await signer.token(payload)
@@ -18,7 +18,7 @@
     public struct KeychainTokenSigner: JWTAlgorithm {
         /// An algorithm of RFC 7518, under the name that tokens give it.
         public enum Algorithm: String, CaseIterable, Sendable {
-            /// ECDSA on the curve P-256 with SHA-256: what a key in the engine has.
+            /// ECDSA on the curve P-256 with SHA-256. A key in the engine has this algorithm.
             case es256 = "ES256"
             /// ECDSA on the curve P-384 with SHA-384.
             case es384 = "ES384"
@@ -62,17 +62,17 @@
         /// The name of the algorithm, as tokens give it.
         public var name: String { algorithm.rawValue }
 
-        /// The public half as `SubjectPublicKeyInfo` in PEM, for those who verify.
+        /// The public half as `SubjectPublicKeyInfo` in PEM, for verifiers.
         public var publicKeyPEM: String { key.publicKeyPEM }
 
         /// Signs bytes, and blocks the thread for as long as the keychain takes, or a person whom it asks.
         ///
-        /// - Throws: What `SecKeyCreateSignature(_:_:_:_:)` reports.
+        /// - Throws: The error of `SecKeyCreateSignature(_:_:_:_:)`.
         public func sign(_ plaintext: some DataProtocol) throws -> [UInt8] {
             Array(try key.signature(of: plaintext, algorithm.ofKeys))
         }
 
-        /// Checks a signature with the public half, for which nobody is asked.
+        /// Checks a signature with the public half, without a question to a person.
         public func verify(_ signature: some DataProtocol, signs plaintext: some DataProtocol) throws -> Bool {
             try key.verify(signature, of: plaintext, algorithm.ofKeys)
         }
@@ -80,11 +80,11 @@
         /// Makes a token, and signs it on a thread that no other task waits for.
         ///
         /// - Parameters:
-        ///   - payload: What the token says.
+        ///   - payload: The content of the token.
         ///   - header: Fields of the header, such as `kid`. The algorithm is always this signer's.
-        ///   - serializer: What writes header and payload.
+        ///   - serializer: The serializer of header and payload.
         /// - Returns: The token in its compact form.
-        /// - Throws: What `SecKeyCreateSignature(_:_:_:_:)` and the serializer report.
+        /// - Throws: The error of `SecKeyCreateSignature(_:_:_:_:)` or of the serializer.
         public func token(
             _ payload: some JWTPayload, header: JWTHeader = JWTHeader(),
             serializer: some JWTSerializer = DefaultJWTSerializer()
@@ -155,7 +155,7 @@
         ///   - signer: The signer.
         ///   - kid: The name under which tokens mention the key.
         /// - Returns: The collection.
-        /// - Throws: What jwt-kit refuses: RSA keys of fewer than 2,048 bits.
+        /// - Throws: The error of jwt-kit, which refuses RSA keys of fewer than 2,048 bits.
         @discardableResult
         public func add(publicHalfOf signer: KeychainTokenSigner, kid: JWKIdentifier? = nil) throws -> Self {
             let pem = signer.publicKeyPEM

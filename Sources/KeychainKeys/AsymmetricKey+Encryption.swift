@@ -33,7 +33,7 @@ extension AsymmetricKey {
 }
 
 extension RSAKey {
-    /// - Throws: `.parameter` with one text, whatever was wrong.
+    /// - Throws: `.parameter` with one text for every cause.
     package func decrypt(_ bytes: Data, _ algorithm: KeyAlgorithm.Encryption) throws(KeychainError) -> Data {
         switch algorithm {
         case .rsaRaw: try decrypt(bytes, Padding.none)

@@ -13,7 +13,7 @@ extension KeyAlgorithm.Signature {
         }
     }
 
-    /// What the operation with the key is given.
+    /// The input of the operation with the key.
     ///
     /// - Throws: `.parameter` for a digest of another length than its function's.
     fileprivate func digest(of input: Data) throws(KeychainError) -> Data {
@@ -49,7 +49,7 @@ extension RSAKey {
         let digest = try algorithm.digest(of: input)
         switch algorithm {
         case .rsaRaw:
-            // Apple's keychain compares what is left without the zeros in front.
+            // Apple's keychain compares the rest without the zeros in front.
             let content = try? rawContent(of: signature, .none)
             return content.map { Data($0.drop { $0 == 0 }) } == digest
         case .rsaPKCS1Raw: return (try? rawContent(of: signature, .pkcs1)) == digest
@@ -71,7 +71,7 @@ extension RSAKey {
 extension CurvePrivateKey {
     package func sign(_ input: Data, _ algorithm: KeyAlgorithm.Signature) throws(KeychainError) -> Data {
         let form = try algorithm.form
-        // Of more bytes than the curve has nothing else counts, and a daemon takes no more than a digest has.
+        // Only as many bytes count as the curve has, and a daemon takes no more than a digest has.
         let signature = try signature(ofDigest: try algorithm.digest(of: input).prefix(curve.fieldByteCount))
         return form == .x962 ? ECDSASignature.der(signature) : signature
     }

@@ -25,7 +25,7 @@ package enum AsymmetricKey: Sendable {
         }
     }
 
-    /// Reads what ``externalRepresentation`` writes. Of a key on a curve the length tells the curve.
+    /// Reads what ``externalRepresentation`` writes. The length of a key on a curve tells the curve.
     ///
     /// - Throws: `.parameter` for anything else.
     package init(_ kind: Kind, isPrivate: Bool, _ bytes: Data) throws(KeychainError) {
@@ -83,7 +83,7 @@ package enum AsymmetricKey: Sendable {
         }
     }
 
-    /// Of either half: PKCS#1's `RSAPublicKey`, or 04 ‖ X ‖ Y.
+    /// The public half: PKCS#1's `RSAPublicKey`, or 04 ‖ X ‖ Y.
     package var publicBytes: Data {
         switch self {
         case .rsa(let key): key.publicBytes
@@ -99,6 +99,5 @@ package enum AsymmetricKey: Sendable {
         }
     }
 
-    /// ``KeyItemAttributes/label(ofPublicBytes:)``.
     package var label: Data { KeyItemAttributes.label(ofPublicBytes: publicBytes) }
 }

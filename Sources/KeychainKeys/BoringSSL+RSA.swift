@@ -101,7 +101,7 @@
 @_extern(c) func CCryptoBoringSSL_EVP_PKEY_free(_ key: OpaquePointer?)
 @_extern(c) func CCryptoBoringSSL_EVP_PKEY_set1_RSA(_ key: OpaquePointer, _ rsa: OpaquePointer) -> CInt
 @_extern(c) func CCryptoBoringSSL_EVP_PKEY_get1_RSA(_ key: OpaquePointer) -> OpaquePointer?
-/// Takes a `CBS`, and moves it behind what was read.
+/// Takes a `CBS`, and moves it behind the bytes that were read.
 @_extern(c) func CCryptoBoringSSL_EVP_parse_public_key(_ bytes: UnsafeMutableRawPointer) -> OpaquePointer?
 @_extern(c) func CCryptoBoringSSL_EVP_PKEY_CTX_new(_ key: OpaquePointer, _ engine: OpaquePointer?) -> OpaquePointer?
 @_extern(c) func CCryptoBoringSSL_EVP_PKEY_CTX_free(_ context: OpaquePointer?)

@@ -23,7 +23,7 @@ enum DERIntegers {
         try DER.sequence(DER.parse(Array(der)), identifier: .sequence) { nodes in
             var numbers: [[UInt8]] = []
             while let node = nodes.next() {
-                // The parser has refused what is negative, and left out the zero in front.
+                // The parser has refused negative numbers, and left out the zero in front.
                 numbers.append(Array(try ArraySlice<UInt8>(derEncoded: node).drop { $0 == 0 }))
             }
             return numbers

@@ -9,7 +9,7 @@ package import KeychainModel
 /// of ``X963KeyDerivation`` with the ephemeral point as shared information.
 package struct ECIES: Sendable, Hashable {
     package let digest: DigestAlgorithm
-    /// On these curves the same, but for the name.
+    /// Whether the name has "Cofactor" in it, which on these curves makes no other difference.
     package let isCofactor: Bool
     /// Whether the nonce is derived with the key. Otherwise it is zero, since each key is used once.
     package let derivesNonce: Bool
@@ -24,7 +24,7 @@ package struct ECIES: Sendable, Hashable {
         return ephemeral.point + (try box.seal(plaintext))
     }
 
-    /// - Throws: `.parameter` with one text, whatever was wrong; what the key's place throws.
+    /// - Throws: `.parameter` with one text for every cause; the error of the key's place.
     package func decrypt(_ bytes: Data, with key: any CurvePrivateKey) throws(KeychainError) -> Data {
         let point = Data(bytes.prefix(key.curve.pointByteCount))
         let rest = Data(bytes.dropFirst(point.count))

@@ -5,17 +5,17 @@ internal import KeychainSystem
 
 /// The message of an RSA block with the padding of PKCS#1 v1.5 (RFC 8017, section 7.2.2), or bytes that stand for it if the padding is wrong.
 ///
-/// A peer that learns whether a padding was right decrypts any block by asking often enough (Bleichenbacher). So a wrong padding is no
-/// failure: the private key and the ciphertext determine a pseudo-random message and its length, as draft-irtf-cfrg-rsa-guidance, section
-/// 7, and OpenSSL since 3.2 have it. No branch depends on the block: masks choose, so far as the compiler leaves them. The length of what comes out tells
-/// nothing of the padding.
+/// A peer that learns whether a padding was right decrypts any block by asking often enough (Bleichenbacher). So a
+/// wrong padding is no failure: the private key and the ciphertext determine a pseudo-random message and its length, as
+/// draft-irtf-cfrg-rsa-guidance, section 7, and OpenSSL since 3.2 have it. No branch depends on the block: masks
+/// choose, so far as the compiler leaves them. The length of the output tells nothing of the padding.
 enum ImplicitRejection {
     /// Zero, two, and at least eight bytes of padding.
     private static let fewestBytesBefore = 10
 
     /// - Parameters:
-    ///   - block: What the private operation gave, of the size of the modulus: at least 64 bytes.
-    ///   - privateExponent: Of the same size.
+    ///   - block: The output of the private operation, of the size of the modulus: at least 64 bytes.
+    ///   - privateExponent: It has the size of the modulus too.
     static func message(of block: Data, ciphertext: Data, privateExponent: SecretBytes) -> Data {
         let block = Array(block)
         let key = self.key(ciphertext, privateExponent)

@@ -40,7 +40,7 @@ package enum KeyAlgorithm: Sendable, Hashable {
 
     package enum Exchange: Sendable, Hashable {
         case plain(isCofactor: Bool)
-        /// With the key derivation of ANSI X9.63.
+        /// The agreement has the key derivation of ANSI X9.63.
         case x963(isCofactor: Bool, DigestAlgorithm)
     }
 }
@@ -48,7 +48,6 @@ package enum KeyAlgorithm: Sendable, Hashable {
 // MARK: - Names
 
 extension KeyAlgorithm {
-    /// All algorithms by their names.
     package static let byName: [String: KeyAlgorithm] = {
         var algorithms = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
         algorithms[formerRFC4754] = .signature(.ecdsaRaw(.rfc4754))

@@ -14,7 +14,7 @@ package enum RSAEnvelope {
         return try key.encrypt(session, .oaep(digest)) + box(session, key).seal(plaintext)
     }
 
-    /// - Throws: `.parameter` with one text, whatever was wrong.
+    /// - Throws: `.parameter` with one text for every cause.
     package static func decrypt(
         _ bytes: Data, with key: RSAKey, _ digest: DigestAlgorithm
     ) throws(KeychainError) -> Data {

@@ -5,8 +5,9 @@ package import KeychainModel
 /// Half of an RSA key pair (RFC 8017).
 ///
 /// Its memory is the cipher library's, which blinds each private operation and erases the memory when the object goes.
-package final class RSAKey: @unchecked Sendable {  // the library guards what it computes at the first use
-    /// The sizes of keys that can be made. Others are rounded by the library, which would be another key than was asked for.
+package final class RSAKey: @unchecked Sendable {  // the library guards the values that it computes at the first use
+    /// The sizes of keys that can be made. The library would round other sizes, and make another key than was asked
+    /// for.
     package static let sizes = stride(from: 512, through: 8192, by: 128)
 
     /// How a block is filled up to the size of the modulus.
@@ -197,7 +198,7 @@ package final class RSAKey: @unchecked Sendable {  // the library guards what it
 
     /// A wrong padding of PKCS#1 is no failure (``ImplicitRejection``).
     ///
-    /// - Throws: `.parameter` with one and the same text, whatever was wrong.
+    /// - Throws: `.parameter` with one text for every cause.
     package func decrypt(_ bytes: Data, _ padding: Padding) throws(KeychainError) -> Data {
         let failure = "the bytes do not decrypt with this key"
         switch padding {
@@ -221,7 +222,7 @@ package final class RSAKey: @unchecked Sendable {  // the library guards what it
         }
     }
 
-    /// Of the size of the modulus. Erased where it was last used.
+    /// The exponent has the size of the modulus.
     private var privateExponent: SecretBytes {
         get throws(KeychainError) {
             guard let exponent = CCryptoBoringSSL_RSA_get0_d(key) else {

@@ -174,8 +174,9 @@ open class LAContext: NSObject, @unchecked Sendable {  // everything that varies
     /// An access control that is bound to a set of fingers is satisfied by any enrolled finger here. The item itself
     /// opens only if the set is the one that it was stored for.
     ///
-    /// No evaluation satisfies an access control with `applicationPassword`, whether a password was set or not: the password is part of the
-    /// item's key, and whether it is right shows when the item is read. The error is ``LAError/notInteractive``, and nobody is asked.
+    /// No evaluation satisfies an access control with `applicationPassword`, whether a password was set or not: the
+    /// password is part of the item's key, and whether it is right shows when the item is read. The error is
+    /// ``LAError/notInteractive``, and the person is not asked.
     ///
     /// - Parameters:
     ///   - accessControl: The access control of the item.

@@ -6,7 +6,7 @@ internal import KeychainSystem
 /// systemd-logind, as far as it concerns a keychain: whether the session is locked or ends, whether the system
 /// sleeps or shuts down.
 package final class LoginManager {
-    /// Whose sessions are watched.
+    /// The sessions that are watched.
     package enum Scope: Sendable {
         /// The session of this process, which may know its id; if it has none, every session of the user.
         case ownSession(id: String?)
@@ -15,9 +15,9 @@ package final class LoginManager {
     }
 
     package enum Event: Equatable {
-        /// Somebody asked for the session to be locked, such as `loginctl lock-session`.
+        /// A program asked for the session to be locked, such as `loginctl lock-session`.
         case lockRequested
-        /// The desktop says that its screen is locked. Most lock it themselves and ask nobody.
+        /// The desktop says that its screen is locked. Most desktops lock it themselves without a request.
         case locked
         case unlockRequested
         case goingToSleep
@@ -26,14 +26,14 @@ package final class LoginManager {
         case shutdownCancelled
         /// The session watched, or the user's last one, is over.
         case sessionsEnded
-        /// logind itself ended or was started anew: what happened meanwhile nobody told.
+        /// The service logind itself ended or was started anew: events meanwhile are lost.
         case gone
     }
 
     private let bus: SystemBus
     /// nil: one session is watched, that of this process; otherwise every session of this user.
     private let user: uid_t?
-    /// By object path, with what was last known of their screens.
+    /// The sessions by object path, with the last known state of their screens.
     private var isLocked: [String: Bool] = [:]
     /// logind's connection.
     private var owner = ""
@@ -57,16 +57,16 @@ package final class LoginManager {
         self.owner = owner
     }
 
-    /// What is watched, for a person.
+    /// The watched sessions, for a person.
     var subject: String { user == nil ? "this session" : "the sessions of this user" }
 
     /// Whether a screen was locked when it was last looked at.
     var isAnyLocked: Bool { isLocked.values.contains(true) }
 
-    /// What a poll has to look at before there can be an event.
+    /// The descriptor and the events that a poll has to wait for before there can be an event.
     func wait() throws(BusFailure) -> (descriptor: pollfd, timeout: Int32) { try bus.wait() }
 
-    /// Has logind wait with the system's sleep until what is returned is closed, for five seconds unless it is set
+    /// Has logind wait with the system's sleep until the descriptor is closed, for five seconds unless it is set
     /// otherwise.
     func delaySleep() throws(BusFailure) -> OpenDescriptor {
         let reply = try bus.call(.ofManager("Inhibit"), ["sleep", "keychain", "to lock the keychain first", "delay"])
@@ -84,7 +84,7 @@ package final class LoginManager {
         return nil
     }
 
-    /// Looks at every session anew, for what logind sends no signal of: that a person left while a process stays.
+    /// Looks at every session anew, because logind sends no signal if a person left while a process stays.
     func review() throws(BusFailure) -> Event? {
         var event: Event?
         for path in isLocked.keys { event = try review(path) ?? event }
@@ -116,7 +116,7 @@ package final class LoginManager {
         }
     }
 
-    /// Whether somebody logged in there: cron's sessions and the service manager's own come and go without anybody.
+    /// Whether a person logged in there: cron's sessions and the service manager's own come and go by themselves.
     private func isForPerson(_ path: String) throws(BusFailure) -> Bool {
         try property("Class", of: path)?.text?.hasPrefix("user") ?? false
     }
@@ -152,8 +152,8 @@ package final class LoginManager {
 
     // MARK: Signals
 
-    /// A match rule only chooses among what is sent to everybody. Any program may send a signal to this connection
-    /// alone, so who sent it is looked at here.
+    /// A match rule only chooses among broadcasts. Any program may send a signal to this connection alone, so its
+    /// sender is looked at here.
     private func event(in message: BusMessage) throws(BusFailure) -> Event? {
         switch message.sender {
         case owner: try loginEvent(in: message)
@@ -200,12 +200,11 @@ package final class LoginManager {
         guard message.interface == Name.bus, message.member == "NameOwnerChanged" else { return nil }
         let values = try message.values().map(\.text)
         guard values.count == 3, values[0] == Name.manager else { return nil }
-        // Told late, it may be the one that is known already.
+        // A late signal may tell of the known owner.
         return values[2] == owner ? nil : .gone
     }
 }
 
-/// What things are called on the bus.
 private enum Name {
     static let bus = BusMethod.busName
     static let manager = "org.freedesktop.login1"
@@ -231,14 +230,14 @@ extension BusMethod {
 }
 
 extension BusMessage {
-    /// Whether its one value is.
+    /// Whether its only value is true.
     fileprivate var isTrue: Bool {
         get throws(BusFailure) { try values().first?.number == 1 }
     }
 }
 
 extension BusFailure {
-    /// Whether logind answered that there is no such session, or none any more.
+    /// Whether logind answered that there is no such session any more.
     fileprivate var meansNoSession: Bool {
         [
             "org.freedesktop.login1.NoSuchSession", "org.freedesktop.login1.NoSessionForPID",
@@ -252,7 +251,7 @@ extension BusFailure {
 extension LoginManager {
     /// Connects to the system's logind.
     ///
-    /// - Throws: `.notAvailable`, with what to install.
+    /// - Throws: `.notAvailable`, with advice on the packages to install.
     package static func connect(_ scope: Scope) throws(KeychainError) -> LoginManager {
         let bus: SystemBus
         do throws(BusFailure) {

@@ -3,15 +3,13 @@ internal import KeychainBus
 internal import KeychainModel
 package import KeychainSystem
 
-/// Locks a keychain when the session is locked, when the system sleeps, and when nobody is left to watch it.
+/// Locks a keychain when the session is locked, when the system sleeps, and when nothing can watch it any more.
 ///
 /// Everything happens on the thread that calls ``run()``.
 package final class SessionWatcher {
-    /// Where it says what happens.
+    /// The receivers of messages.
     package struct Log {
-        /// What happened, for whoever wants to know.
         package var event: (String) -> Void
-        /// What should not have happened.
         package var trouble: (String) -> Void
 
         package init(event: @escaping (String) -> Void, trouble: @escaping (String) -> Void) {
@@ -59,7 +57,7 @@ package final class SessionWatcher {
     /// Watches until it is told to end or the last session has ended.
     ///
     /// - Parameter isReady: Called once, when everything from now on is noticed.
-    /// - Throws: a ``BusFailure`` if the bus or logind is lost, or what kept the keychain from being locked at the
+    /// - Throws: a ``BusFailure`` if the bus or logind is lost, or the reason why the keychain cannot be locked at the
     ///   end. However it ends, the keychain is locked first.
     package func run(isReady: () -> Void) throws {
         do {
@@ -80,7 +78,7 @@ package final class SessionWatcher {
         if login.isAnyLocked { lock(.withGrace, because: "the session is locked already") }
     }
 
-    /// - Throws: a ``BusFailure``, and what ``lockAtEnd(because:)`` throws.
+    /// - Throws: a ``BusFailure``, and the errors of ``lockAtEnd(because:)``.
     private func watch() throws {
         let clock = ContinuousClock()
         var lastTick = clock.now
@@ -137,7 +135,7 @@ package final class SessionWatcher {
         return true
     }
 
-    /// Locks, and then lets the system do what it is about to.
+    /// Locks, and then lets the system go on.
     private func giveWay(because reason: String) {
         lock(.now, because: reason)
         inhibitor = nil
@@ -177,7 +175,7 @@ package final class SessionWatcher {
         try attemptLock(.now, because: reason)
     }
 
-    /// - Throws: what kept it from being locked, unless there is nothing to lock.
+    /// - Throws: the reason why it cannot be locked, unless there is nothing to lock.
     private func attemptLock(_ request: LockRequest, because reason: String) throws(KeychainError) {
         do throws(KeychainError) {
             try store.lock(request)

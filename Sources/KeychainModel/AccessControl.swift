@@ -1,6 +1,6 @@
-/// What must be true before an item is used: a protection class, and possibly constraints on the person.
+/// The conditions for the use of an item: a protection class, and possibly constraints on the person.
 ///
-/// Two access controls are equal when every operation is ruled alike, which their flags decide.
+/// Two access controls are equal if their flags rule every operation alike.
 package struct AccessControl: Sendable, Hashable {
     /// Bits of Apple's `SecAccessControlCreateFlags`.
     package struct Flags: OptionSet, Sendable, Hashable {
@@ -26,10 +26,10 @@ package struct AccessControl: Sendable, Hashable {
 
     package private(set) var protection: Protection
     package let flags: Flags
-    /// Whether deleting the item asks for what reading it asks for. It is free otherwise, as on Apple's systems.
+    /// Whether deleting the item asks for the same proof as reading it. It is free otherwise, as on Apple's systems.
     package private(set) var constrainsDeletion = false
-    /// What was enrolled when the item was stored: ``BiometryEnrolment/digest``. Of ``Flags/biometryCurrentSet`` alone; nil
-    /// until the item is stored.
+    /// The enrolment when the item was stored: ``BiometryEnrolment/digest``. Only an access control with
+    /// ``Flags/biometryCurrentSet`` has one; nil until the item is stored.
     package private(set) var boundSet: [UInt8]?
 
     /// An access control that asks for nothing beyond its protection class.
@@ -52,14 +52,16 @@ package struct AccessControl: Sendable, Hashable {
         !flags.isDisjoint(with: [.constraints, .privateKeyUsage, .applicationPassword])
     }
 
-    /// The same for an item that nobody deletes without authentication either. Without a constraint it changes nothing.
+    /// This access control for an item that cannot be deleted without authentication either. An access control without
+    /// a constraint stays as it is.
     package func constrainingDeletion() -> AccessControl {
         var control = self
         control.constrainsDeletion = isConstrained
         return control
     }
 
-    /// The same, for what is enrolled now. Without ``Flags/biometryCurrentSet`` it changes nothing.
+    /// This access control, bound to the present enrolment. An access control without ``Flags/biometryCurrentSet``
+    /// stays as it is.
     package func bound(to enrolment: BiometryEnrolment) -> AccessControl {
         var control = self
         if flags.contains(.biometryCurrentSet) { control.boundSet = enrolment.digest }
@@ -92,7 +94,7 @@ extension AccessControl {
         static let isBound = Marks(rawValue: 2)
     }
 
-    /// What stands for this access control in stored rows and key derivations: the protection's number, the flags in
+    /// The bytes of this access control in stored rows and key derivations: the protection's number, the flags in
     /// big-endian order, and ``extensionBytes`` (docs/store-format.md).
     package var canonicalBytes: [UInt8] {
         [protection.number] + withUnsafeBytes(of: flags.rawValue.bigEndian, Array.init) + extensionBytes
@@ -105,7 +107,7 @@ extension AccessControl {
         return marks.isEmpty ? [] : [marks.rawValue] + (boundSet ?? [])
     }
 
-    /// - Throws: `.decode` if the bytes are not what ``canonicalBytes`` makes of a valid access control.
+    /// - Throws: `.decode` if ``canonicalBytes`` of a valid access control did not make the bytes.
     package init(canonicalBytes bytes: some Collection<UInt8>) throws(KeychainError) {
         let bytes = Array(bytes)
         guard bytes.count >= 5, let protection = Protection(number: bytes[0]) else {
@@ -119,7 +121,7 @@ extension AccessControl {
         try readExtension(bytes[5...])
     }
 
-    /// As ``init(_:flags:)``, with what ``extensionBytes`` adds.
+    /// Makes an access control with the additions of ``extensionBytes``.
     ///
     /// - Throws: `.parameter` for flags that Apple's keychain refuses, `.decode` for bytes that do not go with them.
     package init(
@@ -134,7 +136,7 @@ extension AccessControl {
         let marks = Marks(rawValue: first)
         constrainsDeletion = marks.contains(.constrainsDeletion)
         boundSet = marks.contains(.isBound) ? Array(bytes.dropFirst()) : nil
-        // Whatever is not written this way has another meaning, or none.
+        // Bytes in any other form have another meaning, or none.
         guard extensionBytes == Array(bytes), isConstrained,
             boundSet.map({ $0.count == BiometryEnrolment.digestByteCount && flags.contains(.biometryCurrentSet) })
                 ?? true
@@ -150,7 +152,7 @@ extension AccessControl {
             return control
         }
         for index in bytes.indices.dropFirst() {
-            // Of the flags only those that are known.
+            // Only the bits of known flags are changed.
             let mask = index < 5 ? UInt8(truncatingIfNeeded: Flags.known.rawValue >> (8 * (4 - index))) : .max
             for value in 0...UInt8.max where value & mask == value && value != bytes[index] {
                 var changed = bytes

@@ -1,6 +1,6 @@
 extension Attribute {
-    /// The attribute's name for people and scripts; Apple's code of four characters where there is none. Names are
-    /// stable: the output of the command uses them.
+    /// The attribute's name for people and scripts; without one, Apple's code of four characters. Names are stable: the
+    /// output of the command uses them.
     package var name: String { Self.names[self] ?? code }
 
     private static let names: [Attribute: String] = [

@@ -41,7 +41,7 @@ extension Attribute {
     package static let synchronizable = Attribute(code: "sync")
     package static let viewHint = Attribute(code: "vwht")
     package static let tokenID = Attribute(code: "tkid")
-    /// What tells a token's keys apart. Of a key in the engine it is the public half: 04 ‖ X ‖ Y.
+    /// The identifier by which a token tells its keys apart. A key in the engine has its public half there: 04 ‖ X ‖ Y.
     package static let tokenObjectID = Attribute(code: "toid")
     package static let alias = Attribute(code: "alis")
     // Passwords.

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a class says about one of its attributes.
+/// The rules of a class for one of its attributes.
 package struct AttributeRule: Sendable {
     package let attribute: Attribute
     package let kind: AttributeKind

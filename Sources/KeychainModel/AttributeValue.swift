@@ -66,7 +66,7 @@ package enum AttributeKind: Sendable {
         case (.number, .number): value
         case (.number, .text(let text)):
             if let number = Int32(text), String(number) == text { .number(Int64(number)) } else { value }
-        // What is no moment equals nothing, not even itself.
+        // A number that is no moment equals nothing, not even itself.
         case (.date, .date(let date)): date.isFinite ? value : nil
         default: nil
         }

@@ -15,7 +15,7 @@ package struct ByteReader {
         return Data(rest.prefix(count))
     }
 
-    /// A big-endian integer.
+    /// Reads a big-endian integer.
     package mutating func integer<T: FixedWidthInteger>(_: T.Type) -> T? {
         take(MemoryLayout<T>.size).map { $0.reduce(T(0)) { T(truncatingIfNeeded: UInt64($0) << 8) | T($1) } }
     }

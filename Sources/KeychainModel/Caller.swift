@@ -1,6 +1,6 @@
-/// Who a request comes from, as the host established it.
+/// The origin of a request, as the host established it.
 package struct Caller: Sendable {
-    /// Where the caller's groups come from decides what its claims are worth.
+    /// The source of the caller's groups decides how far its claims count.
     package enum Authority: Sendable, Hashable {
         /// Holds exactly the groups listed.
         case groups
@@ -11,7 +11,7 @@ package struct Caller: Sendable {
     /// The access groups in order; an add without a group goes to the first one that can be written.
     package var groups: [String]
     package var authority: Authority
-    /// What the kernel says of its process; nil where the engine is in that process. Two callers are equal without it.
+    /// The kernel's facts about its process; nil if the engine is in that process. Two callers are equal without it.
     package var evidence: CallerEvidence?
 
     package init(groups: [String], authority: Authority = .groups, evidence: CallerEvidence? = nil) {

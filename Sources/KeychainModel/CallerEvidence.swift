@@ -1,15 +1,15 @@
-/// What the kernel says of the process that a caller is, as it was when it connected.
+/// The kernel's facts about the caller's process, as it was when it connected.
 ///
 /// It decides nothing yet: every program of a user counts as the same (docs/threat-model.md).
 package final class CallerEvidence: Sendable {
     package let pid: Int32
     package let uid: UInt32
     package let gid: UInt32
-    /// Supplementary ones.
+    /// The supplementary groups.
     package let groups: [UInt32]
     /// The program's file; nil if it could not be read. A process can have become another program since.
     package let executable: String?
-    /// What a security module such as AppArmor or SELinux calls it; nil if there is none.
+    /// The process's name in a security module such as AppArmor or SELinux; nil if there is no such module.
     package let securityLabel: String?
 
     package init(

@@ -8,7 +8,7 @@ package protocol Clock: Sendable {
     /// Nanoseconds since the system started, those asleep included.
     var sinceBoot: UInt64 { get }
 
-    /// Which start of the system that was.
+    /// The id of the system's start.
     var bootID: UUID { get }
 
     /// All clocks at one moment, as the kernel has them.
@@ -18,7 +18,7 @@ package protocol Clock: Sendable {
     func now(byWritingTo file: Int32) -> Double?
 }
 
-/// What the clocks say at one moment.
+/// The readings of the clocks at one moment.
 package struct ClockReading: Sendable {
     /// Seconds since 2001-01-01 00:00 UTC.
     package var now: Double

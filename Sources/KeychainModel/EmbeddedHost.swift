@@ -10,7 +10,7 @@ package protocol EmbeddedHost: AnyObject, Sendable {
     /// - Parameter biometry: The reader of fingers or faces; nil: fprintd's.
     func open(_ location: StoreLocation, biometry: (any BiometryReader)?) throws(KeychainError) -> any RequestHandler
 
-    /// Makes the store that of this user's daemon.
+    /// Gives the store to this user's daemon.
     func giveToDaemon(_ location: StoreLocation) throws(KeychainError)
 
     /// Takes it back from one that does not run.
@@ -21,7 +21,7 @@ package protocol EmbeddedHost: AnyObject, Sendable {
         _ location: StoreLocation, clock: any Clock, biometry: any BiometryReader
     ) throws(KeychainError) -> any RequestHandler
 
-    /// Does with such a store what a restart of the system does.
+    /// Drops the keys of such a store, as a restart of the system does.
     func forgetKeys(of engine: any RequestHandler)
 
     /// Locks a store that may not open.

@@ -1,6 +1,6 @@
 /// The moment from which an item is not there any more, to the millisecond.
 package struct ExpiryDate: Sendable, Hashable, Comparable {
-    /// Since 1970-01-01 00:00 UTC.
+    /// Milliseconds since 1970-01-01 00:00 UTC.
     package let milliseconds: UInt64
 
     /// The end of the year 9999. Calendars show no later dates.
@@ -16,7 +16,7 @@ package struct ExpiryDate: Sendable, Hashable, Comparable {
         self.milliseconds = milliseconds
     }
 
-    /// - Parameter seconds: Since 2001-01-01 00:00 UTC.
+    /// - Parameter seconds: Seconds since 2001-01-01 00:00 UTC.
     package init?(seconds: Double) {
         let milliseconds = (seconds * 1_000 + Self.millisecondsTo2001).rounded()
         guard let exact = UInt64(exactly: milliseconds) else { return nil }
@@ -37,7 +37,7 @@ package struct ExpiryDate: Sendable, Hashable, Comparable {
         self = date
     }
 
-    /// Since 2001-01-01 00:00 UTC.
+    /// Seconds since 2001-01-01 00:00 UTC.
     package var seconds: Double { (Double(milliseconds) - Self.millisecondsTo2001) / 1_000 }
 
     package static func < (one: ExpiryDate, other: ExpiryDate) -> Bool { one.milliseconds < other.milliseconds }
@@ -73,7 +73,7 @@ package enum ItemExpiry: Sendable, Hashable {
     /// Milliseconds from the moment at which the engine carries the request out.
     case after(UInt64)
 
-    /// - Parameter seconds: Since 2001-01-01 00:00 UTC.
+    /// - Parameter seconds: Seconds since 2001-01-01 00:00 UTC.
     /// - Throws: `.parameter` for a date that calendars do not show.
     package static func at(seconds: Double) throws(KeychainError) -> ItemExpiry {
         .at(try ExpiryDate(checking: seconds))
@@ -101,9 +101,8 @@ package enum ItemExpiry: Sendable, Hashable {
 
 /// An engine's account of the items that have expired.
 package struct ExpirySweep: Sendable, Hashable {
-    /// How many items it has removed.
     package var removedCount: Int
-    /// When there is something to do again: the next item expires, or what has expired may go. nil: never.
+    /// The next moment of work: an item expires, or expired items may go. nil: never.
     package var next: ExpiryDate?
 
     package init(removedCount: Int, next: ExpiryDate?) {

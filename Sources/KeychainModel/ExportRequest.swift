@@ -1,4 +1,4 @@
-/// A part of everything a store holds, in the order of its rows. For the store's owner alone.
+/// A part of everything a store holds, in the order of its rows. The request is for the store's owner alone.
 package struct ExportRequest: Sendable, Hashable {
     /// nil: every group.
     package var accessGroup: String?
@@ -11,9 +11,9 @@ package struct ExportRequest: Sendable, Hashable {
     }
 }
 
-/// What came of an ``ExportRequest``: one snapshot of some rows.
+/// The result of an ``ExportRequest``: one snapshot of some rows.
 package struct ExportedPart: Sendable {
-    /// Whole, with their secrets.
+    /// Whole items, with their secrets.
     package var items: [Item] = []
     package var leftOut = LeftOut()
     /// nil: this was the last part.
@@ -29,9 +29,9 @@ package struct ExportedPart: Sendable {
 package struct LeftOut: Sendable, Hashable {
     /// Their protection says that they never leave this device.
     package var thisDeviceOnly = 0
-    /// Their access control asks for authentication, and an export asks nobody.
+    /// Their access control asks for authentication, and an export cannot ask.
     package var constrained = 0
-    /// They stand for what a token holds.
+    /// They stand for keys of a token.
     package var ofTokens = 0
     /// They do not open, damaged or tampered with, or have something that no export can hold: ``Item/flaw``.
     package var unreadable = 0

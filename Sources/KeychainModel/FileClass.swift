@@ -2,13 +2,13 @@
 ///
 /// Raw values are the class numbers of Apple's kernel (XNU's `content_protection.h`).
 package enum FileClass: UInt8, Sendable, CaseIterable, Hashable {
-    /// A: while unlocked.
+    /// Class A: open while unlocked.
     case complete = 1
-    /// B: while unlocked; may be created while locked.
+    /// Class B: open while unlocked; files can be created at any time.
     case completeUnlessOpen = 2
-    /// C: from the first unlock on.
+    /// Class C: open from the first unlock on.
     case completeUntilFirstUserAuthentication = 3
-    /// D: always.
+    /// Class D: always open.
     case always = 4
 
     /// Whether a file of it is within reach for less of the time.

@@ -7,7 +7,7 @@ package struct WrappedFileKey: Sendable, Hashable {
     /// Whose class key it is wrapped under.
     package var storeID: UUID
     package var fileClass: FileClass
-    /// Of the class key, from 1.
+    /// The generation of the class key, from 1.
     package var generation: UInt32
     /// 32 bytes for class B, the public half of the pair that was made for this file; empty for the others.
     package var publicKey: Data
@@ -46,25 +46,25 @@ extension WrappedFileKey {
     }
 }
 
-/// What can be asked about a file's key. Content never goes to an engine, only headers do.
+/// The requests for a file's key. Content never goes to an engine, only headers do.
 package enum FileKeyRequest: Sendable {
     /// A fresh key, wrapped for a class.
     case make(FileClass, fileID: UUID)
     case open(WrappedFileKey)
-    /// The same key wrapped for a class, under its newest class key.
+    /// A file's key, wrapped anew for a class, under its newest class key.
     case rewrap(WrappedFileKey, FileClass)
     /// A key that a file has already, from another store, wrapped for a class of this one.
     case adopt(SecretBytes, FileClass, fileID: UUID)
 }
 
-/// Asks for the class keys of files, of every generation there is, sealed for whoever has a passphrase. For the store's
-/// owner alone.
+/// Asks for the class keys of files, of every generation there is, sealed with a passphrase. The request is for the
+/// store's owner alone.
 package struct FileKeyBackupRequest: Sendable {
     package static let headerByteCount = 83
 
-    /// What the backup key file begins with (docs/backup-format.md).
+    /// The beginning of the backup key file (docs/backup-format.md).
     package var header: Data
-    /// What comes behind it is sealed under this, which comes from the passphrase.
+    /// The rest of the file is sealed under this key, which comes from the passphrase.
     package var key: SecretBytes
 
     package init(header: Data, key: SecretBytes) {
@@ -72,7 +72,7 @@ package struct FileKeyBackupRequest: Sendable {
         self.key = key
     }
 
-    /// - Throws: `.parameter` for sizes that no such file has.
+    /// - Throws: `.parameter` for sizes that are not those of such a file.
     package func requireSizes() throws(KeychainError) {
         guard header.count == Self.headerByteCount, key.count == FileKey.byteCount else {
             throw KeychainError(.parameter, message: "the beginning of a backup key, or its key, has another size")
@@ -81,7 +81,7 @@ package struct FileKeyBackupRequest: Sendable {
 }
 
 extension SecretBytes {
-    /// - Throws: `.parameter` if it is none.
+    /// - Throws: `.parameter` if the size is another.
     package func requireFileKeySize() throws(KeychainError) {
         guard count == FileKey.byteCount else {
             throw KeychainError(

@@ -1,7 +1,8 @@
-/// Items of an export that are to be merged into the store, all of them or none. For the store's owner alone.
+/// Items of an export that are to be merged into the store, all of them or none. The request is for the store's owner
+/// alone.
 package struct ImportRequest: Sendable {
     package var items: [Item]
-    /// Whether only to say what would become of each.
+    /// Whether the reply only names the outcome for each item.
     package var isDryRun: Bool
 
     /// A larger import goes in several requests: all of one are in memory, and in one transaction.
@@ -13,17 +14,17 @@ package struct ImportRequest: Sendable {
     }
 }
 
-/// What became of one item that was to be imported.
+/// The fate of one item that was to be imported.
 package enum ImportOutcome: Sendable, Hashable, CaseIterable {
     case added
-    /// It took the place of what was in its way.
+    /// The item took the place of another one in its way.
     case replaced
     /// The one that is there is newer, and stays.
     case kept
-    /// The same item is there.
+    /// The keychain has an equal item already.
     case unchanged
     /// It is not one that this keychain could have exported: see ``Item/flaw``.
     case refused
-    /// It has expired since it was exported.
+    /// The item has expired since its export.
     case expired
 }

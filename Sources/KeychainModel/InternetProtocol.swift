@@ -21,7 +21,6 @@ package enum InternetProtocol: String, Sendable, CaseIterable {
         }
     }
 
-    /// The scheme of URLs.
     package var scheme: String {
         switch self {
         case .pop3: "pop"

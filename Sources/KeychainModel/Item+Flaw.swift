@@ -24,17 +24,17 @@ extension Item {
         return nil
     }
 
-    /// Whether it stands for what a token holds.
+    /// Whether the item stands for a key of a token.
     package var isOfToken: Bool {
         attributes[.tokenID].map { $0.withIndexedBytes { $1.count > 0 } } ?? false
     }
 }
 
 extension Item {
-    /// What an item takes of memory besides its values, by and large.
+    /// A rough figure for the memory of an item besides its values.
     package static let overhead = 512
 
-    /// About so much it takes of memory.
+    /// A rough figure for its memory.
     package var byteCount: Int {
         Self.overhead + attributes.byteCount + accessGroup.utf8.count
             + (secret?.count ?? 0) + (certificate?.count ?? 0)
@@ -42,7 +42,7 @@ extension Item {
 }
 
 extension Reply {
-    /// About so much the items of it, or the rest of it, take of memory; 0 for what is small.
+    /// A rough figure for the memory of the reply's items, or of its other content; 0 for small replies.
     package var byteCount: Int {
         switch self {
         case .added(let item): item.byteCount
@@ -60,6 +60,6 @@ extension Reply {
 }
 
 extension AttributeSet {
-    /// Of all values together.
+    /// The size of all values together.
     package var byteCount: Int { entries.reduce(0) { $0 + $1.value.withIndexedBytes { $1.count } } }
 }

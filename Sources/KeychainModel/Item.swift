@@ -15,7 +15,7 @@ package struct Item: Sendable {
     package var expires: ExpiryDate?
     /// nil if the item has none, or none was asked for.
     package var secret: SecretBytes?
-    /// For an identity: the certificate's bytes.
+    /// The bytes of an identity's certificate.
     package var certificate: SecretBytes?
 
     package init(

@@ -12,7 +12,7 @@ package enum ItemClass: String, Sendable, CaseIterable, Hashable {
     /// The classes that have rows.
     package static let stored: [ItemClass] = [.genericPassword, .internetPassword, .certificate, .key]
 
-    /// The number that stands for the class in stored bytes. Never reuse one.
+    /// The number that stands for the class in stored bytes. A number is never used again.
     package var number: UInt8 {
         switch self {
         case .genericPassword: 1

@@ -1,4 +1,4 @@
-/// Which items a request is about.
+/// The conditions for the items of a request.
 package struct ItemQuery: Sendable {
     package enum Synchronizable: Sendable, Hashable { case no, yes, any }
 
@@ -8,7 +8,7 @@ package struct ItemQuery: Sendable {
         case all
     }
 
-    /// What to do about an item that wants a person's consent.
+    /// The treatment of an item that wants a person's consent.
     package enum AuthenticationUI: Sendable, Hashable { case allow, fail, skip }
 
     package var itemClass: ItemClass
@@ -28,7 +28,7 @@ package struct ItemQuery: Sendable {
 
     package init(_ itemClass: ItemClass) { self.itemClass = itemClass }
 
-    /// One item alone, whatever is added or changed meanwhile.
+    /// Finds this item alone, even if others are added or changed meanwhile.
     package init(exactly reference: PersistentReference) {
         self.init(reference.itemClass)
         persistentReference = reference

@@ -1,4 +1,4 @@
-/// What the memory is in which keys stay around, the best first.
+/// The memory in which keys stay, the best kind first.
 package enum KeyMemoryKind: String, Sendable, Hashable, CaseIterable {
     /// Out of the kernel's own reach, and with it of debuggers and of root (memfd_secret(2)).
     case secret

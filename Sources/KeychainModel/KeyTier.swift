@@ -1,10 +1,10 @@
 /// How long a key is within reach.
 package enum KeyTier: String, Sendable, CaseIterable, Hashable {
-    /// While the store is unlocked.
+    /// The keys of this tier are there while the store is unlocked.
     case whenUnlocked = "A"
-    /// From the first unlock until the system stops.
+    /// The keys of this tier are there from the first unlock until the system stops.
     case afterFirstUnlock = "C"
-    /// At all times.
+    /// The keys of this tier are always there.
     case always = "D"
 
     /// The tiers that a passcode protects, if one is set.

@@ -2,7 +2,7 @@ package import Foundation
 
 /// The use of a private key that never leaves the engine (``Item/isKeptInEngine``).
 package struct KeyUse: Sendable {
-    /// What needs the private number. All else is done with the result by the client.
+    /// The operations that need the private number. All else is done with the result by the client.
     package enum Operation: Sendable, Hashable {
         /// ECDSA of a digest.
         case sign(digest: Data)
@@ -20,7 +20,7 @@ package struct KeyUse: Sendable {
         (self.key, self.operation, self.authenticationUI) = (key, operation, authenticationUI)
     }
 
-    /// More than any digest or point has.
+    /// The limit is more than any digest or point has.
     package static let mostBytes = 1024
 }
 

@@ -54,7 +54,6 @@ extension KeychainError.Language {
     }
 }
 
-/// A text in each language.
 private struct Translated {
     let english: String
     let japanese: String
@@ -95,7 +94,6 @@ extension KeychainError {
     }
 }
 
-/// The meanings and the remedies.
 private enum Explanations {
     static let locked = (
         Translated(

@@ -11,9 +11,9 @@
 /// }
 /// ```
 ///
-/// ``code`` and ``status`` tell the kind of failure. ``message`` tells in English what was asked, what the program
-/// holds and what to do next, such as "access group X is not among this program's (Y, Z)". `localizedDescription` has
-/// the meaning of the status in the user's language (Japanese, Korean, or else English) together with the message, and
+/// ``code`` and ``status`` tell the kind of failure. ``message`` tells in English the request, the program's rights and
+/// the next step, such as "access group X is not among this program's (Y, Z)". `localizedDescription` has the meaning
+/// of the status in the user's language (Japanese, Korean, or else English) together with the message, and
 /// `recoverySuggestion` has the remedy.
 ///
 /// Two errors are equal if their codes are. As an `NSError` it has the domain `NSOSStatusErrorDomain` and the status as
@@ -68,7 +68,8 @@ public struct KeychainError: Error, Sendable {
         case unusableKeybag
         /// The kernel takes no more keys of this user (keyrings(7)).
         case fullKeyring
-        /// What is to be opened takes so many bytes of memory, and the caller has fewer. Nothing was done.
+        /// The secrets to be opened take so many bytes of memory, and the caller has fewer. The request was not carried
+        /// out.
         case needsMemory(Int)
         /// A key in the engine is there and does not open: it is damaged, or the fingers that it asks for are enrolled no more.
         case worthlessKey
@@ -118,7 +119,7 @@ public struct KeychainError: Error, Sendable {
 
         /// Apple's `OSStatus`, for instance −25300.
         public let status: Int32
-        /// Tells a task that was cancelled from a person who cancels: Apple has one number for both.
+        /// Tells the cancellation of a task from a person's: Apple has one number for both.
         private var isOfTask = false
 
         private init(_ known: Known) { status = known.rawValue }

@@ -1,15 +1,14 @@
-/// Which keys are within reach (docs/key-hierarchy.md).
+/// The keys within reach (docs/key-hierarchy.md).
 package enum LockState: String, Sendable, Hashable, CaseIterable {
-    /// Not since the system started: only what is "always" accessible opens.
+    /// The store was not unlocked since the system started: only items that are "always" accessible open.
     case neverUnlocked = "never-unlocked"
     case unlocked
-    /// What is accessible "after first unlock" or "always" opens.
+    /// Items that are accessible "after first unlock" or "always" open.
     case locked
 }
 
 /// Everything there is to say about a store's lock.
 package struct LockStatus: Sendable, Hashable {
-    /// Where unlocked keys are.
     package enum KeyPlace: String, Sendable, Hashable {
         /// In the kernel's keyring of the user: one unlock serves every process of the user.
         case keyring
@@ -36,7 +35,7 @@ package struct LockStatus: Sendable, Hashable {
     package var isRekeying: Bool
     /// Changes with every lock, unlock and announcement of a lock.
     package var epoch: UInt64
-    /// A lock was announced, and follows within ``noticeLength``: as soon as nobody listens any more.
+    /// A lock was announced, and follows within ``noticeLength``: as soon as no listener is left.
     package var isLocking: Bool
     /// Calls that had begun before the last lock may go on.
     package var isWithinGrace: Bool
@@ -44,8 +43,8 @@ package struct LockStatus: Sendable, Hashable {
     /// How long calls in progress may go on after a lock that leaves them time (docs/key-hierarchy.md, "Lock and unlock").
     package static let graceLength = Duration.seconds(10)
 
-    /// So long a lock waits at most for those who listen. With a lock for now after it, a system that is about to sleep
-    /// waits longer: five seconds, unless it is told otherwise.
+    /// A lock waits at most so long for its listeners. If a lock for now follows, a system that is about to sleep waits
+    /// longer: five seconds, unless it is told otherwise.
     package static let noticeLength = Duration.seconds(3)
 
     package init(
@@ -69,14 +68,14 @@ package struct LockStatus: Sendable, Hashable {
 }
 
 package enum LockRequest: Sendable, Hashable {
-    /// Those who listen have a moment to finish (``LockStatus/noticeLength``). Then new calls are refused at once, and
-    /// those in progress have ten seconds to end.
+    /// Listeners have a moment to finish (``LockStatus/noticeLength``). Then new calls are refused at once, and those
+    /// in progress have ten seconds to end.
     case withGrace
     /// Without notice, and those in progress are refused too, as soon as they look.
     case now
 }
 
-/// What can be done about the passcode. Each old passcode counts as an attempt.
+/// The changes of the passcode. Each old passcode counts as an attempt.
 package enum PasscodeRequest: Sendable {
     /// The first one. All keys are made anew: go on with ``Request/rekeyStep`` until it is done.
     case set(SecretBytes)
@@ -87,13 +86,13 @@ package enum PasscodeRequest: Sendable {
     case setPolicy(PasscodePolicy, passcode: SecretBytes)
 }
 
-/// What follows from disuse and from wrong passcodes.
+/// The consequences of disuse and of wrong passcodes.
 package struct PasscodePolicy: Sendable, Hashable {
     /// Seconds; nil: the store does not lock itself for lack of use.
     package var idleLimit: Int?
     package var erasesAfterTenFailures: Bool
 
-    /// What an idle limit can be, in seconds: up to a leap year.
+    /// The possible idle limits, in seconds: up to a leap year.
     package static let idleLimits = 1...(366 * 24 * 3600)
 
     package init(idleLimit: Int? = nil, erasesAfterTenFailures: Bool = false) {

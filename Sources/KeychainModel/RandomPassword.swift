@@ -11,7 +11,7 @@ package enum RandomPassword {
     ) -> SecretBytes {
         let buffer = SecretBuffer()
         let alphabet = classes.flatMap(\.self)
-        // Those that lack a class are thrown away whole, so that no place of the password favours any class.
+        // Passwords that lack a class are thrown away whole, so that no place of the password favours any class.
         repeat {
             buffer.removeAll()
             for _ in 0..<count { buffer.append(alphabet[Int.random(in: alphabet.indices, using: &generator)]) }
@@ -29,7 +29,7 @@ package enum CharacterClass: String, CaseIterable {
         case .lower: Array(UInt8(ascii: "a")...UInt8(ascii: "z"))
         case .upper: Array(UInt8(ascii: "A")...UInt8(ascii: "Z"))
         case .digits: Array(UInt8(ascii: "0")...UInt8(ascii: "9"))
-        // Without quotes, backslash, brackets and what else a shell or a form takes for something else.
+        // The set lacks quotes, backslash, brackets and other signs that a shell or a form takes for something else.
         case .symbols: Array("!#%+,-./:=?@^_~".utf8)
         }
     }

@@ -4,22 +4,23 @@ package import Foundation
 package enum Request: Sendable {
     case add(AddRequest)
     case find(FindRequest)
-    /// Finds what a name means, in one go where a search for each of its meanings would have to follow another.
+    /// Finds the items that a name means, in one request instead of a search for each of its meanings.
     case resolve(ResolveRequest)
     case update(UpdateRequest)
     case delete(ItemQuery)
     case transaction(TransactionRequest)
-    /// Makes a key in the engine. The request names attributes; the secret and what the key is come from the engine.
+    /// Makes a key in the engine. The request names attributes; the engine adds the secret and the kind of key.
     case makeKey(AddRequest)
     case useKey(KeyUse)
     case status
     case check
-    /// Gives the space of what was deleted back to the disk, by writing the database anew. For the store's owner alone.
+    /// Gives the space of deleted items back to the disk, by writing the database anew. The request is for the store's
+    /// owner alone.
     case compact
     /// Removes the bytes of the items that have expired for good.
     case removeExpired
-    /// Deletes these of the items that have expired, whatever the clock said before; with an empty list, says which there
-    /// are. For the store's owner alone.
+    /// Deletes these of the items that have expired by the present clock; with an empty list, names all that have. The
+    /// request is for the store's owner alone.
     case expiredItems(deleting: [UUID])
     case lockStatus
     /// Brings the keys that a passcode protects into reach, until they are locked away again.
@@ -32,24 +33,26 @@ package enum Request: Sendable {
     case renewLease
     case exportItems(ExportRequest)
     case importItems(ImportRequest)
-    /// The daemon's store goes back to the programs themselves, and the daemon ends. For the store's owner alone.
+    /// The daemon's store goes back to the programs themselves, and the daemon ends. The request is for the store's
+    /// owner alone.
     case giveUpStore
     case fileKey(FileKeyRequest)
     case backUpFileKeys(FileKeyBackupRequest)
-    /// What a person could be asked for. With a proof around it: whether its passcode is the right one.
+    /// The factors that a person could be asked for. With a proof around it, the reply tells whether the proof's
+    /// passcode is right.
     case authenticationStatus
     /// The ticket is worth nothing from now on.
     case endTicket(BiometryTicket)
-    /// A request with something to show. The one within is none of these.
+    /// A request with a proof. The request within has no proof of its own.
     indirect case authenticated(AuthenticationProof, Request)
 }
 
-/// What an engine answers.
+/// The answers of an engine.
 package enum Reply: Sendable {
     case added(Item)
     case found([Item])
     case resolved(Resolution)
-    /// How many items there were.
+    /// The number of deleted items.
     case deleted(Int)
     /// false: something was not as it was seen, and nothing was changed.
     case committed(Bool)
@@ -62,13 +65,12 @@ package enum Reply: Sendable {
     case lockStatus(LockStatus)
     case rekeyed(RekeyProgress)
     case exported(ExportedPart)
-    /// For each item of the request.
+    /// The outcome of each item of the request.
     case imported([ImportOutcome])
     case fileKey(FileKey)
-    /// A whole backup key file.
     case fileKeyBackup(Data)
     case authenticationStatus(AuthenticationStatus)
-    /// Nothing was done: the request is to come again, with what is missing.
+    /// The request was not carried out: it is to come again, with the missing proof.
     case authenticationNeeded(AuthenticationChallenge)
 }
 
@@ -108,7 +110,7 @@ package struct UpdateRequest: Sendable {
     }
 }
 
-/// What an update sets; whatever is nil stays as it is.
+/// The new values of an update; a property that is nil stays as it is.
 package struct ItemChanges: Sendable {
     package var attributes = AttributeSet()
     package var accessGroup: String?
@@ -122,7 +124,7 @@ package struct ItemChanges: Sendable {
     package init() {}
 }
 
-/// What `keychainctl status` tells.
+/// The facts that `keychainctl status` prints.
 package struct StoreStatus: Sendable {
     package var storePath: String
     package var storeID: UUID
@@ -148,20 +150,18 @@ package struct StoreStatus: Sendable {
     }
 }
 
-/// Where a device key comes from.
 package enum DeviceKeyOrigin: Sendable, Hashable {
     case file(String)
     /// systemd's credential, at this path.
     case credential(String)
 }
 
-/// What became of a damaged store.
+/// The result of a damaged store's repair.
 package struct RepairReport: Sendable, Hashable {
     /// Items that are in the new store.
     package var savedCount: Int
     /// Items of which something was found that does not open. They are in the old store alone.
     package var unreadableCount: Int
-    /// Where the old store is now.
     package var oldStorePath: String
 
     package init(savedCount: Int, unreadableCount: Int, oldStorePath: String) {
@@ -175,9 +175,8 @@ package struct RepairReport: Sendable, Hashable {
 package struct StoreFinding: Sendable, Hashable {
     package enum Severity: String, Sendable, Hashable { case note, warning, damage }
     package var severity: Severity
-    /// What is wrong, for a person.
+    /// The fault, for a person.
     package var text: String
-    /// What to do about it.
     package var advice: String
     /// Whether a repair does something about it.
     package var isRepairable: Bool
@@ -189,7 +188,7 @@ package struct StoreFinding: Sendable, Hashable {
         self.isRepairable = isRepairable
     }
 
-    /// What a repair would do, for the advice of every finding that it mends.
+    /// The effect of a repair, as advice for every finding that it mends.
     package static let repairAdvice =
         "put keychain.db back from a backup, or stop the programs that use the keychain and run 'keychainctl doctor "
         + "--repair': it saves what can be read and keeps the damaged store beside it"

@@ -1,4 +1,4 @@
-/// What answers requests, wherever it runs. The engine is one; nothing above it sees more of it.
+/// An engine that answers requests, or a connection to one. The code above it sees no more of the engine.
 package protocol RequestHandler: AnyObject, Sendable {
     /// - Throws: a `KeychainError` with the status that Apple's keychain gives in the same case. After any
     ///   error the store is as it was before the call.
@@ -12,12 +12,12 @@ package protocol RequestHandler: AnyObject, Sendable {
     /// The present epoch of the lock, if it takes next to no time to look; nil where it has to be asked for.
     func lockEpoch() -> UInt64?
 
-    /// Waits until the reader of fingers or faces has seen somebody who is enrolled.
+    /// Waits until the reader of fingers or faces has seen an enrolled person.
     ///
-    /// The only function here that waits for a person, and it holds nothing meanwhile that another call needs.
+    /// No other function here waits for a person, and this one holds nothing meanwhile that another call needs.
     ///
-    /// - Parameter hint: Called on this thread with what the person is to do.
-    /// - Throws: what the reader does not say yes for.
+    /// - Parameter hint: Called on this thread with words for the person.
+    /// - Throws: the reader's reason for not saying yes.
     func verifyBiometry(
         for caller: Caller, _ cancellation: Cancellation, hint: (BiometryHint) -> Void
     ) throws(BiometryFailure) -> BiometryTicket
@@ -40,7 +40,7 @@ extension RequestHandler {
     }
 }
 
-/// Somebody who is told of changes of items, by whichever process. Belongs to one thread.
+/// A listener that is told of changes of items by any process. The listener belongs to one thread.
 package protocol ChangeListener: AnyObject, Sendable {
     /// Waits until items may have changed, or the time is over.
     ///
@@ -48,9 +48,9 @@ package protocol ChangeListener: AnyObject, Sendable {
     func waitForChange(timeout: Duration) throws(KeychainError) -> Bool
 }
 
-/// Somebody whom a lock with notice gives time.
+/// A listener to which a lock with notice gives time.
 package protocol LockListener: AnyObject, Sendable {
-    /// As ``RequestHandler/waitForLockChange(since:timeout:)``.
+    /// Waits like ``RequestHandler/waitForLockChange(since:timeout:)``.
     func waitForChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64
 
     /// Lets the lock go its way; so does the end of the object.

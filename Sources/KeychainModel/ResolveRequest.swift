@@ -7,7 +7,7 @@ package struct ResolveRequest: Sendable {
     /// Whether the items that are always accessible count while others are out of reach.
     package var amongReachable: Bool
 
-    /// In all levels together. The command sends 14 at most.
+    /// The most queries in all levels together. The command sends 14 at most.
     package static let mostQueries = 16
 
     package init(_ levels: [[ItemQuery]], amongReachable: Bool = false) {
@@ -25,7 +25,7 @@ package struct Resolution: Sendable {
 
         package init(_ item: Item, query: Int) { (self.item, self.query) = (item, query) }
 
-        /// Of an identity the identifier is the certificate's, and several keys can belong to it.
+        /// An identity has the identifier of its certificate, and several keys can belong to it.
         fileprivate struct Place: Hashable {
             let identifier: UUID
             let key: [AttributeValue?]
@@ -46,7 +46,7 @@ package struct Resolution: Sendable {
 
     package init() {}
 
-    /// Those that ask count once for each class, since nobody can say how many there are.
+    /// Items that need authentication count once for each class, since their number is not known.
     package var count: Int { matches.count + asking.count }
 }
 
@@ -88,7 +88,7 @@ extension ResolveRequest {
         throw absence
     }
 
-    /// Every match; if some are out of reach, those that are always accessible, if those will do.
+    /// Every match; if some are out of reach and `amongReachable` is set, the matches that are always accessible.
     ///
     /// - Parameter refusal: Set to the reason for which some are out of reach.
     private func found(
@@ -125,7 +125,7 @@ package struct FoundWithoutAsking: Sendable {
 }
 
 extension ItemQuery {
-    /// Every match that nobody has to be asked for.
+    /// Every match that needs no authentication.
     ///
     /// - Throws: `.itemNotFound` if there is no match; `.interactionNotAllowed` if the keychain is locked, since items
     ///   that ask for authentication are no failure here.

@@ -2,7 +2,7 @@ package import Foundation
 internal import Glibc
 
 extension UnsafeRawBufferPointer {
-    /// In a time that depends on the bytes: not for what may stay unknown to who compares.
+    /// The comparison takes a time that depends on the bytes: it is not for bytes that the other side must not learn.
     package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
         guard let mine = baseAddress, let others = other.baseAddress, count == other.count else {
             return count == other.count

@@ -9,7 +9,7 @@ package final class SecretBuffer {
 
     deinit { Self.release(storage) }
 
-    /// Space for what comes next, never empty.
+    /// Space for the next bytes, never empty.
     package func room() -> UnsafeMutableRawBufferPointer {
         if count == storage.count {
             let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: storage.count * 2, alignment: 16)
@@ -43,7 +43,7 @@ package final class SecretBuffer {
         advance(by: 1)
     }
 
-    /// Whether one of some bytes is among those that are there.
+    /// Whether the buffer has one of these bytes.
     package func containsAny(of bytes: [UInt8]) -> Bool { storage[..<count].contains(where: bytes.contains) }
 
     package func removeAll() {
@@ -58,7 +58,7 @@ package final class SecretBuffer {
         try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
     }
 
-    /// A copy of what is there, less the given number of bytes at the end.
+    /// A copy of the content, less the given number of bytes at the end.
     package func secret(droppingLast dropped: Int = 0) -> SecretBytes {
         SecretBytes(copying: UnsafeRawBufferPointer(rebasing: storage[..<(count - dropped)]))
     }

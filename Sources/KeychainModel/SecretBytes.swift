@@ -3,11 +3,11 @@ internal import Glibc
 
 /// A secret on its way through the system: one owner of the memory, erased when the last reference goes.
 ///
-/// It cannot be printed: every textual form is `<REDACTED>`. What it does *not* do is follow the copies
-/// that a caller makes of its bytes.
+/// It cannot be printed: every textual form is `<REDACTED>`. It does *not* follow the copies that a caller makes of its
+/// bytes.
 package final class SecretBytes: @unchecked Sendable {  // immutable after init, so sharing is safe
     private let storage: UnsafeMutableRawBufferPointer
-    /// Behind so many bytes nothing was ever written.
+    /// The memory behind so many bytes was never written.
     private let writtenCount: Int
 
     package var count: Int { storage.count }
@@ -25,7 +25,7 @@ package final class SecretBytes: @unchecked Sendable {  // immutable after init,
         }
     }
 
-    /// Allocates `count` bytes for what comes from somewhere else, perhaps never.
+    /// Allocates `count` bytes for content from elsewhere, which may never come.
     ///
     /// - Parameter receive: Returns how many of them came, from the beginning on. Memory that it does not reach is not
     ///   touched when the rest is erased, and so takes no page of the system's.

@@ -6,9 +6,9 @@ package enum StoreChange: Sendable, Hashable {
     case items(ItemClass, accessGroup: String)
 }
 
-/// How far somebody has followed the changes of a store.
+/// The point up to which a listener has followed the changes of a store.
 package struct ChangePosition: Sendable, Hashable {
-    /// Of the lock: ``LockStatus/epoch``.
+    /// The epoch of the lock: ``LockStatus/epoch``.
     package var epoch: UInt64
     /// Counts the changes of items.
     package var revision: UInt64
@@ -19,9 +19,9 @@ package struct ChangePosition: Sendable, Hashable {
     }
 }
 
-/// What a daemon needs of an engine beyond answers to requests.
+/// An engine's functions for a daemon, beyond answers to requests.
 package protocol ChangeSource: RequestHandler {
-    /// As ``RequestHandler/handle(_:from:)``, with so much memory for what is opened.
+    /// Handles a request like ``RequestHandler/handle(_:from:)``, with so much memory for secrets.
     ///
     /// - Throws: the signal `.needsMemory` if that is too little.
     func handle(_ request: Request, from caller: Caller, mostBytes: Int) throws(KeychainError) -> Reply
@@ -37,16 +37,16 @@ package protocol ChangeSource: RequestHandler {
     /// Ends every wait of ``waitForChange(after:timeout:)``, now and from now on.
     func stopWaiting()
 
-    /// What has changed after `position`, as far as a caller may know: items of its groups only.
+    /// The changes after `position` that a caller may know: of items of its groups only.
     ///
     /// - Returns: and the position to go on from.
     func changes(
         after position: ChangePosition, for caller: Caller
     ) throws(KeychainError) -> (changes: [StoreChange], position: ChangePosition)
 
-    /// Locks away what has gone unused for too long, or whose watcher is gone.
+    /// Locks keys away that were unused for too long, or whose watcher is gone.
     ///
-    /// - Returns: when to look again at the latest; nil: not before the next change.
+    /// - Returns: the time until the next look at the latest; nil: not before the next change.
     func lockIfDue() throws(KeychainError) -> Duration?
 
     /// Removes the items that have expired.

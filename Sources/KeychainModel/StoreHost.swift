@@ -1,4 +1,4 @@
-/// Who opens a store.
+/// The kinds of programs that open a store.
 package enum StoreHost: String, Sendable, Hashable, CaseIterable {
     /// Any number of processes of its user, each for itself.
     case embedded

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Where the files of a store are.
+/// The places of a store's files.
 package struct StoreLocation: Sendable, Hashable {
     package let storeDirectory: URL
     package let deviceKeyDirectory: URL

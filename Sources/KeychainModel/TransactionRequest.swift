@@ -10,14 +10,13 @@ package struct TransactionRequest: Sendable {
         /// Changes the secret and the attributes of the item with the same unique attributes, or adds one if there is none.
         /// Its access control stays, unless the request names one.
         case put(AddRequest)
-        /// Nothing found is a failure.
+        /// It is a failure to find no item.
         case update(UpdateRequest)
-        /// Nothing found is none.
+        /// If it finds nothing, that is no failure.
         case delete(ItemQuery)
     }
 
     package var seen: [SeenItems]
-    /// In this order.
     package var steps: [Step]
 
     package static let mostSeen = 10_000
@@ -35,10 +34,10 @@ package struct TransactionRequest: Sendable {
     }
 }
 
-/// What a query has found. How many it was to find, and whether they ask for authentication, makes no difference.
+/// The result of a query. The query's limit, and whether the items ask for authentication, make no difference.
 package struct SeenItems: Sendable {
     package var query: ItemQuery
-    /// In any order.
+    /// The versions in any order.
     package var versions: [ItemVersion]
     /// Whether their secrets were read too. A search for secrets leaves out an item whose secret does not open.
     package var hasSecrets: Bool

@@ -1,13 +1,13 @@
 package import KeychainModel
 
-/// Asks nobody, for programs that nobody sits in front of.
+/// A prompter that only refuses, for programs without a person in front of them.
 package final class NoPrompter: Prompter {
     private let reason: String
 
-    /// - Parameter reason: What every question is answered with, for a person to read.
+    /// - Parameter reason: The answer to every question, for a person to read.
     package init(_ reason: String = "nobody is to be asked (KEYCHAIN_PROMPT=none)") { self.reason = reason }
 
-    /// - Throws: `.unavailable`, whatever is asked.
+    /// - Throws: `.unavailable` for every question.
     package func ask(_ question: PromptQuestion, _ cancellation: Cancellation) throws(PromptFailure) -> SecretBytes {
         throw .unavailable(reason)
     }

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import KeychainSystem
 
-/// What prompters find around them, and how long they wait.
+/// The surroundings of prompters, and how long they wait.
 package struct PromptConfiguration: Sendable {
     package struct Limits: Sendable {
         /// How long a person has for an answer.
         package var answer = Duration.seconds(120)
-        /// How long a program has for what needs no person: a desktop may be slow to start one.
+        /// The time for steps without a person: a desktop may be slow to start a program.
         package var reply = Duration.seconds(20)
         /// How long a program has to say that a person's time is over, before that is said for it.
         package var grace = Duration.seconds(10)
@@ -20,9 +20,8 @@ package struct PromptConfiguration: Sendable {
 
     /// The environment, as far as it can be believed.
     package var variables: [String: String]
-    /// Where programs are looked for.
+    /// The directories in which programs are looked for.
     package var directories: [String]
-    /// The terminal of this process.
     package var terminal = "/dev/tty"
     package var limits = Limits()
     /// Whose turn it is; questions of one process share it.
@@ -30,8 +29,8 @@ package struct PromptConfiguration: Sendable {
 
     /// - Parameters:
     ///   - variables: The environment.
-    ///   - isSecure: Whether this program has rights that whoever started it lacks. Then it is not led to other programs
-    ///     than the system's: the caller's choice of one does not count. Displays and terminals are the caller's anyway.
+    ///   - isSecure: Whether this program has rights that its caller lacks. Then it is not led to other programs than
+    ///     the system's: the caller's choice of one does not count. Displays and terminals are the caller's anyway.
     package init(variables: [String: String], isSecure: Bool = false) {
         var variables = variables
         if isSecure {
@@ -41,13 +40,12 @@ package struct PromptConfiguration: Sendable {
         directories = SearchPath(variables["PATH"]).directories
     }
 
-    /// Of this process.
     package static var process: PromptConfiguration {
         PromptConfiguration(
             variables: ProcessInfo.processInfo.environment, isSecure: ckeychain_is_secure_execution() != 0)
     }
 
-    /// A variable that says something.
+    /// The value of a variable that is not empty.
     func variable(_ name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }
 
     /// Where a dialog may draw: the terminal that its user has named for that, else that of this process; nil: nowhere.
@@ -58,7 +56,7 @@ package struct PromptConfiguration: Sendable {
 
     var hasDisplay: Bool { variable("WAYLAND_DISPLAY") != nil || variable("DISPLAY") != nil }
 
-    /// What the locale says of characters (locale(7)).
+    /// The locale of characters (locale(7)).
     var characterLocale: String? { variable("LC_ALL") ?? variable("LC_CTYPE") ?? variable("LANG") }
 
     var messageLocale: String? { variable("LC_ALL") ?? variable("LC_MESSAGES") ?? variable("LANG") }

@@ -1,6 +1,6 @@
 package import KeychainModel
 
-/// Asks with whatever this machine has: a pinentry, else the terminal.
+/// Asks by the means of this machine: a pinentry, else the terminal.
 ///
 /// `KEYCHAIN_PROMPT` chooses one of them, or `none`. Questions of this process are asked one after the other.
 package final class SystemPrompter: Prompter {

@@ -60,7 +60,7 @@ enum ItemReference {
 extension SecItemDictionary {
     /// The object that `kSecReturnRef` asks for. A password has none.
     ///
-    /// - Throws: `.decode` if the item's bytes are not what its class says.
+    /// - Throws: `.decode` if the item's bytes do not suit its class.
     func reference(to item: Item) throws(KeychainError) -> NSObject? {
         switch item.itemClass {
         case .key: try SecKey(item, self)

@@ -10,7 +10,7 @@ struct ResultShape {
 
     /// Returns one item that was found, or nil without a `kSecReturn…` flag or without the only thing that it asks for.
     ///
-    /// - Throws: `.decode` if a key is asked for, and the item's bytes are none.
+    /// - Throws: `.decode` if a key is asked for, and the item's bytes are no key.
     func found(_ item: Item) throws(KeychainError) -> AnyObject? {
         switch returns {
         case []: nil
@@ -45,7 +45,7 @@ struct ResultShape {
     private func dictionary(of item: Item) throws(KeychainError) -> NSDictionary {
         var result = ResultDictionary()
         let reference = returns.contains(.reference) ? try dictionary.reference(to: item) : nil
-        // A reference to what has none gives its attributes.
+        // A reference to an item without an object gives its attributes.
         if returns.contains(.attributes) || returns.contains(.reference) && reference == nil {
             result.add(attributesOf: item)
         }

@@ -139,7 +139,7 @@ public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMuta
 }
 
 extension SecItemDictionary {
-    /// Asks the keychain, and the person for what the keychain wants to be shown, unless the dictionary forbids that.
+    /// Asks the keychain, and the person for the proof that it wants, unless the dictionary forbids that.
     func ask<Answer>(_ question: Question<Answer>) throws(KeychainError) -> Answer {
         try Connection.current.ask(question, asking)
     }

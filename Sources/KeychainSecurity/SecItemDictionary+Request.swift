@@ -23,7 +23,7 @@ extension SecItemDictionary {
         try requireNoSkip()
     }
 
-    /// For an item, or for half of an identity.
+    /// Makes the request for an item, or for half of an identity.
     func addRequest(
         _ itemClass: ItemClass, _ attributes: AttributeSet, _ reference: ItemReference?
     ) throws(KeychainError) -> AddRequest {
@@ -58,7 +58,7 @@ extension SecItemDictionary {
                 message: "a search for a \(itemClass.title) cannot use the match key \(unsupportedMatchKey) yet")
         }
         var query = try query()
-        // The limit counts what the match keys mean.
+        // The limit counts the items that match the match keys.
         query.limit = match.isEmpty ? limit ?? .one : .all
         query.hostOrSubdomainOf = hostOrSubdomainOf
         if persistentReference != nil && hasFilters {
@@ -195,7 +195,7 @@ extension AttributeSet {
         }
     }
 
-    /// Adds what is not said yet.
+    /// Adds the attributes that are not there yet.
     fileprivate mutating func fill(with others: AttributeSet) {
         for (attribute, value) in others.entries where self[attribute] == nil { append(attribute, value) }
     }

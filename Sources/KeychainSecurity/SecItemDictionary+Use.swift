@@ -17,7 +17,7 @@ extension SecItemDictionary {
             guard value is NSData else { throw SecItemValue.wrongType(name, value) }
             hasCredential = true
         case "u_OpPrompt": prompt = try SecItemValue.text(name, value)
-        // The keychain says itself who asks: a program's word for that could be another's.
+        // The keychain finds the asking program itself: a program's own word could be another's name.
         case "u_CallerName": _ = try SecItemValue.text(name, value)
         case "u_SystemKeychain", "u_SystemKeychainAlways", "u_SyncBubbleKeychain", "u_UserIndependentKeychain":
             throw KeychainError(

@@ -35,7 +35,7 @@ struct SecItemDictionary {
     var hostOrSubdomainOf: String?
     /// The dictionary has a match key other than the limit.
     var hasMatchFilters = false
-    /// What is asked of certificates besides their attributes.
+    /// The conditions on certificates besides their attributes.
     var match = CertificateMatch()
     /// The match key is known and cannot be honoured, and an answer without it would be wrong.
     var unsupportedMatchKey: String?
@@ -65,7 +65,7 @@ struct SecItemDictionary {
 
     /// Returns the class that the dictionary names, or else the class of its persistent reference.
     private static func itemClass(in entries: [(name: String, value: AnyObject)]) throws(KeychainError) -> ItemClass {
-        // What the object is counts, also beside another class.
+        // The object's own class counts, also beside another class.
         if let value = entries.first(where: { $0.name == "v_Ref" })?.value { return try ItemReference(value).itemClass }
         let referenced = try entries.first { $0.name == "v_PersistentRef" }
             .flatMap { SecItemValue.data($0.value) }

@@ -14,7 +14,7 @@ package struct SigningKey: Hashable, Sendable {
     /// `SubjectPublicKeyInfo` in DER: the public half as certificates have it.
     package let subjectPublicKeyInfo: [UInt8]
 
-    /// The threads that signatures block, in place of those that serve connections and tasks.
+    /// The threads that signatures block, in place of the threads that serve connections and tasks.
     private static let threads = DispatchQueue(label: "swift-keychain.signing", attributes: .concurrent)
 
     /// - Parameter key: Either half.
@@ -42,7 +42,7 @@ package struct SigningKey: Hashable, Sendable {
 
     /// Blocks the thread for as long as the keychain takes, or a person whom it asks.
     ///
-    /// - Throws: What `SecKeyCreateSignature(_:_:_:_:)` reports.
+    /// - Throws: The error of `SecKeyCreateSignature(_:_:_:_:)`.
     package func signature(of message: some DataProtocol, _ algorithm: SecKeyAlgorithm) throws -> Data {
         var failure: Unmanaged<CFError>?
         guard let signature = SecKeyCreateSignature(key, algorithm, NSData(data: Data(message)), &failure) else {
@@ -66,7 +66,7 @@ package struct SigningKey: Hashable, Sendable {
         }
     }
 
-    /// - Throws: What `SecKeyVerifySignature(_:_:_:_:_:)` reports, except that the signature is another one's.
+    /// - Throws: The error of `SecKeyVerifySignature(_:_:_:_:_:)`, unless the signature is merely another one's.
     package func verify(
         _ signature: some DataProtocol, of message: some DataProtocol, _ algorithm: SecKeyAlgorithm
     ) throws -> Bool {
@@ -93,7 +93,7 @@ package struct SigningKey: Hashable, Sendable {
 }
 
 extension SigningKey.Kind {
-    /// - Parameter bytes: What `SecKeyCopyExternalRepresentation(_:_:)` writes of a public half.
+    /// - Parameter bytes: The output of `SecKeyCopyExternalRepresentation(_:_:)` for a public half.
     fileprivate func subjectPublicKeyInfo(_ bytes: Data) throws -> [UInt8] {
         var serializer = DER.Serializer()
         try serializer.appendConstructedNode(identifier: .sequence) { serializer in

@@ -1,18 +1,18 @@
 internal import Glibc
 
-/// Waits awake for what is about to come, where that is worth it: a processor that has gone to sleep takes longer to wake than
-/// most requests take to answer (docs/decisions/034-waiting-awake.md).
+/// Waits awake for something that is about to come, if that is worth it: a processor that has gone to sleep takes
+/// longer to wake than most requests take to answer (docs/decisions/034-waiting-awake.md).
 ///
-/// A thread that waits like this gives way to every other one at each step. When it has lost more time than waits in time can
-/// have gained, because a thread that computes took the processor or nothing came, it does not wait awake for a while: a second,
-/// and twice as long each time until waits in time have made it good.
+/// A thread that waits like this gives way to every other one at each step. When it has lost more time than waits in
+/// time can have gained, it does not wait awake for a while: a second, and twice as long each time until waits in time
+/// have made it good. Time is lost if a thread that computes took the processor, or nothing came.
 package struct AwakeWait {
     /// Nanoseconds.
     package typealias Moment = UInt64
 
     /// The processor that the thread runs on, and its clock.
     package struct Processor: Sendable {
-        /// Since a moment that does not matter.
+        /// The clock's moment 0 does not matter.
         package var now: @Sendable () -> Moment
         /// Lets other threads run that want to; returns at once if none does.
         package var giveWay: @Sendable () -> Void
@@ -32,7 +32,7 @@ package struct AwakeWait {
 
     /// About what sleeping would have cost, on machines where that is little.
     private static let gain: Int64 = 20_000
-    /// What may be lost: a slice of a thread that computes, and one more ends it.
+    /// The most that may be lost: a slice of a thread that computes, and one more ends it.
     private static let most: Int64 = 5_000_000
     private static let shortestPause: Moment = 1_000_000_000
     private static let longestPause: Moment = 64_000_000_000

@@ -1,6 +1,6 @@
 /// A descriptor that a thread can wait for beside others (poll(2)), and another thread sets.
 ///
-/// It is open for as long as anybody may still set it.
+/// It is open for as long as a thread may still set it.
 package final class EventDescriptor: Sendable {
     /// Readable while it is set.
     package let descriptor: OpenDescriptor

@@ -2,18 +2,18 @@ package import Glibc
 
 /// Paths of files, as the bytes that they are to the system.
 ///
-/// Swift compares and searches text by what it looks like: a slash before a combining mark is no slash to it, and two
-/// names of different bytes can be equal.
+/// Swift compares and searches text by its looks: a slash before a combining mark is no slash to it, and two names of
+/// different bytes can be equal.
 package enum FilePath {
     private static let slash = UInt8(ascii: "/")
 
     package static func isAbsolute(_ path: String) -> Bool { path.utf8.first == slash }
 
-    /// Whether it can only mean a directory.
+    /// Whether the path can only mean a directory.
     package static func endsInSlash(_ path: String) -> Bool { path.utf8.last == slash }
 
-    /// access(2) by what this process may do. That call itself asks what the user may do who runs it, which is less or more in
-    /// a set-user-ID program. `errno` says why not.
+    /// Asks access(2) for the rights of this process. The call itself asks for the rights of the user who runs the
+    /// process, which are other ones in a set-user-ID program. The reason is in `errno`.
     package static func permits(_ path: String, _ mode: CInt) -> Bool {
         faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
     }
@@ -28,13 +28,13 @@ package enum FilePath {
         return end == path.startIndex ? "/" : String(decoding: path.utf8[..<end], as: UTF8.self)
     }
 
-    /// What stands behind the last slash.
+    /// The part behind the last slash.
     package static func name(of path: String) -> String {
         guard let end = path.utf8.lastIndex(of: slash) else { return path }
         return String(decoding: path.utf8[end...].dropFirst(), as: UTF8.self)
     }
 
-    /// The same path without slashes behind its last name.
+    /// The path without slashes behind its last name.
     package static func withoutSlashAtEnd(_ path: String) -> String {
         let kept = path.utf8.reversed().drop { $0 == slash }.count
         return kept == 0 ? (path.isEmpty ? "" : "/") : String(decoding: path.utf8.prefix(kept), as: UTF8.self)
@@ -44,7 +44,7 @@ package enum FilePath {
         name.isEmpty ? directory : directory + (endsInSlash(directory) ? "" : "/") + name
     }
 
-    /// What is behind a directory in a path; empty: it is that directory; nil: it is not below it.
+    /// The part of a path behind a directory; empty: it is that directory; nil: it is not below it.
     package static func rest(of path: String, below directory: String) -> String? {
         guard path.utf8.starts(with: directory.utf8) else { return nil }
         let rest = path.utf8.dropFirst(directory.utf8.count)
@@ -52,8 +52,8 @@ package enum FilePath {
         return String(decoding: rest.drop { $0 == slash }, as: UTF8.self)
     }
 
-    /// The name that a path ends with, whatever slashes are behind it. That of `.` is its directory's; the root's
-    /// is empty. nil: it is not UTF-8.
+    /// The name that a path ends with, without slashes behind it. The name of `.` is its directory's; the root's is
+    /// empty. nil: it is not UTF-8.
     package static func lastName(of path: String) -> String? {
         let last = name(of: withoutSlashAtEnd(path))
         guard ["", ".", ".."].contains(last) else { return last }
@@ -68,11 +68,11 @@ package enum FilePath {
     /// - Throws: EILSEQ if a link leads to a name that is not UTF-8, ELOOP.
     package static func followingLinks(_ path: String) throws(SystemError) -> String {
         var present = path
-        // As often as the kernel follows (path_resolution(7)).
+        // The kernel follows as many links (path_resolution(7)).
         for _ in 0..<40 {
             var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
             let count = readlink(present, &target, Int(PATH_MAX))
-            // EINVAL: no link. Anything else is met again, and told, by what is done next.
+            // EINVAL: no link. Any other failure comes again in the next step, which reports it.
             guard count >= 0 else { return present }
             guard let name = String(validating: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
             else { throw SystemError("follow the link \(path)", EILSEQ) }
@@ -92,7 +92,7 @@ package struct PathKey: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { for byte in path.utf8 { hasher.combine(byte) } }
 }
 
-/// Which file something is, whatever leads to it.
+/// The identity of a file, by every path that leads to it.
 package struct FileNumber: Hashable, Sendable {
     package let device: dev_t
     package let number: ino_t

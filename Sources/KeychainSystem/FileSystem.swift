@@ -1,9 +1,10 @@
 package import Glibc
 
 /// The calls by which this package changes files outside its database, as the system has them: -1 and `errno` if they
-/// fail. A parameter, so that tests can let each of them fail, and drop what was not forced to the disk.
+/// fail. The calls are a parameter, so that tests can let each of them fail, and drop data that was not forced to the
+/// disk.
 ///
-/// What only reads goes to the system directly.
+/// Calls that only read go to the system directly.
 package protocol FileSystem: Sendable {
     /// open(2). The mode is for a file that is made, less what umask(2) takes away.
     func open(_ path: String, _ flags: Int32, mode: mode_t) -> Int32
@@ -21,7 +22,7 @@ package protocol FileSystem: Sendable {
     func punch(_ file: Int32, at offset: Int, count: Int) -> Int32
     /// syncfs(2): everything on the file system of an open file.
     func syncAll(_ file: Int32) -> Int32
-    /// rename(2), which replaces what has the new name.
+    /// rename(2), which replaces a file with the new name.
     func rename(_ path: String, to name: String) -> Int32
     /// link(2), which does not.
     func link(_ path: String, to name: String) -> Int32
@@ -30,7 +31,7 @@ package protocol FileSystem: Sendable {
     /// mkdir(2), for the owner alone.
     func makeDirectory(_ path: String) -> Int32
 
-    // The same for names in a directory that is held open: whatever becomes of its path, they are in that one.
+    // Renames within a directory that is held open: if its path changes, the names are still in that one.
 
     func open(_ name: String, in directory: HeldDirectory, _ flags: Int32, mode: mode_t) -> Int32
     func rename(_ name: String, to other: String, in directory: HeldDirectory) -> Int32
@@ -62,7 +63,6 @@ extension FileSystem {
     package func open(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, mode: 0o600) }
 }
 
-/// The system's own.
 package struct SystemFiles: FileSystem {
     package init() {}
 

@@ -17,7 +17,7 @@ package final class HeldDirectory: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Which file has a name in it. A link is not followed.
+    /// The identity of the file with a name in it. A link is not followed.
     package func number(of name: String) -> FileNumber? {
         var status = stat()
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? FileNumber(status) : nil

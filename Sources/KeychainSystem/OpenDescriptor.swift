@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A descriptor that is closed when nobody has it any more.
+/// A descriptor that is closed with the last reference to it.
 package final class OpenDescriptor: Sendable {
     package let number: Int32
 

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Where programs are looked for by their names.
+/// The directories in which programs are looked for by their names.
 ///
-/// A relative directory in a PATH is passed over: it would be a directory of anybody, a cloned repository for example.
+/// A relative directory in a PATH is passed over: it could be a stranger's, a cloned repository for example.
 package struct SearchPath: Sendable {
     package static let usual = "/usr/local/bin:/usr/bin:/bin"
 

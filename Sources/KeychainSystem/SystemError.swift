@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A call of the system that failed. Each layer makes an error of its own of it.
 package struct SystemError: Error {
-    /// What could not be done: "open an event descriptor".
+    /// The step that failed: "open an event descriptor".
     package let doing: String
     /// The errno value.
     package let number: Int32

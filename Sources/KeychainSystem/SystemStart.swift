@@ -1,7 +1,7 @@
 package import Foundation
 internal import Glibc
 
-/// What tells one start of the system from another.
+/// The marks by which one start of the system is told from another.
 package enum SystemStart {
     /// nil where the kernel hides it. Read once: it does not change while a process lives.
     package static let id: UUID? = {
@@ -16,8 +16,8 @@ package enum SystemStart {
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec) &- namespaceOffset
     }
 
-    /// How far the clock is moved in this process's time namespace (time_namespaces(7)); 0 where there are none. What
-    /// programs write down of it is for those of other namespaces too.
+    /// How far the clock is moved in this process's time namespace (time_namespaces(7)); 0 where there are none. Times
+    /// are written down without it, since processes of other namespaces read them too.
     package static let namespaceOffset: UInt64 = {
         let text = (try? String(contentsOfFile: "/proc/self/timens_offsets", encoding: .utf8)) ?? ""
         // "boottime", seconds, nanoseconds.

@@ -2,12 +2,12 @@ internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainSystem
 
-/// Memory for one chunk of an export, open and sealed, and the count of those that went through it.
+/// Memory for one chunk of an export, open and sealed, and the count of the chunks so far.
 ///
-/// The nonce is the chunk's number and whether it is the last one. So none can be left out, moved, doubled or added,
-/// and what was cut off between two chunks lacks its last one.
+/// The nonce is the chunk's number and whether it is the last one. So no chunk can be left out, moved, doubled or
+/// added, and a file that was cut off between two chunks lacks its last one.
 final class ExportChunk {
-    /// Of every chunk but the last one.
+    /// The size of every chunk but the last one.
     static let byteCount = 64 << 10
     static let sealedByteCount = byteCount + AESGCM.tagByteCount
 
@@ -47,7 +47,7 @@ final class ExportChunk {
 
     /// Opens a chunk that was put into its place.
     ///
-    /// - Throws: `.decode` if it is not the next one of the file, as that was made.
+    /// - Throws: `.decode` if it is not the next chunk of the file, as that was made.
     func open(_ count: Int, isLast: Bool) throws(KeychainError) {
         let isOpen = withNonce(isLast) { nonce in
             box.copyMemory(from: nonce)

@@ -8,9 +8,9 @@ package import KeychainModel
 package final class ExportReader {
     private let read: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> Void
     private let chunk: ExportChunk
-    /// Of the file: what was not read yet.
+    /// The bytes of the file that were not read yet.
     private var sealedRest: Int
-    /// Of the content, the open chunk included: what was not given yet.
+    /// The bytes of the content, the open chunk included, that were not given yet.
     private var rest: Int
     /// Where the open chunk goes on, and where it ends.
     private var place = 0
@@ -39,7 +39,7 @@ package final class ExportReader {
 
     /// The next entry; nil after the last one.
     ///
-    /// - Throws: `.decode` if the file is not whole as it was made, or whatever `read` throws.
+    /// - Throws: `.decode` if the file is not whole as it was made; the errors of `read`.
     package func next() throws(KeychainError) -> ExportRecord? {
         if isAtEnd { return nil }
         guard let kind = ExportRecord.Kind(rawValue: try peek()) else {
@@ -64,9 +64,9 @@ package final class ExportReader {
         guard let head = ExportRecordHead(try take(ExportedItem.headByteCount)) else {
             throw .damagedExport("an entry is cut short")
         }
-        // Before there is memory for them: what is not there is not made room for.
+        // The lengths are checked before memory is taken for them.
         guard head.metadataCount + head.secretCount <= rest else { throw .damagedExport("an entry is cut short") }
-        // What no item can have is passed over, and not made room for.
+        // Lengths that no item can have are passed over, and not made room for.
         guard head.metadataCount <= 2 * Item.mostBytes, head.secretCount <= Item.mostBytes else {
             try skip(head.metadataCount + head.secretCount)
             return nil

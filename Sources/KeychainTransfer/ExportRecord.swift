@@ -8,11 +8,10 @@ package enum ExportRecord: Sendable {
     case item(Item)
     /// An entry that is whole and no item of this version.
     case unreadable
-    /// The last one.
     case end(ExportSummary)
 }
 
-/// What an export says of itself at its end.
+/// The summary at the end of an export.
 package struct ExportSummary: Sendable, Equatable {
     package var items: Int
     package var leftOut: LeftOut

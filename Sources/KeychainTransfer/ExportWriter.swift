@@ -4,8 +4,8 @@ package import KeychainModel
 
 /// Makes the bytes of an export, one item after the other.
 ///
-/// It holds one chunk at a time. What was written is no export before ``finish(leftOut:)`` returned: without the last
-/// chunk nobody can open it.
+/// It holds one chunk at a time. The output is no export before ``finish(leftOut:)`` returned: without the last chunk
+/// it cannot be opened.
 package final class ExportWriter {
     private let write: (UnsafeRawBufferPointer) throws(KeychainError) -> Void
     private let chunk: ExportChunk
@@ -23,7 +23,7 @@ package final class ExportWriter {
         try key.header.withUnsafeBytesTyped { bytes throws(KeychainError) in try write(bytes) }
     }
 
-    /// - Throws: `.dataTooLarge` for an item whose parts do not fit into their lengths, or whatever `write` throws.
+    /// - Throws: `.dataTooLarge` for an item whose parts do not fit into their lengths; the errors of `write`.
     package func append(_ item: Item) throws(KeychainError) {
         let metadata = ExportedItem.metadata(of: item)
         guard metadata.count <= UInt32.max, (item.secret?.count ?? 0) <= UInt32.max else {
@@ -47,7 +47,7 @@ package final class ExportWriter {
     private func append(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            // Only now is it certain that the full chunk is not the last one.
+            // Now it is certain that the full chunk is not the last one.
             if filled == ExportChunk.byteCount { try writeChunk(isLast: false) }
             let part = rest.prefix(ExportChunk.byteCount - filled)
             UnsafeMutableRawBufferPointer(rebasing: chunk.content[filled...]).copyMemory(

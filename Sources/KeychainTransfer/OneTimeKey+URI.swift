@@ -4,10 +4,10 @@ extension OneTimeKey {
     /// The most bytes of an `otpauth://` URI that are read.
     package static let longestURI = 8192
 
-    /// Reads what a site shows as a QR code or as text: `otpauth://totp/LABEL?secret=BASE32&algorithm=…&digits=…&period=…`,
-    /// or the base32 of the key alone.
+    /// Reads the text of a site or its QR code: `otpauth://totp/LABEL?secret=BASE32&algorithm=…&digits=…&period=…`, or
+    /// the base32 of the key alone.
     ///
-    /// - Throws: `.parameter` with what is wrong. The message never has a part of the key.
+    /// - Throws: `.parameter`, which names the fault. The message never has a part of the key.
     package init(text: UnsafeRawBufferPointer) throws(KeychainError) {
         guard text.count <= Self.longestURI else { throw .oneTimeKey("it is longer than \(Self.longestURI) bytes") }
         let text = text.trimmingSpace
@@ -64,7 +64,8 @@ extension OneTimeKey {
 
     /// Where the key is in a secret of several lines: the first one that is an `otpauth://` URI.
     ///
-    /// - Returns: nil if none is one. What else may be base32 is not guessed at: most passwords of words are.
+    /// - Returns: nil if no line is one. Other lines that may be base32 are not guessed at: most passwords of words
+    ///   are.
     package static func range(in secret: UnsafeRawBufferPointer) -> Range<Int>? {
         secret.split(separator: UInt8(ascii: "\n"))
             .first { UnsafeRawBufferPointer(rebasing: $0).hasScheme("otpauth:") }?.indices
@@ -99,7 +100,7 @@ private enum Base32 {
         }
     }
 
-    /// nil: there is something else among them.
+    /// nil: other characters are among the digits.
     private static func count(_ text: some Collection<UInt8>) -> Int? {
         var count = 0
         return walk(text) { _ in count += 1 } ? count : nil

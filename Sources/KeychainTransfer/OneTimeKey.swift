@@ -8,7 +8,7 @@ package struct OneTimeKey {
     }
 
     package static let digitCounts = 6...8
-    /// In seconds. A longer period than a day makes no sense.
+    /// The periods in seconds. A longer period than a day makes no sense.
     package static let periods: ClosedRange<UInt64> = 1...86_400
     /// Enough for every digest, several times over.
     package static let largestKey = 1024
@@ -22,7 +22,7 @@ package struct OneTimeKey {
 
     /// The code that is right at a moment.
     ///
-    /// - Parameter seconds: Since 1970-01-01 00:00 UTC.
+    /// - Parameter seconds: Seconds since 1970-01-01 00:00 UTC.
     package func code(at seconds: UInt64) -> String {
         let counter = withUnsafeBytes(of: (seconds / period).bigEndian, Array.init)
         let hash = secret.withUnsafeBytes { digest.algorithm.code(of: counter[...], key: $0) }

@@ -28,7 +28,7 @@ extension AttributeSet {
             first + 7, packed: entries.compactMap { if case .date(let date) = $0.value { date } else { nil } })
     }
 
-    /// Attributes of an item, whatever they are: a store of a newer version may have others.
+    /// Attributes of an item, unknown ones too: a store of a newer version may have others.
     ///
     /// - Throws: `.parameter` for a code that has no value, a value that has no code, or too many.
     init(_ message: MessageReader, from first: Int) throws(KeychainError) {
@@ -52,7 +52,7 @@ extension AttributeSet {
         }
     }
 
-    /// The same, of a message of their own; nil: none.
+    /// The attributes in a message of their own; nil: there are none.
     init(_ message: MessageReader?) throws(KeychainError) {
         guard let message else { self.init(); return }
         try self.init(message, from: 1)
@@ -84,7 +84,7 @@ extension AttributeSet {
 }
 
 extension MessageWriter {
-    /// A message of their own; absent without any.
+    /// Adds the attributes as a message of their own, or nothing if there are none.
     mutating func add(_ number: Int, _ attributes: AttributeSet) {
         if !attributes.isEmpty { add(number) { attributes.write(from: 1, to: &$0) } }
     }

@@ -1,7 +1,6 @@
 package import Foundation
 package import KeychainModel
 
-/// What a client says to a daemon.
 package enum ClientMessage: Sendable {
     /// The first message of every connection.
     case hello(ClientHello)
@@ -15,10 +14,10 @@ package enum ClientMessage: Sendable {
     case verifyBiometry(id: UInt64)
 }
 
-/// How a client introduces itself. What it says of itself is worth as much as its process (docs/protocol.md).
+/// The introduction of a client. Its claims are worth as much as its process (docs/protocol.md).
 package struct ClientHello: Sendable, Hashable {
     package var version: UInt32
-    /// The access groups it says are its own.
+    /// The access groups that the client claims.
     package var groups: [String]
     package var authority: Caller.Authority
     /// Whether it understands signs of life. An older client takes them for a mistake.
@@ -38,9 +37,9 @@ package struct ClientHello: Sendable, Hashable {
     }
 }
 
-/// What is wrong with bytes that should be a message.
+/// The fault of bytes that should be a message.
 package enum WireFlaw: Error, Sendable {
-    /// Not even whom to answer can be told: the connection ends.
+    /// The request's id cannot be read: the connection ends without an answer.
     case unreadable(String)
     /// This request alone is answered with an error.
     case badRequest(id: UInt64, KeychainError)

@@ -1,20 +1,20 @@
 package import Foundation
 package import KeychainModel
 
-/// What a daemon says to a client.
 package enum DaemonMessage: Sendable {
     /// The answer to a hello.
     case welcome(DaemonWelcome)
     /// A part of the answer to a request; more follow unless it is the last.
     case reply(id: UInt64, Reply, isLast: Bool)
     case failure(id: UInt64, KeychainError)
-    /// The daemon runs, and the request is worked on or waits for its turn. To clients whose hello asks for such signs.
+    /// The daemon runs, and the request is worked on or waits for its turn. The signs go to clients whose hello asks
+    /// for them.
     case working(id: UInt64)
     /// To a connection that subscribed, under the id of its subscription.
     case event(id: UInt64, StoreChange)
-    /// What came of waiting for a finger or a face.
+    /// The result of waiting for a finger or a face.
     case biometry(id: UInt64, Result<BiometryTicket, BiometryFailure>)
-    /// Before that, what the person is to do.
+    /// The words for the person, before the result.
     case biometryHint(id: UInt64, BiometryHint)
     /// The last message of a connection that the daemon ends.
     case goodbye(DaemonGoodbye)
@@ -25,7 +25,7 @@ package struct DaemonWelcome: Sendable, Hashable {
     /// Drawn anew by each start of the daemon.
     package var instance: UUID
     package var processID: Int32
-    /// Of the software, for a person.
+    /// The version of the software, for a person.
     package var release: String
     /// Whether a request that takes long is told of by signs of life.
     package var givesSigns: Bool
@@ -42,7 +42,7 @@ package struct DaemonWelcome: Sendable, Hashable {
     }
 }
 
-/// Why a daemon ends a connection.
+/// The reasons why a daemon ends a connection.
 package struct DaemonGoodbye: Sendable, Hashable {
     package enum Reason: String, Sendable, Hashable, CaseIterable {
         case shuttingDown
@@ -61,11 +61,11 @@ package struct DaemonGoodbye: Sendable, Hashable {
     }
 
     package var reason: Reason
-    /// For a person: what is wrong and what to do.
+    /// The fault and the remedy, for a person.
     package var message: String
     /// The highest id of a request that was begun; every later one was never seen. 0: none was.
     package var lastRequest: UInt64
-    /// Of the keychain: for a client that has no place, and would lock it.
+    /// The state of the keychain, for a client that has no place, and would lock it.
     package var isLocked: Bool
     /// For the same client: no passcode is set, so that nothing can be locked.
     package var hasNoPasscode: Bool
@@ -94,7 +94,7 @@ extension DaemonMessage {
     private static let idNumber = 1
     private static let moreNumber = 2
     private static let itemsNumber = 3
-    /// In one message. A part of an answer has 4,096 at most (``forEachFrame(of:id:limit:_:)``).
+    /// The most items of one message. A part of an answer has 4,096 at most (``forEachFrame(of:id:limit:_:)``).
     private static let mostItems = 16_384
 
     /// A reply of more than 2 GiB becomes the failure that says so.
@@ -220,7 +220,7 @@ extension KeychainError: WireMessage {
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         // As sint32 has it: of a larger number the lowest bits.
         let status = Int32(truncatingIfNeeded: (try message.value(1) ?? SignedNumber(0)).value)
-        // To callers a status of 0 is a success.
+        // A status of 0 would be a success to callers.
         guard status != 0 else { throw KeychainError(.parameter, message: "a failure has no status") }
         self.init(Code(status: status), message: try message.shownText(2))
         if try message.value(3) ?? false { signal = .damage }

@@ -5,7 +5,7 @@ internal import KeychainModel
 extension MessageReader {
     /// nil: there is none.
     ///
-    /// - Throws: `.parameter` for a number that is no such date.
+    /// - Throws: `.parameter` for a number that is no date.
     func expiryDate(_ number: Int) throws(KeychainError) -> ExpiryDate? {
         try time(number).map { seconds throws(KeychainError) in try ExpiryDate(checking: seconds) }
     }
@@ -23,7 +23,7 @@ extension ItemExpiry {
         }
     }
 
-    /// nil: nothing is said of it.
+    /// nil: the message says nothing of it.
     init?(_ message: MessageReader) throws(KeychainError) {
         let milliseconds: UInt64? = try message.value(Field.after)
         if try message.value(Field.never) ?? false {

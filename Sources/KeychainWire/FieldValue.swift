@@ -10,7 +10,7 @@ protocol FieldValue {
 
     /// nil if the field is of another type than this.
     ///
-    /// - Throws: `.parameter` for bytes or numbers that are no such value.
+    /// - Throws: `.parameter` for bytes or numbers of another form.
     init?(_ field: MessageField) throws(KeychainError)
 }
 
@@ -47,7 +47,7 @@ extension Bool: FieldValue {
 }
 
 extension Double: FieldValue {
-    /// Of -0 something is written.
+    /// The value -0 is not absent.
     var isAbsentByDefault: Bool { bitPattern == 0 }
 
     func write(as number: Int, to message: inout MessageWriter) {
@@ -92,7 +92,7 @@ extension Data: FieldValue {
 }
 
 extension UUID: FieldValue {
-    /// One of zeros is an identifier too.
+    /// An identifier of zeros is one too.
     var isAbsentByDefault: Bool { false }
 
     func write(as number: Int, to message: inout MessageWriter) {
@@ -128,15 +128,15 @@ extension MessageReader: FieldValue {
 protocol WireMessage {
     func write(to message: inout MessageWriter)
 
-    /// - Throws: `.parameter` for what is no such value.
+    /// - Throws: `.parameter` for a message of another form.
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError)
 }
 
 extension MessageReader {
-    /// What a message says to a person has no more bytes: the other end could send any text.
+    /// The limit of a text for a person: the other end could send any text.
     private static let mostShownBytes = 4_096
 
-    /// A text for a person. What goes beyond the limit is left out.
+    /// Reads a text for a person. The rest beyond the limit is left out.
     func shownText(_ number: Int) throws(KeychainError) -> String {
         guard let text: String = try value(number) else { return "" }
         guard text.utf8.count > Self.mostShownBytes else { return text }
@@ -146,7 +146,7 @@ extension MessageReader {
     }
 }
 
-/// A field that must be there.
+/// Returns a field that must be there.
 ///
 /// - Throws: `.parameter` if it is not.
 func required<Value>(_ name: String, _ value: Value?) throws(KeychainError) -> Value {

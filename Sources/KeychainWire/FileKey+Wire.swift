@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainModel
 
-// The keys of protected files. What is wrapped is no secret; the key itself is in the tail.
+// The keys of protected files. The wrapped keys are no secret; the key itself is in the tail.
 
 extension WrappedFileKey: WireMessage {
     func write(to message: inout MessageWriter) {
@@ -13,7 +13,7 @@ extension WrappedFileKey: WireMessage {
         message.add(6, wrappedKey)
     }
 
-    /// - Throws: `.parameter` for what no header has.
+    /// - Throws: `.parameter` for sizes or numbers that no header has.
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(
             fileID: try required("file's identifier", message.value(1)),

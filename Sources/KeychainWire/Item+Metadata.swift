@@ -1,15 +1,16 @@
 package import Foundation
 package import KeychainModel
 
-/// The metadata half of a stored item (`Protos/item_metadata.proto`): what it says of itself besides its class, its
-/// identifier and its access control, which stand beside it.
+/// The metadata half of a stored item (`Protos/item_metadata.proto`): all but its class, its identifier and its access
+/// control, which stand beside it.
 extension Item {
     private static let firstList = 6
     private static let expiryNumber = 14
 
     /// - Parameter secretTag: The authentication tag of the secret half; nil: the item has none. With it neither its removal
     ///   nor another version of it passes unnoticed.
-    /// - Parameter hasExpiry: Whether the date of expiry is part of it, as in an export. In a store it stands beside it.
+    /// - Parameter hasExpiry: Whether the date of expiry is part of it, as in an export. A store has the date beside
+    ///   the metadata.
     package func encodedMetadata(secretTag: Data? = nil, hasExpiry: Bool = false) -> [UInt8] {
         var message = MessageWriter()
         message.add(1, accessGroup)

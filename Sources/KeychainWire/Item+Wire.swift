@@ -37,8 +37,8 @@ extension Item: WireMessage {
         message.add(13, ifAny: expires?.seconds)
     }
 
-    /// Its attributes and dates may be anything: what comes from a store is as it is there, and what is to be imported
-    /// is looked at by ``flaw``.
+    /// The attributes and dates may be anything: a store's item is read as it is, and ``flaw`` checks an item that is
+    /// to be imported.
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(
             itemClass: try required(message.value(1)), identifier: try required("identifier", message.value(2)),

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainModel
 
-// What is asked of items. What the engine takes for granted is made sure of here: docs/protocol.md lists it.
+// The requests for items. The rules that the engine takes for granted are checked here: docs/protocol.md lists them.
 
 extension AddRequest: WireMessage {
     func write(to message: inout MessageWriter) {
@@ -18,7 +18,7 @@ extension AddRequest: WireMessage {
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(try required(message.value(1)))
-        // No row of its own is ever stored.
+        // An identity never has a row of its own.
         guard itemClass != .identity else {
             throw KeychainError(.parameter, message: "an identity is added as a certificate and a key, one by one")
         }
@@ -70,7 +70,7 @@ extension ResolveRequest: WireMessage {
 }
 
 extension Resolution {
-    /// All but the items.
+    /// Writes all but the items.
     func write(to message: inout MessageWriter) {
         message.add(1, packed: matches.map { SignedNumber(Int64($0.query)) })
         message.add(2, packed: asking.map { SignedNumber(Int64($0)) })
@@ -139,7 +139,7 @@ extension ItemQuery: WireMessage {
 
     func write(to message: inout MessageWriter) { write(to: &message, wantsSecrets: false) }
 
-    /// - Parameter wantsSecrets: Of a search alone.
+    /// - Parameter wantsSecrets: The flag of a search; other requests have none.
     fileprivate func write(to message: inout MessageWriter, wantsSecrets: Bool) {
         message.add(1, itemClass)
         message.add(2, attributes)
@@ -217,7 +217,7 @@ extension ImportRequest: WireMessage {
 }
 
 extension ExportedPart: WireMessage {
-    /// All but the items.
+    /// Writes all but the items.
     func write(to message: inout MessageWriter) {
         message.add(1, count: leftOut.thisDeviceOnly)
         message.add(2, count: leftOut.constrained)

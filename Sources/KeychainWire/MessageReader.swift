@@ -2,15 +2,15 @@ internal import KeychainModel
 
 /// A message in protobuf's encoding that is read, from bytes that may be anything.
 ///
-/// Fields may come in any order, and ones that are not known are passed over. Of a field that comes several times and is no
-/// list, the last one counts; so it is with messages within messages, of which other decoders join the pieces.
+/// Fields may come in any order, and ones that are not known are passed over. If a field comes several times and is no
+/// list, the last one counts. That holds for messages within messages too, of which other decoders join the pieces.
 struct MessageReader {
-    /// Higher numbers are none that is known.
+    /// Fields with higher numbers are not known.
     private static let mostNumber = 40
 
     /// The caller keeps them in their place while something is read.
     let bytes: UnsafeRawBufferPointer
-    /// Of the last field of each number: one more than its offset. 0: there is none.
+    /// For the last field of each number, one more than its offset. 0: there is none.
     private var places = InlineArray<41, UInt32>(repeating: 0)
 
     /// - Throws: `.parameter` for bytes that are no message.
@@ -29,7 +29,7 @@ struct MessageReader {
 
     /// The value of a field; nil: it is not there, or of another type.
     ///
-    /// - Throws: `.parameter` for one that is no such value.
+    /// - Throws: `.parameter` for a value of another form.
     func value<Value: FieldValue>(_ number: Int) throws(KeychainError) -> Value? {
         guard has(number) else { return nil }
         var fields = FieldReader(UnsafeRawBufferPointer(rebasing: bytes[(Int(places[number]) - 1)...]))
@@ -38,7 +38,7 @@ struct MessageReader {
 
     /// The values of a list.
     ///
-    /// - Parameter name: What the elements are.
+    /// - Parameter name: The name of the elements in messages of errors.
     /// - Throws: `.parameter` for more than `most`.
     func list<Value: FieldValue>(_ number: Int, most: Int, _ name: String) throws(KeychainError) -> [Value] {
         try elements(number, most, name) { field, append throws(KeychainError) in
@@ -132,7 +132,7 @@ struct FieldReader {
         for (index, byte) in rest.prefix(10).enumerated() {
             value |= UInt64(byte & 0x7f) << (7 * index)
             guard byte < 0x80 else { continue }
-            // Of the tenth byte there is room for one bit.
+            // The tenth byte has room for one bit.
             if index == 9 && byte > 1 { throw .noMessage }
             _ = take(index + 1)
             return value
@@ -154,14 +154,14 @@ struct FieldReader {
 
 /// One field of a message that is read.
 struct MessageField {
-    /// The encoding has no more.
+    /// The encoding has no higher number.
     static let mostNumber: UInt64 = 1 << 29 - 1
 
     let number: Int
     let type: WireType
-    /// Of a field that is a number.
+    /// The value of a field that is a number.
     let value: UInt64
-    /// Of all others.
+    /// The content of all other fields.
     let content: UnsafeRawBufferPointer
 
     fileprivate init(

@@ -20,7 +20,7 @@ struct MessageWriter {
         value?.write(as: number, to: &self)
     }
 
-    /// A field for each value.
+    /// Adds a field for each value.
     mutating func add<Value: FieldValue>(_ number: Int, each values: [Value]) {
         for value in values { value.write(as: number, to: &self) }
     }
@@ -83,7 +83,7 @@ struct MessageWriter {
         return writer.bytes
     }
 
-    /// The lowest byte first.
+    /// Appends the lowest byte first.
     mutating func append(_ value: some FixedWidthInteger) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }

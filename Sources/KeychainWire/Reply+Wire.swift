@@ -36,7 +36,7 @@ extension Reply {
         }
     }
 
-    /// All but the items.
+    /// Writes all but the items.
     func write(to message: inout MessageWriter) {
         switch self {
         case .added, .found, .done: break
@@ -58,7 +58,7 @@ extension Reply {
         }
     }
 
-    /// - Throws: `.parameter` for what is no answer, or is wrong with one.
+    /// - Throws: `.parameter` for a message that is no answer, or a malformed one.
     init(
         _ kind: DaemonMessage.Kind, _ message: MessageReader, _ items: [Item], _ tail: inout WireTail
     ) throws(KeychainError) {

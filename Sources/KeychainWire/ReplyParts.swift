@@ -30,7 +30,7 @@ extension DaemonMessage {
         }
     }
 
-    /// At least one part, also of no items.
+    /// There is at least one part, also without items.
     private static func forEachPart<E: Error>(
         of items: [Item], limit: Int, _ body: (_ part: [Item], _ isLast: Bool) throws(E) -> Void
     ) throws(E) {

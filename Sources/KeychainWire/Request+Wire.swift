@@ -66,7 +66,7 @@ extension Request {
         }
     }
 
-    /// - Throws: what is wrong with it.
+    /// - Throws: the fault of the request.
     init(
         _ kind: ClientMessage.Kind, _ message: MessageReader, _ tail: inout WireTail
     ) throws(KeychainError) {

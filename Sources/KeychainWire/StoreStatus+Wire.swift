@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainModel
 
-// What is said of a store as a whole.
+// The facts of a store as a whole.
 
 extension LockStatus: WireMessage {
     func write(to message: inout MessageWriter) {

@@ -1,7 +1,7 @@
 internal import Foundation
 package import KeychainModel
 
-/// What goes over a socket in one piece: a message, and the secrets that belong to it as raw bytes behind it
+/// The unit that goes over a socket: a message, and the secrets that belong to it as raw bytes behind it
 /// (docs/protocol.md).
 ///
 /// Secrets are never fields of a message: a copy of one in a list of bytes that grows could not be erased.
@@ -32,7 +32,8 @@ package struct WireFrame: Sendable {
 /// The eight bytes before a frame's message: how long it and the tail are, each in four bytes, the highest first.
 package struct WireHeader: Sendable, Hashable {
     package static let byteCount = 8
-    /// What a daemon takes of both together: an item has at most 64 MiB (``Item/mostBytes``), and an import brings several.
+    /// The most bytes of both together that a daemon takes: an item has at most 64 MiB (``Item/mostBytes``), and an
+    /// import brings several.
     package static let mostBytes = 80 << 20
 
     package var messageCount: Int
@@ -43,7 +44,6 @@ package struct WireHeader: Sendable, Hashable {
         self.tailCount = tailCount
     }
 
-    /// Of message and tail.
     package var contentCount: Int { messageCount + tailCount }
 
     /// - Parameter bytes: Eight of them.

@@ -6,7 +6,7 @@ protocol PackedValue {
     /// As it is written: the bits of one of fixed size, the number itself of one of variable length.
     var encoded: UInt64 { get }
 
-    /// - Throws: `.parameter` for what stands for nothing.
+    /// - Throws: `.parameter` for a number without a meaning.
     init(encoded: UInt64) throws(KeychainError)
 }
 
@@ -62,7 +62,7 @@ struct WireCount: FieldValue {
 
     func write(as number: Int, to message: inout MessageWriter) { message.add(number, ifAny: Int64(value)) }
 
-    /// - Throws: `.parameter` for what cannot be a count.
+    /// - Throws: `.parameter` for a number that cannot be a count.
     init?(_ field: MessageField) throws(KeychainError) {
         guard let number = Int64(field) else { return nil }
         guard (0...Self.mostOfAnything).contains(number) else {
@@ -84,7 +84,7 @@ extension MessageReader {
 
     /// A moment, or a number of seconds.
     ///
-    /// - Throws: `.parameter` for what is none: nothing equals it, and nothing can be reckoned with it.
+    /// - Throws: `.parameter` for a number that is not finite: it equals nothing, and cannot be reckoned with.
     func time(_ number: Int) throws(KeychainError) -> Double? {
         guard let seconds: Double = try value(number) else { return nil }
         guard seconds.isFinite else { throw KeychainError(.parameter, message: "a date is no moment") }

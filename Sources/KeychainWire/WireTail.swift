@@ -18,7 +18,7 @@ struct WireTail {
             throw KeychainError(.parameter, message: "the message speaks of more secrets than came with it")
         }
         let count = Int(size)
-        // Of a secret that is the whole tail no copy is made, which would have to be erased too.
+        // If the secret is the whole tail, no copy is made, which would have to be erased too.
         if let bytes, count == bytes.count {
             offset = count
             return bytes

@@ -2,11 +2,11 @@ internal import KeychainModel
 
 /// A term of the model that is a number in messages.
 protocol WireTerm: FieldValue, PackedValue, Equatable {
-    /// For messages of errors.
+    /// The name in messages of errors.
     static var termName: String { get }
     /// All there are, in the order of their numbers.
     static var terms: [Self] { get }
-    /// Of the first one. Where it is 1, the number 0 stands for none.
+    /// The number of the first term. If it is 1, the number 0 stands for no term.
     static var firstNumber: UInt64 { get }
 }
 
@@ -39,7 +39,7 @@ extension WireTerm {
     }
 }
 
-/// A term that must be there.
+/// Returns a term that must be there.
 ///
 /// - Throws: `.parameter` if it is not.
 func required<Term: WireTerm>(_ term: Term?) throws(KeychainError) -> Term { try required(Term.termName, term) }

@@ -228,9 +228,9 @@ private final class TestDirectory: Sendable {
         }
     }
 
-    /// Locks a directory of this user's own, which nobody else can reach into.
+    /// Locks a directory of this user's own, which no other user can reach into.
     ///
-    /// - Returns: nil for any other one, for one that is gone, and for one that is in use.
+    /// - Returns: nil for any other directory, and for one that is gone or in use.
     private static func lock(_ directory: URL) -> Int32? {
         let file = open(directory.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else { return nil }

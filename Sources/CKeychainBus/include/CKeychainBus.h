@@ -32,11 +32,11 @@ typedef struct {
     const char *_Nullable text;
 } ckeychain_bus_value;
 
-/// What to wait for before the next message can be there.
+/// The wait for the next message: a descriptor, its events and a time.
 typedef struct {
     int descriptor;
     short events;
-    /// In milliseconds; -1: for ever.
+    /// The time in milliseconds; -1: for ever.
     int timeout;
 } ckeychain_bus_wait;
 
@@ -48,7 +48,7 @@ int ckeychain_bus_load(ckeychain_bus_failure *_Nonnull failure);
 int ckeychain_bus_open(
     const char *_Nonnull address, ckeychain_bus *_Nullable *_Nonnull bus, ckeychain_bus_failure *_Nonnull failure);
 
-/// Closes a connection at once. What was called without waiting for its reply may not have been sent.
+/// Closes a connection at once. A call without a wait for its reply may not have been sent.
 void ckeychain_bus_close(ckeychain_bus *_Nonnull bus);
 
 /// Calls a method that takes strings, and waits for its reply, for ten seconds at most.

@@ -13,15 +13,16 @@ void ckeychain_erase(void *_Nullable bytes, size_t count);
 /// `*is_locked` tells whether the lock was granted. The caller releases with `ckeychain_release_pages`.
 int ckeychain_map_pages(size_t count, void *_Nullable *_Nonnull pages, int *_Nonnull is_locked);
 
-/// The same in memory that the kernel takes out of its own reach (memfd_secret(2)), so that neither a debugger nor root
-/// reads it through the kernel: nothing of it is ever in swap, in a core dump or in a hibernation image, and while there
-/// is any the machine cannot hibernate. Not there for a forked child. ENOSYS, EPERM or ENOMEM where there is none.
+/// Maps memory that the kernel takes out of its own reach (memfd_secret(2)), so that neither a debugger nor root reads
+/// it through the kernel: nothing of it is ever in swap, in a core dump or in a hibernation image, and while there is
+/// any the machine cannot hibernate. A forked child does not have it. ENOSYS, EPERM or ENOMEM if the kernel gives none.
 int ckeychain_map_secret_pages(size_t count, void *_Nullable *_Nonnull pages);
 
 /// Erases and unmaps what `ckeychain_map_pages` returned.
 void ckeychain_release_pages(void *_Nonnull pages, size_t count);
 
-/// More of the stack than any call of the engine uses, with what the dynamic linker saves (`MemoryTests`).
+/// This is more of the stack than any call of the engine uses, with the registers that the dynamic linker saves
+/// (`MemoryTests`).
 size_t ckeychain_call_stack(void);
 
 /// More of the stack than the cipher's own functions use.
@@ -40,11 +41,11 @@ int ckeychain_random(void *_Nonnull bytes, size_t count);
 /// Whether there is one here: containers may refuse keyrings altogether.
 int ckeychain_keyring_check(void);
 
-/// Puts a key of type "user" into the keyring, in place of one of that name. Every process of the user, in whatever
-/// session, may read, replace and remove it; no other user may. `seconds` of 0 mean that it does not expire.
+/// Puts a key of type "user" into the keyring, in place of one of that name. Every process of the user, in any session,
+/// may read, replace and remove it; no other user may. `seconds` of 0 mean that it does not expire.
 int ckeychain_keyring_put(const char *_Nonnull name, const void *_Nonnull payload, size_t count, unsigned seconds);
 
-/// Gives a key that is there other content and another term, in one step for whoever reads it.
+/// Gives a key that is there other content and another term, in one step for its readers.
 int ckeychain_keyring_update(int32_t serial, const void *_Nonnull payload, size_t count, unsigned seconds);
 
 /// The numbers of all keys in the keyring. `*count` is how many there are, which may be more than fit.
@@ -59,7 +60,7 @@ int ckeychain_keyring_find(const char *_Nonnull name, int32_t *_Nonnull serial);
 /// Reads a key of at most `capacity` bytes; `*count` is how many it has.
 int ckeychain_keyring_read(int32_t serial, void *_Nonnull payload, size_t capacity, size_t *_Nonnull count);
 
-/// Takes the key from everybody, at once.
+/// Takes the key from every process, at once.
 int ckeychain_keyring_remove(int32_t serial);
 
 /// Sets when the key expires, counted from now; 0: never.
@@ -68,7 +69,7 @@ int ckeychain_keyring_set_timeout(int32_t serial, unsigned seconds);
 /// Opens a descriptor that becomes readable when the file's content, mode or name changes.
 int ckeychain_watch_file(const char *_Nonnull path, int *_Nonnull descriptor);
 
-/// Waits for that and forgets what has happened so far. `*changed` is 0 if the time was over first; -1 waits for ever.
+/// Waits for a change and forgets the changes so far. `*changed` is 0 if the time was over first; -1 waits for ever.
 int ckeychain_await_change(int descriptor, int milliseconds, int *_Nonnull changed);
 
 /// Gives each of two names the file or directory of the other, in one step. 0 or an errno; EINVAL where the file system
@@ -79,7 +80,7 @@ int ckeychain_exchange(const char *_Nonnull first, const char *_Nonnull second);
 /// EACCES if another process has it locked in any way.
 int ckeychain_lock_byte(int descriptor, int64_t offset);
 
-/// The same for a file that is open for reading, beside others that lock it in this way.
+/// Locks a byte of a file that is open for reading, beside others that lock it in this way.
 int ckeychain_share_byte(int descriptor, int64_t offset);
 
 /// Gives it free, also if another process has inherited the description.
@@ -88,11 +89,11 @@ int ckeychain_unlock_byte(int descriptor, int64_t offset);
 /// Whether another description has the byte locked in any way. Locks nothing.
 int ckeychain_is_byte_locked(int descriptor, int64_t offset, int *_Nonnull is_locked);
 
-/// Locks the first bytes of a file that is open for writing, for this open file alone (fcntl(2), F_OFD_SETLKW), as soon as
-/// nobody else has them locked. Closing the descriptor gives them free.
+/// Locks the first bytes of a file that is open for writing, for this open file alone (fcntl(2), F_OFD_SETLKW), as soon
+/// as no other has them locked. Closing the descriptor gives them free.
 int ckeychain_await_lock(int descriptor, int64_t count);
 
-/// The same without waiting: EAGAIN or EACCES if somebody has one of them locked.
+/// Locks them without waiting: EAGAIN or EACCES if another open file has one of them locked.
 int ckeychain_try_lock(int descriptor, int64_t count);
 
 /// Locks them beside others that do so in this way, for a file that is open for reading.
@@ -110,8 +111,8 @@ int ckeychain_file_system_type(int descriptor, int64_t *_Nonnull type);
 /// if it fails.
 int ckeychain_punch(int descriptor, int64_t offset, int64_t count);
 
-/// Locks them in a file that is open for reading, beside others that lock them in this way: EAGAIN or EACCES if somebody
-/// has them locked for writing.
+/// Locks them in a file that is open for reading, beside others that lock them in this way: EAGAIN or EACCES if they
+/// are locked for writing.
 int ckeychain_share_lock(int descriptor, int64_t count);
 
 // Extended attributes (xattr(7)) of the file at a path, which links lead to, or of an open one if the path is NULL.
@@ -127,14 +128,14 @@ int ckeychain_list_attributes(int descriptor, char *_Nullable names, size_t capa
 int ckeychain_set_attribute(const char *_Nullable path, int descriptor, const char *_Nonnull name,
                             const void *_Nullable value, size_t count);
 
-/// Of a path, or, if that is NULL, of an open file.
+/// Removes an attribute of the file at a path, or, if that is NULL, of an open file.
 int ckeychain_remove_attribute(const char *_Nullable path, int descriptor, const char *_Nonnull name);
 
 /// Gives a file another name in the same directory, unless there is something of that name: EEXIST.
 int ckeychain_rename_to_free_name(const char *_Nonnull from, const char *_Nonnull to);
 
 /// Connects to the program that listens at a path (unix(7)): ENAMETOOLONG if it has more than 107 bytes, EAGAIN if its
-/// queue stays full for so long. The same limit, at least 1, is that of each wait to send (SO_SNDTIMEO).
+/// queue stays full for so long. Each wait to send has this limit too, at least 1 (SO_SNDTIMEO).
 int ckeychain_connect(const char *_Nonnull path, int milliseconds, int *_Nonnull descriptor);
 
 /// Starts a thread that takes no signals and ends with `body`. EAGAIN: the user may have no more threads. Its name has
@@ -162,12 +163,12 @@ typedef struct {
     uint32_t gid;
 } ckeychain_process;
 
-/// Who sent what was received.
+/// The sender of received bytes.
 typedef struct {
     ckeychain_process process;
     /// 0: the kernel did not say.
     int is_known;
-    /// Whether there was more beside the bytes than who sent them: descriptors, which were closed.
+    /// Whether the message had descriptors besides the sender, which were closed.
     int sent_more;
 } ckeychain_sender;
 
@@ -188,11 +189,12 @@ int ckeychain_open_process(int32_t pid, int *_Nonnull descriptor);
 /// The supplementary groups of the process that connected a socket: ERANGE if there are more than fit.
 int ckeychain_peer_groups(int socket, uint32_t *_Nonnull groups, size_t capacity, size_t *_Nonnull count);
 
-/// What a security module calls the process that connected a socket: ENOPROTOOPT if none does. Ends with a zero.
+/// The name in a security module of the process that connected a socket: ENOPROTOOPT if there is no such module. Ends
+/// with a zero.
 int ckeychain_peer_label(int socket, char *_Nonnull label, size_t capacity);
 
-/// From now on the kernel says of everything received here who sent it, and hands over no descriptors. What a socket
-/// that listens is told holds for those accepted from it.
+/// From now on the kernel names the sender of everything received here, and hands over no descriptors. The setting of a
+/// socket that listens holds for sockets accepted from it.
 int ckeychain_want_senders(int socket);
 
 /// Receives what there is, up to `capacity` bytes of one sender; `*count` of 0 means that the other end is closed.
@@ -243,14 +245,15 @@ int ckeychain_memory_file(const char *_Nonnull name, const void *_Nullable bytes
 /// The variables of this process (environ(7)), with a final NULL.
 char *_Nullable *_Nullable ckeychain_environment(void);
 
-/// From here on neither this program nor what it starts leaves a core file, which would have secrets in it. The soft limit
-/// becomes one byte: the kernel does not start a program that receives core files then, and a limit of 0 means nothing to it
-/// (core(5)).
+/// From here on neither this program nor its children leave a core file, which would have secrets in it. The soft limit
+/// becomes one byte: the kernel does not start a program that receives core files then, and a limit of 0 means nothing
+/// to it (core(5)).
 void ckeychain_limit_cores(void);
 
 /// Becomes another program, which is searched in the PATH of its environment. Both lists end with NULL. `defaults` are
-/// signals that this program ignores and that one does not. If it `leaves_cores` its limit of core files is that which this
-/// program was started with, and otherwise one byte, which it cannot raise. Returns only if that fails, an errno value.
+/// signals that this program ignores and the new one does not. If it `leaves_cores` its limit of core files is that
+/// which this program was started with, and otherwise one byte, which it cannot raise. Returns only if that fails, an
+/// errno value.
 int ckeychain_become(char *_Nullable const *_Nonnull arguments, char *_Nullable const *_Nonnull environment,
                      const int *_Nullable defaults, size_t count, int leaves_cores);
 
@@ -264,22 +267,21 @@ int ckeychain_start_program(char *_Nullable const *_Nonnull arguments, char *_Nu
 int ckeychain_await_program(int process, int *_Nonnull has_ended, int *_Nonnull status);
 
 /// From now on the signals that a program passes on to another, and SIGCHLD, do nothing but make a descriptor readable.
-/// Once in the life of a process.
+/// The call is made once in the life of a process.
 int ckeychain_note_signals(int *_Nonnull descriptor);
 
 /// The next of them: EAGAIN if there is none. `*is_sent` is 1 if a process sent it, rather than the kernel.
 int ckeychain_next_signal(int *_Nonnull number, int *_Nonnull is_sent);
 
-/// Makes a terminal show nothing of what is typed and hand over each byte as it is, the keys for signals included, until
-/// `ckeychain_restore_terminal`. Meanwhile SIGHUP, SIGINT, SIGQUIT and SIGTERM, where the program leaves them to end it,
-/// and exit(3) first set the terminal as it was. One terminal at a time: EBUSY.
+/// Makes a terminal show nothing of the typed bytes and hand over each byte as it is, the keys for signals included,
+/// until `ckeychain_restore_terminal`. Meanwhile SIGHUP, SIGINT, SIGQUIT and SIGTERM, where the program leaves them to
+/// end it, and exit(3) first set the terminal as it was. One terminal at a time: EBUSY.
 int ckeychain_silence_terminal(int descriptor);
 
-/// Sets it as it was, and leaves the signals alone again. To be called before the descriptor is closed.
+/// Sets it as it was, and leaves the signals alone again. The caller does this before it closes the descriptor.
 void ckeychain_restore_terminal(void);
 
-/// How many columns of a terminal a character takes, whatever locale the program has; 1 for one that the C library does
-/// not know.
+/// How many columns of a terminal a character takes, in any locale; 1 for one that the C library does not know.
 int ckeychain_columns(uint32_t character);
 
 /// A clock (clock_gettime(2)), read by a system call: a library that is put before the C library does not change it.

@@ -34,8 +34,8 @@ struct Replacement: ~Copyable {
     ///
     /// - Parameters:
     ///   - path: A path that is no link: see ``FilePath/target(of:)``.
-    ///   - mode: The mode, as for open(2). For content in clear it is the owner's alone until it is known who else may
-    ///     read it.
+    ///   - mode: The mode, as for open(2). For content in clear it gives no rights to others until the readers are
+    ///     known.
     init(of path: String, mode: mode_t, _ files: any FileSystem) throws(DataProtectionError) {
         let held = try Self.hold(path)
         Self.sweepNowAndThen(held, files)

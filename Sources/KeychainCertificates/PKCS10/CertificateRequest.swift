@@ -6,9 +6,8 @@ internal import SwiftASN1
 
 /// A request for a certificate (PKCS#10, RFC 2986), signed by the key that the certificate is to be for.
 package struct CertificateRequest {
-    /// What is signed.
+    /// The signed bytes.
     package let content: Data
-    /// How it is signed.
     package let algorithm: KeyAlgorithm.Signature
     private let identifier: [UInt8]
 
@@ -79,7 +78,7 @@ package struct CertificateRequest {
 
     /// The request in DER.
     ///
-    /// - Parameter signature: That of ``content`` by ``algorithm``.
+    /// - Parameter signature: The signature of ``content`` by ``algorithm``.
     package func der(signature: Data) throws(KeychainError) -> Data {
         do {
             var serializer = DER.Serializer()

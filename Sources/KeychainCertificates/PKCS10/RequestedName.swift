@@ -8,7 +8,7 @@ package struct RequestedName: Sendable {
 
     /// - Parameter text: Each part begins with a slash. A backslash stands before a slash or a backslash in a value. The text may
     ///   be empty.
-    /// - Throws: `.parameter`, with the part that is wrong.
+    /// - Throws: `.parameter`, which names the wrong part.
     package init(_ text: String) throws(KeychainError) {
         for part in try Self.parts(of: text) {
             guard let sign = part.firstIndex(of: "="), part.index(after: sign) < part.endIndex else {

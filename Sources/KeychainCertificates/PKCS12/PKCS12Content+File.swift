@@ -10,7 +10,7 @@ extension PKCS12Content {
 
     /// Writes a file as OpenSSL 3 does by default: all of it under AES-256, with PBKDF2, and its code with SHA-256.
     ///
-    /// - Parameter rounds: Fewer than ``rounds`` are for tests.
+    /// - Parameter rounds: Tests give fewer than ``rounds``.
     package func file(
         _ passphrase: SecretBytes, rounds: Int = Self.rounds, _ randomness: some Randomness = SystemRandomness()
     ) throws(KeychainError) -> Data {

@@ -8,8 +8,8 @@ package struct PKCS12Content: Sendable {
 
     package init() {}
 
-    /// Each key that has its certificate in the file. A file may say which two belong together, and what it says
-    /// counts among certificates of the key; it does not make a certificate another key's.
+    /// Each key that has its certificate in the file. The marks of a file may join a key and a certificate. They choose
+    /// among certificates of the key; they do not make a certificate another key's.
     package var identities: [(key: AsymmetricKey, certificate: X509Certificate, mark: PKCS12Mark)] {
         keys.compactMap { key, mark in
             let label = key.label

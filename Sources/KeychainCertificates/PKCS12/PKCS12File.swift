@@ -7,7 +7,7 @@ internal import SwiftASN1
 /// A file of keys and their certificates under a passphrase: PKCS#12 (RFC 7292), in BER or DER.
 package struct PKCS12File: Sendable {
     package static let mostBytes = 4 << 20
-    /// The work of one opening, in rounds of hashing. More keeps a reader busy for minutes.
+    /// The work of one opening, in rounds of hashing. More rounds keep a reader busy for minutes.
     package static let mostRounds = 10_000_000
 
     /// `AuthenticatedSafe`.
@@ -38,9 +38,9 @@ package struct PKCS12File: Sendable {
 
     /// Opens the file. This takes as long as the file asks for: up to seconds.
     ///
-    /// - Parameter mostRounds: The work that is done for it at most.
+    /// - Parameter mostRounds: The most work that is done for it.
     /// - Throws: `.authenticationFailed` for a wrong passphrase, and for a file without the code that would tell;
-    ///   `.decode` for what is in the file and not known here.
+    ///   `.decode` for kinds of content that are not known here.
     package func open(
         _ passphrase: SecretBytes, mostRounds: Int = Self.mostRounds
     ) throws(KeychainError) -> PKCS12Content {
@@ -65,7 +65,7 @@ package struct PKCS12File: Sendable {
 private struct PKCS12Reader {
     var passphrase = FilePassphrase.absent
     private(set) var content = PKCS12Content()
-    /// Those that may still be done.
+    /// The rounds of hashing that are left.
     private var rounds: Int
 
     init(rounds: Int) { self.rounds = rounds }
@@ -157,7 +157,7 @@ private struct PKCS12Reader {
             }
         // Bags in a bag are in one parsed structure, whose depth has a limit.
         case .safeContentsBag: try readBags(bag.value)
-        // Secrets, lists of revoked certificates, and what others have thought of.
+        // Secrets, lists of revoked certificates, and unknown kinds of bags.
         default: return
         }
     }
@@ -172,7 +172,7 @@ private struct PKCS12Reader {
         }
     }
 
-    /// - Returns: nil for a certificate that is none of X.509.
+    /// - Returns: nil for a certificate of another kind than X.509.
     private static func certificate(_ node: ASN1Node) throws -> X509Certificate? {
         try DER.sequence(node, identifier: .sequence) { nodes in
             let type = try ASN1ObjectIdentifier(derEncoded: &nodes)
@@ -196,7 +196,7 @@ extension ASN1Node {
 }
 
 extension KeychainError {
-    /// Makes each error of a parser one that says what the file is not.
+    /// Turns each error of a parser into one that names the file's kind.
     fileprivate static func decoding<Result>(_ body: () throws -> Result) throws(KeychainError) -> Result {
         do {
             return try body()

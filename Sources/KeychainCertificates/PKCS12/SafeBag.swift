@@ -16,11 +16,11 @@ struct SafeBag {
     }
 }
 
-/// What a PKCS#12 file says about a key or a certificate.
+/// The attributes of a key or a certificate in a PKCS#12 file.
 package struct PKCS12Mark: Sendable, Hashable {
     /// The name for people.
     package var name: String?
-    /// The same for a key and its certificate.
+    /// The identifier that a key and its certificate have in common.
     package var identifier: Data?
 
     package init(name: String? = nil, identifier: Data? = nil) { (self.name, self.identifier) = (name, identifier) }
@@ -80,7 +80,7 @@ extension ASN1ObjectIdentifier {
     static let shroudedKeyBag: Self = [1, 2, 840, 113_549, 1, 12, 10, 1, 2]
     static let certificateBag: Self = [1, 2, 840, 113_549, 1, 12, 10, 1, 3]
     static let safeContentsBag: Self = [1, 2, 840, 113_549, 1, 12, 10, 1, 6]
-    /// The kind of certificate in a certificate bag; the other one, SDSI, nobody has.
+    /// The kind of certificate in a certificate bag; the other kind, SDSI, is not in use.
     static let x509CertificateInBag: Self = [1, 2, 840, 113_549, 1, 9, 22, 1]
     fileprivate static let friendlyName: Self = [1, 2, 840, 113_549, 1, 9, 20]
     fileprivate static let localKeyIdentifier: Self = [1, 2, 840, 113_549, 1, 9, 21]

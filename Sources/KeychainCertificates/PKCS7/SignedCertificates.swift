@@ -1,8 +1,8 @@
 internal import Foundation
 internal import SwiftASN1
 
-/// The certificates of a `SignedData` (RFC 2315, section 9.1; RFC 5652, section 5.1). Files of certificates are signed by
-/// nobody, and no signature is looked at here.
+/// The certificates of a `SignedData` (RFC 2315, section 9.1; RFC 5652, section 5.1). Files of certificates have no
+/// signatures, and none is looked at here.
 enum SignedCertificates {
     /// - Parameter root: A `ContentInfo` in BER.
     static func all(in root: ASN1Node) throws -> [X509Certificate] {

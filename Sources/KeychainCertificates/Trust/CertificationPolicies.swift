@@ -2,8 +2,8 @@ internal import SwiftASN1
 
 /// Whether a chain was issued under the policies that its authorities demand (RFC 5280, section 6.1).
 ///
-/// The caller has no policies of its own, so that of the tree of policies only the lowest row is needed: the policies that are still
-/// valid for the certificate in hand, in its own terms.
+/// The caller has no policies of its own, so only the lowest row of the tree of policies is needed: the policies that
+/// are still valid for the certificate in hand, in its own terms.
 struct CertificationPolicies {
     private(set) var flaw: TrustFlaw?
 

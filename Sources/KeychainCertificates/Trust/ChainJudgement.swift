@@ -81,7 +81,7 @@ struct ChainJudgement {
         let reasons: [TrustFlaw.Reason] = certificate.extensions.basicConstraints.reading(
             absent: mustSay ? [.noBasicConstraints] : [], unreadable: [.unreadableExtension]
         ) { constraints in
-            // Between it and the leaf.
+            // The authorities between it and the leaf.
             let below = chain.certificates[1..<position].count { !$0.isSelfIssued }
             let isTooFarUp = constraints.mostIntermediates.map { below > $0 } ?? false
             return (constraints.isAuthority ? [] : [.noAuthority]) + (isTooFarUp ? [.tooManyIntermediates] : [])
@@ -107,9 +107,9 @@ struct ChainJudgement {
         return flaws
     }
 
-    /// The leaf, and every authority between it and the top, is meant for one of the purposes if it says what it is meant for.
+    /// The leaf, and every authority between it and the top, must be meant for one of the purposes if it names any.
     ///
-    /// - Parameter mustSay: Whether the leaf has to.
+    /// - Parameter mustSay: Whether the leaf has to name one.
     private func otherPurposes(_ purposes: Set<ASN1ObjectIdentifier>, mustSay: Bool) -> [TrustFlaw] {
         (0..<max(1, top)).filter {
             !chain.certificates[$0].isMeant(for: purposes, mustSay: $0 == 0 && mustSay)

@@ -33,7 +33,7 @@ struct ChainSearch {
     private var issuersByName: [ComparableName: [Issuer]] = [:]
 
     static let mostCertificates = 15
-    /// Of one name.
+    /// The most issuers of one name.
     private static let mostIssuers = 50
 
     private struct Issuer {
@@ -110,7 +110,7 @@ struct ChainSearch {
 }
 
 extension X509Certificate {
-    /// One authority may have several certificates. In a chain it stands once.
+    /// One authority may have several certificates. The authority stands once in a chain.
     fileprivate func isSameAuthority(as other: X509Certificate) -> Bool {
         publicKey.key == other.publicKey.key && subject.comparable == other.subject.comparable
     }

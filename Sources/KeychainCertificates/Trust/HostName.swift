@@ -18,7 +18,7 @@ enum HostName {
         return host.count == rest.count + 1 && Array(host.dropFirst()) == rest
     }
 
-    /// The labels in small letters; nil of what does not look like a host, such as an address.
+    /// The labels in small letters; nil for a text that does not look like a host, such as an address.
     private static func labels(_ name: String) -> [String]? {
         // Before the letters are made small: some beyond ASCII become a letter of it.
         guard 1...255 ~= name.utf8.count, name.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }

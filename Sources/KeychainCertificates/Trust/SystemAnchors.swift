@@ -76,7 +76,7 @@ package final class SystemAnchors: Sendable {
     }
 }
 
-/// What tells a file from the one that was at the same path before.
+/// The marks by which a file is told from a former file at the same path.
 private struct FileState: Equatable {
     let path: String
     /// A pipe would keep its reader waiting, and so may a file of the kernel's, which has no size.

@@ -13,7 +13,6 @@ package struct TrustAnchors: Sendable {
         (self.own, self.includesSystem, self.system) = (own, includesSystem, system)
     }
 
-    /// The anchors of one evaluation.
     func index() -> (own: CertificateIndex, system: CertificateIndex) {
         (CertificateIndex(own ?? []), includesSystem ? system() : CertificateIndex([]))
     }

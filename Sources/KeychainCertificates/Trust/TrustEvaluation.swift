@@ -2,7 +2,7 @@ package import Foundation
 
 /// Judges a certificate: finds a chain from it to an anchor, and says which flaws there are.
 package struct TrustEvaluation {
-    /// The first is the one that is judged.
+    /// The first certificate is the one that is judged.
     package var certificates: [X509Certificate]
     package var policies: [TrustPolicy]
     package var anchors: TrustAnchors
@@ -37,12 +37,12 @@ package struct TrustEvaluation {
     package func measuredVerdict() -> (verdict: Verdict, steps: Int) {
         let (anchors, work) = (anchors.index(), TrustWork(mostSteps: mostSteps))
         var best = best(anchors, work) { _ in [] }
-        // Also of a chain that was found: a stored certificate may be the one that is still valid.
+        // Stored certificates count also if a chain was found: one of them may still be valid.
         if !best.flaws.isEmpty {
             let withStored = self.best(anchors, work, stored)
             if withStored.isBetter(than: best) { best = withStored }
         }
-        // Whatever was found is uncertain.
+        // A search that was cut short is uncertain, whatever it found.
         let limit = work.isUsedUp ? [TrustFlaw(.tooMuchWork, at: 0)] : []
         return (Verdict(chain: best.chain.certificates, flaws: limit + best.flaws), work.steps)
     }

@@ -37,7 +37,7 @@ package struct TrustFlaw: Sendable, Hashable {
 }
 
 extension TrustFlaw.Reason {
-    /// No exception excuses it.
+    /// Whether no exception excuses the flaw.
     package var isFatal: Bool {
         switch self {
         case .tooMuchWork, .unknownKey, .weakKey, .brokenDigest: true
@@ -48,7 +48,7 @@ extension TrustFlaw.Reason {
     /// Apple's status of the reason.
     package var status: Int32 {
         switch self {
-        // Apple has no such limit: the status is the one of its keychain for any quota.
+        // Apple has no such limit: the status is that of a quota in its keychain.
         case .tooMuchWork: -67596
         case .unknownKey, .weakKey, .smallKey: -67735
         case .brokenDigest, .formerDigest: -67815
@@ -90,7 +90,7 @@ extension TrustFlaw.Reason {
         }
     }
 
-    /// What is said of the certificate.
+    /// The flaw in words, after the certificate's name.
     package var explanation: String {
         switch self {
         case .tooMuchWork: "comes with more names and authorities than are judged"

@@ -1,4 +1,4 @@
-/// What certificates are judged for.
+/// The purposes that certificates are judged for.
 package enum TrustPolicy: Sendable, Hashable {
     /// The chain alone (RFC 5280).
     case basic
@@ -15,7 +15,7 @@ package enum TrustPolicy: Sendable, Hashable {
         package init(rawValue: UInt) { self.rawValue = rawValue }
 
         package static let requirePositiveResponse = Revocation(rawValue: 8)
-        /// Those that Apple defines.
+        /// The flags that Apple defines.
         package static let known = Revocation(rawValue: 31)
     }
 

@@ -1,8 +1,10 @@
 internal import Foundation
 
-/// The work of one evaluation. It has a limit, since strangers make the certificates, and what is costly is not done twice.
+/// The work of one evaluation. The work has a limit, since strangers make the certificates, and costly steps are not
+/// done twice.
 final class TrustWork {
-    /// What was spent, in steps. A step is about as much as to look up one label of a name, or to take apart sixteen bytes.
+    /// The work so far, in steps. A step is about as much as to look up one label of a name, or to take apart sixteen
+    /// bytes.
     private(set) var steps = 0
     private var signatures: [Link: Bool] = [:]
     private var permissions: [Link: Bool] = [:]
@@ -18,7 +20,7 @@ final class TrustWork {
     /// A certificate that is tried as an issuer.
     static let stepsOfIssuer = 1_000
 
-    /// By what they are: the address of an object that is gone may be another certificate's.
+    /// The links compare certificates themselves: the address of an object that is gone may be another certificate's.
     private struct Link: Hashable {
         let certificate: Data
         let issuer: Data

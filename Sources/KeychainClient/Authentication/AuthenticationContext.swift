@@ -6,7 +6,7 @@ package import KeychainModel
 /// another. Calls refuse an object of any other type with `.parameter`, so a program does not conform to it.
 public protocol KeychainContext: AnyObject, Sendable {}
 
-/// What `LAContext` is to the rest of the house.
+/// The side of `LAContext` that other modules see.
 ///
 /// `KeychainLocalAuthentication` conforms to it and `KeychainSecurity` casts a query's context to it, so that neither
 /// of the two façades needs the other.

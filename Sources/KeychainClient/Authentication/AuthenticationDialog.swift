@@ -7,22 +7,20 @@ internal import Synchronization
 /// takes.
 struct AuthenticationDialog {
     let session: AuthenticationSession
-    /// Ends the questions of this call; those of others in the same session go on.
+    /// Ends the questions of this call; other calls in the same session go on.
     var cancellation: Cancellation?
-    /// What asks the person.
     let prompter: any Prompter
     /// The program as a person would know it.
     let programName: String
     /// Why the program asks, this time; nil: as the session says.
     let reason: String?
-    /// Whether the person may be asked at all.
     let mayAsk: Bool
     /// Waits at the reader of fingers or faces.
     let readBiometry: (Cancellation, (BiometryHint) -> Void) throws(BiometryFailure) -> BiometryTicket
     /// Tells the keychain that a ticket is worth nothing any more.
     let endTicket: @Sendable (BiometryTicket) -> Void
 
-    /// What is being asked: where typing it is new, what was wrong with it before.
+    /// The state of one question: why an answer was wrong, and whether a password is new.
     struct Question {
         var complaint: String?
         /// An application password is chosen now, for an item that is stored.
@@ -50,7 +48,6 @@ struct AuthenticationDialog {
         return try show(other, question)
     }
 
-    /// What is typed.
     private func show(
         _ factors: Set<AuthenticationFactor>, _ question: Question
     ) throws(AuthenticationFailure) -> Set<AuthenticationFactor> {
@@ -165,10 +162,10 @@ private final class NoticeBoard: Sendable {
         self.reading = reading
     }
 
-    /// What the person chose; nil: nothing.
+    /// The person's choice in the notice; nil: none yet.
     var choice: AuthenticationFailure? { shown.withLock { $0 }?.choice }
 
-    /// In the place of the one before.
+    /// Shows a notice in the place of the one before.
     func show(_ notice: PromptNotice) {
         clear()
         // Not after the person has chosen: the waiting ends then.
@@ -178,13 +175,13 @@ private final class NoticeBoard: Sendable {
     func clear() { shown.withLock { $0 }?.end() }
 }
 
-/// A notice on a thread of its own. What the person chooses there ends the waiting at the reader.
+/// A notice on a thread of its own. The person's choice there ends the waiting at the reader.
 private final class ShownNotice: Sendable {
     private let showing = Cancellation()
     private let hasEnded = DispatchGroup()
     private let chosen = Mutex<AuthenticationFailure?>(nil)
 
-    /// What the person chose; nil: nothing.
+    /// The person's choice; nil: none yet.
     var choice: AuthenticationFailure? { chosen.withLock { $0 } }
 
     init(_ notice: PromptNotice, _ prompter: any Prompter, _ reading: Cancellation) {

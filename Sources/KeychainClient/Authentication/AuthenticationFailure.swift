@@ -1,24 +1,22 @@
 package import KeychainModel
 
-/// Why a person has not shown what was asked for.
+/// The reasons why a person has not shown a proof.
 package enum AuthenticationFailure: Error, Sendable, Hashable {
-    /// The person does not want to.
     case declined
     /// The person would rather do something that the program itself offers.
     case fallback
-    /// The program ended it.
+    /// The program ended the question.
     case cancelled
-    /// Nobody came, or what was to ask broke off.
+    /// The person did not come, or the question broke off.
     case interrupted(String)
-    /// What was shown is wrong.
+    /// The person's answer is wrong.
     case rejected(String)
     case noPasscode
     case biometryNotAvailable(String)
     case biometryNotEnrolled(String)
     case biometryLockedOut
-    /// The program forbade to ask.
     case interactionForbidden
-    /// There is nobody, or nothing to ask with.
+    /// There is no person, or no means to ask.
     case notInteractive(String)
     case invalidContext
     /// The keychain does not answer.
@@ -26,7 +24,7 @@ package enum AuthenticationFailure: Error, Sendable, Hashable {
 }
 
 extension AuthenticationFailure {
-    /// For a person: what happened, and what to do about it.
+    /// The failure and the remedy, for a person.
     package var message: String {
         switch self {
         case .declined: "the person declined"
@@ -43,7 +41,7 @@ extension AuthenticationFailure {
         }
     }
 
-    /// As the keychain tells it: docs/compatibility.md has the table.
+    /// The error of the keychain for this failure: docs/compatibility.md has the table.
     package var keychainError: KeychainError {
         let code: KeychainError.Code =
             switch self {

@@ -2,7 +2,7 @@ internal import Foundation
 package import KeychainModel
 internal import Synchronization
 
-/// What a person has shown to a program, for one call or for as long as an `LAContext` lives.
+/// The proofs that a person gave to a program, for one call or for as long as an `LAContext` lives.
 ///
 /// A passcode that was typed is kept in memory that is erased at the end: part of the keys of some items, it is needed
 /// each time one is read. It protects nothing from the program's own process.
@@ -60,7 +60,7 @@ package final class AuthenticationSession: Sendable {
 
     package var hasApplicationPassword: Bool { state.withLock { $0.applicationPassword != nil } }
 
-    /// Ends every question, and forgets everything that was shown. Nothing can be shown any more.
+    /// Ends every question, and forgets all proofs. The session takes no proofs any more.
     package func invalidate() {
         let (waiting, ticket) = state.withLock { state in
             defer {
@@ -73,9 +73,9 @@ package final class AuthenticationSession: Sendable {
         ticket?.end()
     }
 
-    // MARK: What was shown
+    // MARK: The proofs
 
-    /// Those of the factors that were shown.
+    /// The proofs of these factors, as far as the session has them.
     func proof(of factors: Set<AuthenticationFactor>) -> AuthenticationProof {
         state.withLock { state in
             AuthenticationProof(
@@ -95,7 +95,7 @@ package final class AuthenticationSession: Sendable {
         }
     }
 
-    /// - Returns: false if the session was invalidated meanwhile: what came too late is forgotten.
+    /// - Returns: false if the session was invalidated meanwhile: the passcode is then forgotten.
     func keep(passcode: SecretBytes) -> Bool {
         state.withLock { state in
             if !state.isInvalidated { state.passcode = passcode }
@@ -133,7 +133,7 @@ package final class AuthenticationSession: Sendable {
         ended?.end()
     }
 
-    /// Whether what was refused may be a passcode that this session was shown in an earlier call.
+    /// Whether the refused proof may be a passcode from an earlier call of this session.
     func hasStale(_ shownBefore: Set<AuthenticationFactor>) -> Bool {
         shownBefore.contains(.passcode) && state.withLock { $0.passcode != nil }
     }

@@ -18,7 +18,7 @@ extension Connection {
         let (mayAsk, cancellation) = (asking.mayAsk, asking.cancellation)
         // Made when it is asked for something: most calls never are.
         var session = asking.session
-        // What the session has is shown when it is asked for: a passcode costs, and counts if it is wrong.
+        // The session's proofs are sent only when they are asked for: a passcode costs, and counts if it is wrong.
         var used = mayAsk ? [] : session?.factors ?? []
         var question = AuthenticationDialog.Question(choosesPassword: request.storesItem)
         var typed: Set<AuthenticationFactor> = []
@@ -29,7 +29,7 @@ extension Connection {
             do throws(KeychainError) {
                 let reply = try perform(proof.isEmpty ? request : .authenticated(proof, request))
                 guard case .authenticationNeeded(let challenge) = reply else { return reply }
-                // What was shown and is asked for again is worth nothing any more: a ticket ends.
+                // A proof that was sent and is asked for again is worth nothing any more: a ticket ends.
                 let ended = challenge.alternatives.reduce(into: Set()) { $0.formUnion($1) }.intersection(used)
                 let asked = session ?? AuthenticationSession()
                 session = asked
@@ -48,11 +48,11 @@ extension Connection {
                 where error.code == .authenticationFailed && session?.hasStale(used.subtracting(typed)) == true
                 && mayAsk
             {
-                // What was right once is not any more: it was changed meanwhile, and is asked for anew.
+                // The passcode was right once and was changed meanwhile: it is asked for anew.
                 session?.forget([.passcode])
                 used.remove(.passcode)
             } catch  where error.code == .authenticationFailed && mayRetry(typed, &mistakes) {
-                // What was typed is wrong: the person is asked once more, and told why.
+                // The answer is wrong: the person is asked once more, and told why.
                 session?.forget(typed)
                 used.subtract(typed)
                 typed = []
@@ -69,7 +69,7 @@ extension Connection {
             session: session, cancellation: cancellation, prompter: prompter, programName: programName, reason: reason,
             mayAsk: mayAsk,
             readBiometry: verifyBiometry,
-            // If nobody can be told, it ends by itself.
+            // If the keychain cannot be told, the ticket ends by itself.
             endTicket: { [self] ticket in _ = try? perform(.endTicket(ticket)) })
     }
 
@@ -121,9 +121,9 @@ extension Connection {
         return possible
     }
 
-    /// Has a person show one of these, whatever was shown before, and makes sure that it is right.
+    /// Has a person show one of these, in spite of earlier proofs, and makes sure that it is right.
     ///
-    /// - Parameter reason: Why the program asks.
+    /// - Parameter reason: The reason why the program asks.
     package func authenticate(
         _ alternatives: [Set<AuthenticationFactor>], in session: AuthenticationSession, reason: String?
     ) throws(AuthenticationFailure) {

@@ -3,14 +3,14 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
-/// Where a daemon listens, and whose it must be.
+/// The place where a daemon listens, and the users who may own it.
 package struct DaemonAddress: Sendable, Hashable {
     package let path: String
-    /// By which `KEYCHAIN_HOST` names it.
+    /// The name of the address in `KEYCHAIN_HOST`.
     package let name: String
-    /// Users one of whom must be listening there: another one's program would be handed every secret.
+    /// One of these users must be listening there: another user's program would be handed every secret.
     let owners: [uid_t]
-    /// What brings it there, for a person.
+    /// The advice how to start it, for a person.
     let advice: String
 
     init(path: String, owners: [uid_t]) {
@@ -36,9 +36,9 @@ package struct DaemonAddress: Sendable, Hashable {
 
     static let ofSystem = DaemonAddress(ofSystem: "/run/keychain/socket")
 
-    /// A connected socket. A send on it gives up after one part of the patience.
+    /// Makes a connected socket. A send on it gives up after one part of the patience.
     ///
-    /// - Throws: `.notAvailable` if nobody listens there, or somebody else.
+    /// - Throws: `.notAvailable` if no program listens there, or another user's.
     func connect(_ patience: Patience) throws(KeychainError) -> Int32 {
         var descriptor: Int32 = -1
         var silent = 0
@@ -61,7 +61,7 @@ package struct DaemonAddress: Sendable, Hashable {
     /// Has the daemon lock by a signal, which needs no place among its connections. The kernel says which process it is that
     /// refuses a connection.
     ///
-    /// - Throws: `.notAvailable` if nobody refuses one, or somebody else.
+    /// - Throws: `.notAvailable` if no program refuses the connection, or another user's.
     func signalLock(_ patience: Patience) throws(KeychainError) {
         let descriptor = try connect(patience)
         defer { close(descriptor) }
@@ -75,7 +75,7 @@ package struct DaemonAddress: Sendable, Hashable {
         guard failure == 0 else { throw unreachable("the keychaind at \(path) cannot be signalled", failure) }
     }
 
-    /// The kernel tells who called listen(2) there: the daemon itself, or the user's service manager for it.
+    /// The kernel names the caller of listen(2): the daemon itself, or the user's service manager for it.
     private func requireOwner(_ descriptor: Int32) throws(KeychainError) {
         var user: uid_t = 0
         let failure = ckeychain_peer_user(descriptor, &user)

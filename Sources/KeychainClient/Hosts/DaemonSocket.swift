@@ -3,11 +3,11 @@ internal import Glibc
 internal import KeychainModel
 internal import KeychainWire
 
-/// Why there is no answer to a request.
+/// The reasons for which a request has no answer.
 enum CallFailure: Error {
     /// The daemon has not begun it, and never will.
     case neverBegun(KeychainError)
-    /// It may have been done or not.
+    /// The request may have been carried out or not.
     case unknownOutcome(KeychainError)
     /// The daemon has not begun it, and would not if it were sent again.
     case refused(KeychainError)
@@ -25,7 +25,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
 
     /// Connects, and introduces this process.
     ///
-    /// - Throws: `.notAvailable` if nobody answers, or the daemon's own reason to refuse.
+    /// - Throws: `.notAvailable` if no daemon answers, or the daemon's own reason to refuse.
     init(_ address: DaemonAddress, as caller: Caller, _ patience: Patience) throws(KeychainError) {
         let stream = FrameStream(try address.connect(patience), patience)
         self.stream = stream
@@ -60,8 +60,8 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
 
     /// Sends a request and waits for the whole of its answer.
     ///
-    /// - Returns: what the daemon answered, an error too; or why nothing of that kind can be sent to it.
-    /// - Throws: if it did not answer. Then the connection is over.
+    /// - Returns: the daemon's answer, an error too; or the reason why the request cannot be sent to it.
+    /// - Throws: if it did not answer. The connection is over then.
     func answer(to request: Request, _ address: DaemonAddress) throws(CallFailure) -> Result<Reply, KeychainError> {
         lastRequest += 1
         let frame: WireFrame
@@ -117,7 +117,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         }
     }
 
-    /// What a request that could not be sent as a whole came to.
+    /// The failure of a request that could not be sent as a whole.
     private func unsent(_ failure: FrameStream.Failure, _ address: DaemonAddress) -> CallFailure {
         // A request that is not whole is never begun: the daemon reads all of it first. Before it ended the connection
         // it may have said why.
@@ -132,7 +132,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         let error = KeychainError(goodbye)
         guard goodbye.lastRequest < lastRequest else { return .unknownOutcome(error) }
         switch goodbye.reason {
-        // The same would be answered once more.
+        // The daemon would answer another attempt alike.
         case .malformed, .unsupportedVersion, .refused: return .refused(error)
         case .shuttingDown, .tooSlow, .tooManyConnections, .storeGivenUp, .noStore: return .neverBegun(error)
         }
@@ -140,7 +140,8 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
 
     // MARK: Biometry
 
-    /// As ``RequestHandler/verifyBiometry(for:_:hint:)``. Signs of life are not counted: the daemon's reader has a limit.
+    /// Waits like ``RequestHandler/verifyBiometry(for:_:hint:)``. Signs of life are not counted: the daemon's reader
+    /// has a limit.
     func verifyBiometry(
         _ address: DaemonAddress, hint: (BiometryHint) -> Void
     ) throws(BiometryFailure) -> BiometryTicket {
@@ -164,7 +165,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         }
     }
 
-    /// Ends what another thread waits for.
+    /// Ends the wait of another thread.
     func shutDown() { stream.shutDown() }
 
     // MARK: Changes

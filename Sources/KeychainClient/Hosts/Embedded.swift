@@ -7,6 +7,6 @@ package enum Embedded {
     package static let host: any EmbeddedHost = {
         let box = EmbeddedHostBox()
         keychain_embedded_open(Unmanaged.passUnretained(box).toOpaque())
-        return box.host!  // what the function is for
+        return box.host!  // the function sets it
     }()
 }

@@ -16,7 +16,7 @@ final class FrameStream {
         case malformed(String)
     }
 
-    /// More than any daemon sends.
+    /// The limit is more than any daemon sends.
     private static let mostBytes = 256 << 20
     private static let bufferSize = 16 << 10
 
@@ -24,7 +24,7 @@ final class FrameStream {
     private let patience: Patience
     /// So many silent parts of the patience are too many.
     var mostSilentParts: Int
-    /// What was received and is not a message yet. Erased whenever it may have held a secret.
+    /// The received bytes that are not a message yet. Erased whenever it may have held a secret.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 16)
     private var filled = 0
     /// Behind so many bytes nothing was received since it was erased.
@@ -67,7 +67,7 @@ final class FrameStream {
 
     // MARK: Receiving
 
-    /// A thread that waits in recv(2) also wakes when the other end takes what was sent, and goes back to sleep.
+    /// A thread that waits in recv(2) also wakes when the other end takes bytes from this one, and goes back to sleep.
     private func awaitInput() throws(Failure) {
         if awake.wait(until: { hasInput(within: 0) > 0 }) { return }
         var silent = 0
@@ -131,9 +131,9 @@ final class FrameStream {
         return tail
     }
 
-    /// Fills `target` from what is there, and then from the socket straight.
+    /// Fills `target` from the buffer, and then from the socket straight.
     ///
-    /// - Returns: how many bytes of it were written.
+    /// - Returns: the number of bytes that were written.
     private func take(_ target: UnsafeMutableRawBufferPointer, _ failure: inout Failure?) -> Int {
         let ready = min(filled, target.count)
         target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<ready]))

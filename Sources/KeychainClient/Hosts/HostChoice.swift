@@ -8,7 +8,7 @@ package enum ChosenHost: Sendable, Hashable {
     case embedded(StoreLocation)
     case daemon(DaemonAddress)
 
-    /// - Throws: `.notAvailable` if what names a host cannot be understood.
+    /// - Throws: `.notAvailable` if the name of a host cannot be understood.
     package init(_ configuration: KeychainConfiguration) throws(KeychainError) {
         self = try HostChoice().host(for: configuration)
     }
@@ -30,8 +30,8 @@ struct HostChoice {
     var machineFile = URL(fileURLWithPath: "/etc/keychain/host")
     var user = geteuid()
 
-    /// - Throws: `.notAvailable` if what is said cannot be understood. Never is another host taken instead: a program
-    ///   would find an empty keychain there, or keep secrets where nobody means them to be.
+    /// - Throws: `.notAvailable` if the configuration or the environment cannot be understood. Another host is never
+    ///   taken instead: a program would find an empty keychain there, or keep secrets in a place that it does not mean.
     func host(for configuration: KeychainConfiguration) throws(KeychainError) -> ChosenHost {
         if let host = configuration.host { return try chosen(host, configuration) }
         if configuration.storeDirectory != nil { return try embedded(configuration) }
@@ -76,9 +76,9 @@ struct HostChoice {
     }
 }
 
-/// A file that names a host in its first line; empty lines, and those that begin with "#", do not count.
+/// A file that names a host in its first line; empty lines, and lines that begin with "#", do not count.
 enum HostFile {
-    /// Longer ones are something else.
+    /// A longer file is something else.
     private static let mostBytes = 4096
 
     /// nil: there is no such file, or nothing in it.
@@ -107,7 +107,7 @@ enum HostFile {
 }
 
 extension KeychainConfiguration.Host {
-    /// - Parameter origin: Where the name stands, for the error.
+    /// - Parameter origin: The place of the name, for the error.
     fileprivate init(name: String, from origin: String) throws(KeychainError) {
         switch name {
         case "embedded": self = .embedded

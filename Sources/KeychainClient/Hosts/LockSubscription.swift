@@ -5,14 +5,14 @@ internal import Synchronization
 final class LockSubscription: @unchecked Sendable {  // the carrier gives it to one thread at a time
     private let address: DaemonAddress
     private let socket: DaemonSocket
-    /// What was told last; nil: nothing yet.
+    /// The epoch that was told last; nil: none yet.
     private var known: UInt64?
 
     /// - Parameter delaysLocks: Whether locks with notice wait for the end of this.
     /// - Throws: `.notAvailable` if no daemon answers.
     init(_ address: DaemonAddress, _ patience: Patience, delaysLocks: Bool = false) throws(KeychainError) {
         self.address = address
-        // As nobody: the items that change are none of its business.
+        // The caller has no groups: changes of items are none of its business.
         socket = try DaemonSocket(address, as: Caller(groups: []), patience)
         try socket.subscribe(address, delaysLocks: delaysLocks)
     }

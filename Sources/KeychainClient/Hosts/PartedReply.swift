@@ -1,9 +1,9 @@
 internal import KeychainModel
 internal import KeychainWire
 
-/// The parts of an answer as they come, and whether they can be one to what was asked.
+/// The parts of an answer as they come, with a check that they fit the request.
 struct PartedReply {
-    /// More than any daemon's answer takes of memory.
+    /// The limit is more memory than any daemon's answer takes.
     private static let mostBytes = 256 << 20
 
     private let request: Request

@@ -16,13 +16,13 @@ package struct Patience: Sendable {
     package var part = Duration.seconds(3)
     /// The number of parts without a byte that end a call.
     package var parts = 10
-    /// The same, with a daemon that gives no signs of life while it works.
+    /// The number of such parts for a daemon that gives no signs of life while it works.
     package var partsWithoutSigns = 100
     /// The number of signs of life, one each two seconds, that end a call without an answer.
     package var mostSigns = 300
     /// The time after a silent call in which no other call but a lock asks the daemon.
     package var remembered = Duration.seconds(9)
-    /// Told what a call waits for, once a part of the time is over.
+    /// Called with the reason of a call's wait, once a part of the time is over.
     package var notice: @Sendable (String) -> Void = { _ in }
 
     package init() {}

@@ -11,7 +11,7 @@ internal import Synchronization
 package final class SocketCarrier: RequestHandler {
     /// So many threads of a process are served at once, the others wait. A daemon takes 64 connections from a process.
     private static let mostConnections = 16
-    /// Kept for the next calls.
+    /// Idle connections are kept for the next calls.
     private static let mostIdle = 4
     private struct State {
         private var process = getpid()
@@ -21,7 +21,7 @@ package final class SocketCarrier: RequestHandler {
         /// How often a call ended because the daemon was silent.
         var silenceCount = 0
         var waitingCount = 0
-        /// Those that nobody waits on at the moment.
+        /// Subscriptions on which no thread waits at the moment.
         var subscriptions: [LockSubscription] = []
 
         /// A forked child begins anew: its copies of its parent's connections are the parent's.
@@ -57,7 +57,7 @@ package final class SocketCarrier: RequestHandler {
             guard case .lock = request, case .noPlace? = error.signal else { throw error }
             reply = try lockBySignal(request, caller)
         }
-        // It is not silent any more.
+        // The daemon is not silent any more.
         if case .lock = request { Self.silentUntil.withLock { $0[address.path] = nil } }
         return reply
     }
@@ -81,7 +81,7 @@ package final class SocketCarrier: RequestHandler {
                 + "and does not say that it has")
     }
 
-    /// Each takes at least 20 ms.
+    /// Each look takes at least 20 ms.
     private static let looksForLock = 150
 
     private func answer(to request: Request, from caller: Caller) throws(KeychainError) -> Reply {
@@ -98,7 +98,7 @@ package final class SocketCarrier: RequestHandler {
     /// Until when each daemon counts as silent without being asked: a command for many items waits once, and not for each.
     private static let silentUntil = Mutex<[String: ContinuousClock.Instant]>([:])
 
-    /// A lock is always tried.
+    /// A lock is always tried, also with a daemon that was silent.
     private func requireNoRecentSilence(_ request: Request) throws(KeychainError) {
         if case .lock = request { return }
         guard let end = Self.silentUntil.withLock({ $0[address.path] }), ContinuousClock.now < end else { return }
@@ -128,7 +128,7 @@ package final class SocketCarrier: RequestHandler {
         Self.silentUntil.withLock { $0[address.path] = .now + patience.remembered }
     }
 
-    /// How many wait for a connection, for tests.
+    /// The number of calls that wait for a connection, for tests.
     var waitingCount: Int { state.withLock { $0.waitingCount } }
 
     private func take(for caller: Caller) throws(KeychainError) -> DaemonSocket {
@@ -197,7 +197,6 @@ package final class SocketCarrier: RequestHandler {
         isFree.unlock()
     }
 
-    /// What the daemon says of itself.
     func welcome(for caller: Caller) throws(KeychainError) -> DaemonWelcome {
         let socket = try take(for: caller)
         defer { give(socket) }
@@ -271,14 +270,14 @@ package final class SocketCarrier: RequestHandler {
         }
     }
 
-    /// - Parameter former: One that nobody waits on; nil: there is none.
+    /// - Parameter former: A subscription on which no thread waits; nil: there is none.
     private func subscription(_ former: LockSubscription?) throws(KeychainError) -> LockSubscription {
         if let former { return former }
         return try LockSubscription(address, patience)
     }
 }
 
-/// What became of the attempts to have one request done, and whether there may be another.
+/// The failed attempts to have one request done, and whether there may be another.
 private struct Failures {
     /// How long a daemon that had answered before may take to come back.
     private static let restart = Duration.seconds(3)

@@ -1,10 +1,10 @@
 package import KeychainModel
 
 extension StoreLocation {
-    /// Makes the store that of this user's `keychaind`, in one step; a new one if there is none. Programs that have it
-    /// open are refused from their next call on, and what was unlocked is locked.
+    /// Gives the store, or a new one, to this user's `keychaind`, in one step. Programs that have it open are refused
+    /// from their next call on, and unlocked keys are locked.
     ///
-    /// To be repeated if it was cut short.
+    /// If the call was cut short, it is to be repeated.
     ///
     /// - Throws: `.notAvailable` if the files cannot be written.
     package func giveToUserDaemon() throws(KeychainError) { try Embedded.host.giveToDaemon(self) }

@@ -1,9 +1,9 @@
 internal import Foundation
 package import KeychainModel
 
-/// Who a process is to an embedded keychain, and where that comes from.
+/// The identity of a process for an embedded keychain, and the source of it.
 package struct CallerIdentity: Sendable, Hashable {
-    /// What named the access groups.
+    /// The source of the access groups.
     package enum Source: Sendable, Hashable {
         case code
         case embeddedEntitlements
@@ -49,9 +49,9 @@ package struct CallerIdentity: Sendable, Hashable {
     /// The name that this process is known by, found once.
     package static let processName = Result { () throws(KeychainError) in try ProcessDescription.current.name() }
 
-    /// The same error with what to do about it.
+    /// The error with advice in its text.
     func explaining(_ error: KeychainError) -> KeychainError {
-        // Nobody can be given the group that is there for reading alone.
+        // The group for reading alone cannot be given to a program.
         guard let entitlementsFile, !error.message.contains(Caller.tokenGroup) else { return error }
         var error = error
         switch source {

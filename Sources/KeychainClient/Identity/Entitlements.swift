@@ -14,7 +14,7 @@ struct Entitlements {
     ///   groups (``AccessGroupKey/checked(_:)``).
     init(propertyList: Data, from origin: String) throws(KeychainError) {
         do {
-            // Not PropertyListSerialization, which crashes on some damaged binary lists.
+            // PropertyListSerialization crashes on some damaged binary lists.
             self.init(try PropertyListDecoder().decode(Entries.self, from: propertyList))
         } catch let flaw as EntitlementFlaw {
             throw KeychainError(.notAvailable, message: "the entitlements in \(origin): \(flaw)")

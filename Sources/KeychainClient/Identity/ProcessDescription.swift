@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeychainModel
 internal import KeychainSystem
 
-/// What a process can tell about itself; a parameter, so that tests can be other processes.
+/// The facts that a process can tell about itself; a parameter, so that tests can be other processes.
 struct ProcessDescription {
     /// The path of the running program.
     var executable: String

@@ -1,8 +1,8 @@
 package import KeychainModel
 
 extension Connection {
-    /// Adds an item, or gives the one that has its unique attributes the new secret and attributes. Its access control stays,
-    /// unless the request names one.
+    /// Adds an item, or gives the present item with its unique attributes the new secret and attributes. Its access
+    /// control stays, unless the request names one.
     ///
     /// - Returns: the item as it is stored.
     package func put(_ request: AddRequest, _ asking: Asking? = nil) throws(KeychainError) -> Item {
@@ -14,7 +14,7 @@ extension Connection {
         return item
     }
 
-    /// Adds those of the items that are not there, in one transaction. Of several with the same unique attributes, the first
+    /// Adds the items that are missing, in one transaction. Among several with the same unique attributes, the first
     /// one is added.
     ///
     /// - Returns: whether each was added.
@@ -26,14 +26,14 @@ extension Connection {
     }
 
     private func addMissingOfDistinct(_ requests: [AddRequest], _ asking: Asking?) throws(KeychainError) -> [Bool] {
-        // Usually none is there.
+        // Usually none of the items is there.
         if try addAll(requests, asking) { return requests.map { _ in true } }
         return try untilUndisturbed { () throws(KeychainError) in
             var isThere: [Bool] = []
             for request in requests { isThere.append(try hasMatch(request.queryForExisting, asking)) }
             guard try addAll(zip(requests, isThere).filter { !$0.1 }.map(\.0), asking) else { return nil }
             var isAdded = isThere.map { !$0 }
-            // The program's first group is not known here: what was found may be in another one.
+            // The program's first group is not known here: the found items may be in another one.
             for index in requests.indices where !isAdded[index] {
                 isAdded[index] = try addAll([requests[index]], asking)
             }
@@ -52,7 +52,7 @@ extension Connection {
         }
     }
 
-    /// Whether there is a match, and be it one that asks for a person, who is not asked.
+    /// Whether there is a match, also one that needs a person; no question is asked.
     private func hasMatch(_ query: ItemQuery, _ asking: Asking?) throws(KeychainError) -> Bool {
         for choice in [ItemQuery.AuthenticationUI.fail, .skip] {
             var query = query
@@ -72,7 +72,7 @@ extension Connection {
     /// How often a change is begun again because another program changed the same items.
     package static let mostAttempts = 100
 
-    /// Does `body` again until it has a result: it has none where another program changed what it had looked at.
+    /// Repeats `body` until it has a result: it has none if another program changed the items that it had looked at.
     package func untilUndisturbed<R>(_ body: () throws(KeychainError) -> R?) throws(KeychainError) -> R {
         for _ in 0..<Self.mostAttempts { if let result = try body() { return result } }
         throw .changedAllTheTime
@@ -91,7 +91,7 @@ extension KeychainError {
 }
 
 extension AddRequest {
-    /// What no two items have in common.
+    /// The values that no two items have in common.
     fileprivate struct Place: Hashable {
         let itemClass: ItemClass
         let attributes: [Attribute: AttributeValue]

@@ -61,7 +61,7 @@ extension Connection {
 }
 
 extension ItemQuery {
-    /// Whether an item can be one of both.
+    /// Whether an item can match both queries.
     fileprivate func mayShareItems(with other: ItemQuery) -> Bool {
         guard itemClass == other.itemClass else { return false }
         if let accessGroup, let group = other.accessGroup, !accessGroup.isSameGroup(as: group) { return false }
@@ -78,7 +78,7 @@ extension ItemQuery {
 }
 
 extension Request {
-    /// The items that it reads or changes.
+    /// The items that the request reads or changes.
     var queries: [ItemQuery] {
         switch self {
         case .authenticated(_, let request): request.queries

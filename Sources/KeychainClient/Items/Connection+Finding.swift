@@ -13,7 +13,7 @@ extension Connection {
         }
     }
 
-    /// Finds what a name means. Nobody is asked for anything.
+    /// Finds the items that a name means. No question is asked.
     ///
     /// - Throws: as ``ResolveRequest/resolved(by:)``.
     package func resolve(_ request: ResolveRequest) throws(KeychainError) -> Resolution {
@@ -28,10 +28,10 @@ extension Connection {
         }
     }
 
-    /// Finds certificates as authorities that may have issued others: those that a person need not be asked for.
+    /// Finds certificates as authorities that may have issued others, as far as they open without a question.
     ///
     /// - Parameter subject: The normalized content of their subject.
-    /// - Returns: Their bytes, which may be anything.
+    /// - Returns: The bytes of the certificates, which may be damaged.
     package func certificates(named subject: Data) throws(KeychainError) -> [Data] {
         // A question is no reason to make a store.
         guard try placeOfMissingStore() == nil else { return [] }

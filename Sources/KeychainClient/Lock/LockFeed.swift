@@ -6,8 +6,8 @@ internal import Synchronization
 /// Tells of a keychain's lock, on a thread of its own.
 ///
 /// Waiting for a change blocks, and the threads that run tasks must not be blocked. Work in tasks must not keep a lock
-/// from being told of, either. A notice before a lock waits for those who were told, so each kind of event has a feed
-/// of its own.
+/// from being told of, either. A notice before a lock waits for its receivers, so each kind of event has a feed of its
+/// own.
 package final class LockFeed: Sendable {
     private let isOver = Atomic(false)
 
@@ -22,9 +22,9 @@ package final class LockFeed: Sendable {
         start(LockStateFollower(connection, tellsEachLoss: true), tell)
     }
 
-    /// A stream of what happens from now on. It ends when the follower does not go on.
+    /// A stream of the events from now on. It ends when the follower does not go on.
     ///
-    /// - Parameter pause: How long after a look that failed comes the next one.
+    /// - Parameter pause: The time from a look that failed to the next one.
     package static func stream<Follower: LockFollower, Event>(
         by follower: Follower, pause: Duration = .lockFeedPause,
         as event: @escaping @Sendable (Follower.Event) -> Event
@@ -72,7 +72,7 @@ package final class LockFeed: Sendable {
 package protocol LockFollower: AnyObject, Sendable {
     associatedtype Event: Sendable
 
-    /// Waits for a moment, and tells what has happened.
+    /// Waits for a moment, and tells the events.
     func look(_ tell: (Event) -> Void) throws(KeychainError)
 
     /// The keychain could not be looked at. Tells what that means.
@@ -80,12 +80,12 @@ package protocol LockFollower: AnyObject, Sendable {
     /// - Returns: Whether to look again.
     func goesOn(after error: KeychainError, _ tell: (Event) -> Void) -> Bool
 
-    /// Nothing will be told any more.
+    /// Called when no event will be told any more.
     func end()
 }
 
 extension Duration {
-    /// How long a feed's thread may outlive those who listen, and how late an expired key is noticed.
+    /// The most that a feed's thread outlives its listeners, and that an expired key goes unnoticed.
     package static let lockFeedPause = Duration.seconds(1)
 }
 

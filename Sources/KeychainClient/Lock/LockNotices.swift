@@ -13,7 +13,7 @@ package final class LockNotice: Sendable {
     deinit { end.signal() }
 }
 
-/// What happens to the keys that are there while unlocked.
+/// The fate of the keys that are there while unlocked.
 package enum LockEvent: Sendable {
     /// They go as soon as the notice is given back.
     case willLock(LockNotice)
@@ -27,25 +27,25 @@ final class LockNoticeFollower: LockFollower, @unchecked Sendable {  // one thre
 
     private let connection: Connection
     private let patience = LockNotice.patience
-    /// nil: nobody waits for this at the moment.
+    /// nil: no thread waits for this at the moment.
     private var listener: (any LockListener)?
     private var epoch: UInt64
     private var told: Told
 
     init(_ connection: Connection) {
         self.connection = connection
-        // Before it looks: a lock after that waits.
+        // The listener comes before the look: a lock after it waits.
         listener = Self.listener(connection)
         guard let status = try? connection.lockStatus() else {
             (epoch, told) = (0, .unavailable)
             return
         }
-        // What was announced already is told at once.
+        // A lock that was announced already is told at once.
         epoch = status.isLocking ? status.epoch &- 1 : status.epoch
         told = status.state == .unlocked ? .available : .unavailable
     }
 
-    /// Where nobody can listen, as on a read-only disk, locks are told of when they have happened.
+    /// If no listener can be had, as on a read-only disk, locks are told of when they have happened.
     private static func listener(_ connection: Connection) -> (any LockListener)? {
         do throws(KeychainError) {
             return try connection.listenForLocks()
@@ -98,7 +98,7 @@ final class LockNoticeFollower: LockFollower, @unchecked Sendable {  // one thre
 
     // MARK: Notices
 
-    /// - Returns: given when whoever was told has done what there was to do. The notice itself is not kept here.
+    /// - Returns: given when the receiver has done its work. The notice itself is not kept here.
     private func giveNotice(_ tell: (LockEvent) -> Void) -> DispatchSemaphore {
         let end = DispatchSemaphore(value: 0)
         tell(.willLock(LockNotice(end)))
@@ -117,8 +117,8 @@ final class LockNoticeFollower: LockFollower, @unchecked Sendable {  // one thre
 }
 
 extension Connection {
-    /// Each lock and unlock from now on, with a notice before each lock that gives one. As long as somebody has the stream,
-    /// such a lock waits for it. A keychain that cannot be looked at counts as locked.
+    /// Each lock and unlock from now on, with a notice before each lock that gives one. As long as a program holds the
+    /// stream, such a lock waits for it. A keychain that cannot be looked at counts as locked.
     package var lockEvents: AsyncStream<LockEvent> {
         LockFeed.stream(by: LockNoticeFollower(self), as: { $0 })
     }

@@ -8,7 +8,8 @@ package protocol CurvePrivateKey: Sendable {
     /// 04 ‖ X ‖ Y.
     var point: Data { get }
 
-    /// ECDSA (FIPS 186-5): r ‖ s, each of the field's size. Of a digest longer than the curve the first bits count.
+    /// ECDSA (FIPS 186-5): r ‖ s, each of the field's size. If the digest is longer than the curve, its first bits
+    /// count.
     func signature(ofDigest digest: Data) throws(KeychainError) -> Data
 
     /// ECDH (SP 800-56A): the X coordinate of the common point.

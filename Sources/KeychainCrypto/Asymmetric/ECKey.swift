@@ -3,8 +3,8 @@ package import KeychainModel
 
 /// Half of a key pair on a NIST curve.
 ///
-/// Its memory is the cipher library's, which erases it when the object goes. What leaves by ``privateBytes`` is the
-/// caller's.
+/// Its memory is the cipher library's, which erases it when the object goes. The caller erases the bytes that
+/// ``privateBytes`` returns.
 package final class ECKey: @unchecked Sendable {  // the library's key is not changed after init
     package let curve: Curve
     package let isPrivate: Bool
@@ -56,7 +56,7 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
     }
 
     /// - Parameter bytes: 04 ‖ X ‖ Y ‖ K. They are copied into memory that the library erases, and nowhere else.
-    /// - Throws: `.parameter` for anything else, and if K is not the private number of the point.
+    /// - Throws: `.parameter` for bytes of another form, and if K is not the private number of the point.
     package convenience init(_ curve: Curve, privateBytes bytes: SecretBytes) throws(KeychainError) {
         try self.init(curve, isPrivate: true) { key in
             bytes.withUnsafeBytes { bytes in
@@ -69,8 +69,8 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
         }
     }
 
-    /// As ``init(_:privateBytes:)``, for bytes that this code has written and that nobody can have changed: what the number has to
-    /// do with the point is not computed again, which takes as long as a signature.
+    /// Like ``init(_:privateBytes:)``, for bytes that this code wrote and kept authentic: the point is not computed
+    /// from the number again, which takes as long as a signature.
     package convenience init(_ curve: Curve, authenticBytes bytes: SecretBytes) throws(KeychainError) {
         let point = bytes.withUnsafeBytes { Data($0.prefix(curve.pointByteCount)) }
         try self.init(curve, isPrivate: true, point: point) { key in
@@ -148,7 +148,7 @@ package final class ECKey: @unchecked Sendable {  // the library's key is not ch
 
     /// Whether a signature is this key's.
     ///
-    /// - Parameter signature: r ‖ s, each of the field's size. Any other length is no signature.
+    /// - Parameter signature: r ‖ s, each of the field's size. A signature of another length is refused.
     package func isSignature(_ signature: Data, ofDigest digest: Data) -> Bool {
         LibraryOutput.leavingNoErrors {
             digest.withUnsafeBytes { digest in

@@ -21,7 +21,7 @@ package struct KeyItemAttributes {
         label = .data(Self.label(ofPublicBytes: publicBytes))
     }
 
-    /// Those of a private key in the engine.
+    /// The attributes of a private key in the engine.
     ///
     /// - Parameter label: The one that its maker gave it, if any.
     package init(_ curve: Curve, pointOfKeyInEngine point: Data, label: AttributeValue? = nil) {
@@ -34,7 +34,7 @@ package struct KeyItemAttributes {
     /// SHA-1 of the public bytes. Nothing relies on it being hard to find another key with the same one.
     package static func label(ofPublicBytes bytes: Data) -> Data { Data(Insecure.SHA1.hash(data: bytes)) }
 
-    /// Those by which the rows of a key are found, whatever else they say.
+    /// The attributes by which the rows of a key are found.
     package var identifying: AttributeSet {
         [
             .keyClass: .number(isPrivate ? 1 : 0), .type: .number(kind.rawValue),
@@ -42,7 +42,7 @@ package struct KeyItemAttributes {
         ]
     }
 
-    /// All that an item for the key has.
+    /// The attributes of an item for the key.
     package var all: AttributeSet {
         var attributes = identifying
         let bits = AttributeValue.number(Int64(bitCount))

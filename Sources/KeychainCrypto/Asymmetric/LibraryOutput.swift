@@ -1,12 +1,12 @@
 package import Foundation
 package import KeychainModel
 
-/// What the cipher library writes.
+/// Collects the output of calls of the cipher library.
 ///
-/// Nothing of a call stays in the library's list of errors, also after success: a program that uses the library itself would take it for an
-/// error of its own.
+/// No call leaves anything in the library's list of errors, also after success: a program that uses the library itself
+/// would take it for an error of its own.
 package enum LibraryOutput {
-    /// - Returns: what the closure returns.
+    /// - Returns: the result of the closure.
     package static func leavingNoErrors<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -14,7 +14,7 @@ package enum LibraryOutput {
         return try body()
     }
 
-    /// The same for a call that leaves errors only if it fails, and that is made too often for more.
+    /// ``leavingNoErrors(_:)`` for frequent calls that leave errors only if they fail.
     static func leavingNoErrors(ofFailure isDone: Bool) -> Bool {
         if !isDone { CCryptoBoringSSL_ERR_clear_error() }
         return isDone
@@ -35,7 +35,7 @@ package enum LibraryOutput {
         return result.count == count ? result : Data(result.prefix(count))
     }
 
-    /// Runs a function that allocates what it writes. The library's copy is erased.
+    /// Runs a function of the library that allocates its output. The library's own copy is erased.
     package static func collect(
         _ body: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, UnsafeMutablePointer<Int>) -> CInt
     ) -> Data? {

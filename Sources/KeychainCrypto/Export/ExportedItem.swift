@@ -30,7 +30,7 @@ package enum ExportedItem {
         return Data(sorted.encodedMetadata(hasExpiry: true))
     }
 
-    /// What stands before metadata and secret.
+    /// The bytes before metadata and secret.
     package static func head(of item: Item, metadataCount: Int) -> Data {
         var head = Data([kind, item.itemClass.number])
         head.append(contentsOf: item.accessControl.canonicalBytes)

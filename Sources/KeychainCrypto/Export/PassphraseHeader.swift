@@ -1,19 +1,19 @@
 internal import Foundation
 internal import KeychainModel
 
-/// What tells the files apart that open with a passphrase and nothing else.
+/// The marks by which files that open with a passphrase alone are told apart.
 struct PassphraseFormat {
     /// The first eight bytes.
     let magic: [UInt8]
     let version: UInt16
     let commitmentLabel: String
     let keyLabel: String
-    /// What the file is called in messages, and what it is said to be if it is something else.
+    /// The file's name in messages, and the words for another file in its place.
     let name: String
     let kind: String
-    /// How a message ends: what was not done.
+    /// The end of each message: the step that was not taken.
     let consequence: String
-    /// For a format that is not known.
+    /// The error for a version that is not known.
     let versionCode: KeychainError.Code
 }
 
@@ -25,11 +25,12 @@ struct PassphraseHeader {
     let bytes: Data
     let key: KeyMaterial
 
-    /// For a new file.
+    /// Makes the header of a new file.
     ///
     /// Takes a third of a second and 128 MiB with the default cost.
     ///
-    /// - Throws: as ``Passcode/check(_:as:)`` for what is no passphrase, `.allocation` if there is no memory for it.
+    /// - Throws: as ``Passcode/check(_:as:)`` for bytes that are no passphrase, `.allocation` if there is no memory for
+    ///   it.
     init(
         _ format: PassphraseFormat, new passphrase: SecretBytes, cost: UInt8, randomness: some Randomness
     ) throws(KeychainError) {
@@ -41,7 +42,7 @@ struct PassphraseHeader {
         key = try Self.key(format, stretched, identity)
     }
 
-    /// For a file that is there.
+    /// Opens the header of a file.
     ///
     /// - Parameter header: Its first bytes; fewer than ``byteCount`` if it has no more.
     /// - Throws: `.parameter` for a file of another kind, the format's own code for one of another version; `.decode` for

@@ -25,7 +25,7 @@ package struct FileCipher: Sendable {
         entry = sealed
     }
 
-    /// Opens a chunk or a node; false if it is not the one that was sealed.
+    /// Opens a chunk or a node; false if it is not as it was sealed.
     package func open(
         _ ciphertext: UnsafeRawBufferPointer, level: UInt8, index: UInt64, entry: FileEntry,
         into plaintext: UnsafeMutableRawBufferPointer
@@ -35,8 +35,8 @@ package struct FileCipher: Sendable {
         }
     }
 
-    /// For several: calls `body` with what seals and opens everything whose write count belongs to the same epoch as this one. Its
-    /// keys are on the stack and erased when `body` ends.
+    /// For several chunks: calls `body` with the cipher of the epoch that this write count belongs to. Its keys are on
+    /// the stack and erased when `body` ends.
     package func withContentKey<R, E: Error>(
         for writeCount: UInt64, _ body: (ContentCipher) throws(E) -> R
     ) throws(E) -> R {
@@ -88,7 +88,7 @@ private final class ContentKeys: Sendable {
     }
 }
 
-/// One content key of one file. To be used only within the closure that it was given to, by several threads if need be.
+/// One content key of one file. Several threads may use it, but only within the closure that it was given to.
 package struct ContentCipher: @unchecked Sendable {  // sealing and opening only read the state
     fileprivate let state: UnsafeRawPointer
     fileprivate let fileID: UUID
@@ -160,7 +160,7 @@ package struct ContentCipher: @unchecked Sendable {  // sealing and opening only
 }
 
 extension Randomness {
-    /// For as many seals.
+    /// Draws nonces for as many seals.
     package func nonces(_ count: Int) throws(KeychainError) -> [InlineBytes<12>] {
         var nonces = [InlineBytes<12>](repeating: InlineBytes(), count: count)
         try nonces.withUnsafeMutableBytes { bytes in

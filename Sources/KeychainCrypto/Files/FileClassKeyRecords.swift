@@ -4,10 +4,10 @@ package import KeychainModel
 /// The class keys of files that a store has, one behind the other, as a backup key file seals them
 /// (docs/backup-format.md, "Records").
 ///
-/// Where each key is, without the keys.
+/// The places of the keys, without the keys.
 struct FileClassKeyRecords: Sendable {
     static let byteCount = 1 + 4 + KeyMaterial.byteCount
-    /// All that one keybag can have: two generations are in use while keys are renewed.
+    /// The most records of one keybag: two generations are in use while keys are renewed.
     static let mostRecords = FileClass.allCases.count * (Keybag.mostRetiredGenerations + 2)
 
     struct Name: Sendable, Hashable {
@@ -15,18 +15,17 @@ struct FileClassKeyRecords: Sendable {
         let generation: UInt32
     }
 
-    /// In the order of the records.
+    /// The names in the order of the records.
     let names: [Name]
     private let places: [Name: Int]
 
-    /// The highest generation.
     var newestGeneration: UInt32 { names.last?.generation ?? 0 }
 
     func contains(_ name: Name) -> Bool { places[name] != nil }
 
     /// The key of a record.
     ///
-    /// - Parameter records: Those that this was made from.
+    /// - Parameter records: The records that this was made from.
     func key(_ name: Name, in records: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         places[name].map { place in
             let start = place * Self.byteCount + 5
@@ -67,12 +66,12 @@ extension FileClassKeyRecords.Name {
     }
 }
 
-// MARK: - Of a keybag
+// MARK: - The records of a keybag
 
 extension Keybag {
-    /// The keys of files, in use and retired, as records. To be erased soon.
+    /// The keys of files, in use and retired, as records. The caller erases them soon.
     ///
-    /// - Parameter keys: Those in use of each tier.
+    /// - Parameter keys: The keys in use of each tier.
     /// - Throws: `.decode` if a retired key does not open.
     package func fileClassKeyRecords(_ keys: (KeyTier) -> KeySet) throws(KeychainError) -> SecretBytes {
         let listed = (retired + entries).filter(\.key.isOfFiles)

@@ -1,13 +1,13 @@
 internal import KeychainModel
 
-/// Where a chunk or a node of a protected file is, and what it has to be.
+/// The place of a chunk or a node of a protected file, and its nonce and tag.
 package struct FileEntry: Sendable, Hashable {
     package static let byteCount = FileFormat.entryByteCount
 
-    /// In pages from the start of the file.
+    /// Pages from the start of the file.
     package var page: UInt64
     package var writeCount: UInt64
-    /// In bytes.
+    /// The length in bytes.
     package var length: UInt32
     package var nonce: InlineBytes<12>
     package var tag: InlineBytes<16>
@@ -60,7 +60,6 @@ package struct FileEntry: Sendable, Hashable {
 package struct InlineBytes<let count: Int>: Sendable, Hashable {
     private var storage: InlineArray<count, UInt8>
 
-    /// Zeros.
     package init() { storage = InlineArray(repeating: 0) }
 
     package init(_ bytes: UnsafeRawBufferPointer) {

@@ -1,6 +1,6 @@
 /// The numbers of the protected file's format (docs/file-format.md).
 package enum FileFormat {
-    /// What every place in a file is a multiple of.
+    /// Every place in a file is a multiple of this.
     package static let pageSize = 4096
     package static let headerByteCount = pageSize
     package static let slotByteCount = 512
@@ -25,8 +25,8 @@ package enum FileFormat {
     /// The most content a file can have, so that no sum of lengths and places overflows.
     package static let mostContent: UInt64 = 1 << 60
 
-    /// Whether bytes from the beginning of a file are of one that is protected: either copy of the header says so, and
-    /// which copy it is. A file that has a protected one within it, as an archive may, is none.
+    /// Whether bytes from the beginning of a file belong to a protected one: either copy of the header says so, and
+    /// which copy it is. A file that contains a protected one, as an archive may, is not protected.
     package static func isProtected(_ start: UnsafeRawBufferPointer) -> Bool {
         slotOffsets.indices.contains { number in
             let slot = start.dropFirst(slotOffsets[number])

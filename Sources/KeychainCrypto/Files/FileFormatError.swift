@@ -3,7 +3,7 @@ package enum FileFormatError: Error, Sendable, Hashable {
     case notProtected
     /// Something is missing at its end.
     case truncated
-    /// What is wrong, for a person.
+    /// The text tells a person what is wrong.
     case tampered(String)
     case newerFormat(UInt16)
 }

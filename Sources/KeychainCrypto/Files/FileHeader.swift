@@ -1,7 +1,7 @@
 package import Foundation
 package import KeychainModel
 
-/// What stands at the beginning of a protected file.
+/// The header at the beginning of a protected file.
 package struct FileHeader: Sendable, Hashable {
     package var key: WrappedFileKey
     package var chunkBits: UInt8
@@ -17,7 +17,7 @@ package struct FileHeader: Sendable, Hashable {
     package var writeCount: UInt64
     /// nil: there is no content, or nothing but zeros.
     package var root: FileEntry?
-    /// Of the system that has all that the header refers to, and has not yet been asked to force it to the disk; zeros:
+    /// The mark of a running system that has all that the header refers to, but may not have it on the disk yet; zeros:
     /// the disk has it.
     package var bootMark: BootMark
     /// How many pages its chunks and nodes take.
@@ -51,10 +51,10 @@ package struct FileHeader: Sendable, Hashable {
     package var tree: FileTree { FileTree(length: length, chunkBits: chunkBits) }
 }
 
-/// What the first page of a protected file has.
+/// The two copies of the header in the first page of a protected file.
 package struct FileHeaderPair: Sendable {
     package let newest: UnverifiedFileHeader
-    /// An older one in the other slot; nil: that says the same, or is not whole.
+    /// An older header in the other slot; nil: the other slot says the same, or is not whole.
     package let former: UnverifiedFileHeader?
     /// A slot is not while it is being written, and after a crash in the midst of that.
     package let areBothWhole: Bool
@@ -62,16 +62,16 @@ package struct FileHeaderPair: Sendable {
 
 // MARK: - One slot
 
-/// A header as it was read, before anybody has looked at its tag.
+/// A header as it was read, before its tag is checked.
 package struct UnverifiedFileHeader: Sendable, Hashable {
-    /// May be anything, but is in range.
+    /// The claims of the bytes, unverified but in range.
     package let claimed: FileHeader
     fileprivate let bytes: Data
 
-    /// Which of the two it is in.
+    /// The number of its slot.
     package var slot: Int { Int(bytes[FileFormat.slotNumberOffset]) }
 
-    /// The header, if whoever wrote it had this key.
+    /// The header, if it was written with this key.
     ///
     /// - Throws: `.tampered`.
     package func verified(fileKey: KeyMaterial) throws(FileFormatError) -> FileHeader {
@@ -95,7 +95,7 @@ extension FileHeader {
     private static let usedPagesOffset = 240
     private static let endOffset = 248
 
-    /// Whoever writes counts on from what a file says.
+    /// A higher count is refused, because a writer counts on from the one in the file.
     private static let mostCounted: UInt64 = 1 << 62
 
     private enum WrapKind: UInt8 { case classKey = 1, keyPair = 2 }
@@ -116,7 +116,7 @@ extension FileHeader {
         return bytes
     }
 
-    /// Everything before the tag; what has no value stays zero.
+    /// Encodes everything before the tag; fields without a value stay zero.
     private func encode(into bytes: UnsafeMutableRawBufferPointer, _ slot: Int) {
         func put(_ value: some FixedWidthInteger, at offset: Int) {
             bytes.storeBytes(of: value.bigEndian, toByteOffset: offset, as: type(of: value).self)
@@ -153,9 +153,9 @@ extension FileHeader {
 
     private static let tagLabel = "file header 1"
 
-    /// What a header says of the system that wrote it.
+    /// The mark by which a header names the system that wrote it.
     ///
-    /// - Parameter bootID: Another one with each start of the system.
+    /// - Parameter bootID: Each start of the system has another one.
     package static func bootMark(of bootID: UUID, fileKey: KeyMaterial, fileID: UUID) -> BootMark {
         let id = withUnsafeBytes(of: bootID.uuid) { Data($0) }
         let tag = fileKey.tag(of: id, "file boot 1", KeyContext(fileID))
@@ -177,11 +177,11 @@ extension FileHeader {
         }
     }
 
-    /// What a slot is.
+    /// The kinds of bytes that a slot can have.
     fileprivate enum Slot {
-        /// Neither this version nor any other.
+        /// The bytes are of no version.
         case foreign
-        /// Written by halves, or damaged.
+        /// The slot was written by halves, or is damaged.
         case damaged
         case newerVersion(UInt16)
         case whole(Data)
@@ -216,9 +216,9 @@ extension FileHeader {
         try inFirstPage(page).newest
     }
 
-    /// What the two slots have.
+    /// Reads both headers of the first page.
     ///
-    /// - Parameter page: As above.
+    /// - Parameter page: The first 4,096 bytes, or all there are if the file has fewer.
     package static func inFirstPage(_ page: Data) throws(FileFormatError) -> FileHeaderPair {
         let page = Data(page)  // indices from 0
         guard page.withUnsafeBytes(FileFormat.isProtected) else { throw .notProtected }
@@ -291,7 +291,7 @@ extension FileHeader {
 }
 
 extension Data {
-    /// - Parameter offset: From the first byte, which has the index 0.
+    /// - Parameter offset: The offset from the first byte, which has the index 0.
     fileprivate func bigEndian<T: FixedWidthInteger>(at offset: Int, as type: T.Type = T.self) -> T {
         withUnsafeBytes { T(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: T.self)) }
     }

@@ -10,15 +10,15 @@ package struct FileKeyBackup: Sendable {
         keyLabel: "file backup key 1", name: "backup key", kind: "no backup key of protected files",
         consequence: "nothing was restored", versionCode: .unimplemented)
 
-    /// Of the part that stands before the store id.
+    /// The length of the part before the store id.
     package static let headerByteCount = PassphraseHeader.byteCount
     private static let startByteCount = headerByteCount + 16
     private static let leastByteCount = startByteCount + AESGCM.overhead
-    /// No backup key file has more.
+    /// The size of the largest backup key file.
     package static let mostBytes =
         leastByteCount + FileClassKeyRecords.mostRecords * FileClassKeyRecords.byteCount
 
-    /// Whose files it is for.
+    /// The store whose files it is for.
     package let storeID: UUID
     private let file: Data
     private let key: KeyMaterial
@@ -28,9 +28,10 @@ package struct FileKeyBackup: Sendable {
     ///
     /// Takes a third of a second and 128 MiB.
     ///
-    /// - Parameter file: All of it.
-    /// - Throws: `.parameter` for what is no such file, `.unimplemented` for a newer version, `.authenticationFailed` for
-    ///   another passphrase than the one it was made with, `.decode` if it is not as it was made.
+    /// - Parameter file: The whole file.
+    /// - Throws: `.parameter` for bytes that are no such file, `.unimplemented` for a newer version,
+    ///   `.authenticationFailed` for another passphrase than the one it was made with, `.decode` if it is not as it was
+    ///   made.
     package init(opening file: Data, passphrase: SecretBytes) throws(KeychainError) {
         let file = Data(file)
         try Self.requireFormat(file)
@@ -54,7 +55,7 @@ package struct FileKeyBackup: Sendable {
         return reader.identifier()
     }
 
-    /// Looks at a file before anybody is asked for a passphrase.
+    /// Looks at a file before the passphrase is asked for.
     ///
     /// - Throws: as ``init(opening:passphrase:)``.
     package static func requireFormat(_ file: Data) throws(KeychainError) {
@@ -134,15 +135,15 @@ package struct FileKeyBackup: Sendable {
 
 // MARK: - Making one
 
-/// What a new backup key file begins with, and the key that its keys are to be sealed under. The passphrase stays with
-/// whoever was given it.
+/// The header of a new backup key file, and the key that its keys are to be sealed under. The passphrase is not kept.
 package struct FileKeyBackupSeal: Sendable {
     package let header: Data
     package let key: SecretBytes
 
     /// Takes a third of a second and 128 MiB with the default cost.
     ///
-    /// - Throws: as ``Passcode/check(_:as:)`` for what is no passphrase, `.allocation` if there is no memory for it.
+    /// - Throws: as ``Passcode/check(_:as:)`` for bytes that are no passphrase, `.allocation` if there is no memory for
+    ///   it.
     package init(
         passphrase: SecretBytes, cost: UInt8 = PasscodeParameters.defaultCost,
         randomness: some Randomness = SystemRandomness()
@@ -157,8 +158,8 @@ extension FileKeyBackup {
     /// The whole file.
     ///
     /// - Parameters:
-    ///   - records: What ``Keybag/fileClassKeyRecords(_:)`` gives.
-    ///   - header: That of a ``FileKeyBackupSeal``, like the key.
+    ///   - records: The output of ``Keybag/fileClassKeyRecords(_:)``.
+    ///   - header: The header of the ``FileKeyBackupSeal`` that the key is from.
     package static func sealed(
         _ records: SecretBytes, storeID: UUID, header: Data, key: SecretBytes, randomness: some Randomness
     ) throws(KeychainError) -> Data {

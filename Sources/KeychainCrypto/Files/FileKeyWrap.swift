@@ -3,7 +3,7 @@ package import KeychainModel
 
 /// Wraps the key of one file for one class, and unwraps it (docs/file-format.md, "The file key, wrapped").
 ///
-/// What is wrapped for one file, class or store opens for no other.
+/// A key that was wrapped for one file, class or store opens for no other.
 package struct FileKeyWrap: Sendable {
     /// Store id ‖ file id ‖ class.
     private let context: KeyContext
@@ -35,7 +35,7 @@ extension FileKeyWrap {
     }
 
     /// - Parameter key: 32 bytes, of no use after an error.
-    /// - Throws: `.decode` if it is not what was wrapped under this key for this file.
+    /// - Throws: `.decode` if the bytes were not wrapped under this key for this file.
     package func unwrap(
         _ wrapped: Data, under classKey: UnsafeRawBufferPointer, into key: UnsafeMutableRawBufferPointer
     ) throws(KeychainError) {
@@ -52,13 +52,13 @@ extension FileKeyWrap {
 extension FileKeyWrap {
     private static let labelOfPairs = "file key B 1"
 
-    /// Wraps a key for whoever has the other half of a public key.
+    /// Wraps a key for the holder of a public key's private half.
     ///
     /// - Parameters:
     ///   - key: 32 bytes.
     ///   - recipient: The class's public key.
     /// - Returns: the public key of a pair that is made for this, and forgotten, and 40 bytes.
-    /// - Throws: `.decode` for a public key that gives the same whatever the other one is.
+    /// - Throws: `.decode` for a public key that gives the same result with every private key.
     package func wrap(
         _ key: UnsafeRawBufferPointer, for recipient: Data, randomness: some Randomness
     ) throws(KeychainError) -> (publicKey: Data, wrappedKey: Data) {
@@ -78,11 +78,11 @@ extension FileKeyWrap {
 
     /// - Parameters:
     ///   - sender: The public key that the file has.
-    ///   - privateKey: The class's.
+    ///   - privateKey: The private key of the class.
     ///   - recipient: The class's public key.
     ///   - key: 32 bytes, of no use after an error.
-    /// - Throws: `.decode` if it is not what was wrapped for this key and file, or the public key gives the same
-    ///   whatever the other one is.
+    /// - Throws: `.decode` if the bytes were not wrapped for this key and file, or the public key gives the same result
+    ///   with every private key.
     package func unwrap(
         _ wrapped: Data, from sender: Data, privateKey: UnsafeRawBufferPointer, recipient: Data,
         into key: UnsafeMutableRawBufferPointer
@@ -93,8 +93,8 @@ extension FileKeyWrap {
         }
     }
 
-    /// Calls `body` with what only the two pairs' owners can compute: each with their own private key and the other's
-    /// public one.
+    /// Calls `body` with a key that only the two pairs' owners can compute, each from the own private key and the
+    /// other's public key.
     private func withAgreedKey<R>(
         _ privateKey: UnsafeRawBufferPointer, _ other: Data, sender: Data, recipient: Data,
         _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R

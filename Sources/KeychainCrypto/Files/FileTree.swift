@@ -4,7 +4,7 @@ package struct FileTree: Sendable, Hashable {
     package let chunkSize: UInt64
 
     /// - Parameters:
-    ///   - length: At most ``FileFormat/mostContent``.
+    ///   - length: The length of the content, at most ``FileFormat/mostContent``.
     ///   - chunkBits: log2 of the chunk size.
     package init(length: UInt64, chunkBits: UInt8) {
         self.length = length
@@ -34,9 +34,9 @@ package struct FileTree: Sendable, Hashable {
         return count
     }
 
-    /// Checks an entry that was authenticated: who made it had the key, and may have been wrong or have meant harm.
+    /// Checks an entry that was authenticated: its writer had the key, and may have been wrong or have meant harm.
     ///
-    /// - Parameter storedSize: Of the whole file, as its header says.
+    /// - Parameter storedSize: The size of the whole file, as its header says.
     package func check(
         _ entry: FileEntry, level: UInt8, index: UInt64, storedSize: UInt64, writeCount: UInt64
     ) throws(FileFormatError) {

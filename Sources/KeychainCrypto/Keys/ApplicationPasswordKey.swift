@@ -4,7 +4,7 @@ package import KeychainModel
 /// An application password as a key of this device and store.
 package struct ApplicationPasswordKey: Sendable {
     package let key: KeyMaterial
-    /// As ``PasscodeKey/fingerprint``.
+    /// A mark like ``PasscodeKey/fingerprint``.
     package let fingerprint: Data
     /// log2 of scrypt's N.
     package let cost: UInt8
@@ -12,7 +12,7 @@ package struct ApplicationPasswordKey: Sendable {
     private let storeID: UUID
     private let deviceKey: KeyMaterial
 
-    /// As expensive as a passcode (``PasscodeKey``).
+    /// It costs as much as a passcode (``PasscodeKey``).
     ///
     /// - Throws: `.allocation` if there is no memory for it.
     package init(
@@ -32,7 +32,7 @@ package struct ApplicationPasswordKey: Sendable {
         self.deviceKey = deviceKey
     }
 
-    /// Of the same password: what was written by a version to which another cost was usual opens too.
+    /// The key of the same password at another cost, for secrets that a version with another usual cost wrote.
     func withCost(_ cost: UInt8) throws(KeychainError) -> ApplicationPasswordKey {
         if cost == self.cost { return self }
         return try ApplicationPasswordKey(password, cost: cost, storeID: storeID, deviceKey: deviceKey)

@@ -6,9 +6,9 @@ package struct AttemptRecord: Sendable, Equatable {
     package var count: UInt16
     /// When the last one that counts was made: nanoseconds since the system started.
     package var time: UInt64
-    /// Which start of the system that was.
+    /// The start of the system that the time counts from.
     package var bootID: UUID
-    /// Of the last wrong passcode. It tells that the same one came again, and nothing else.
+    /// The fingerprint of the last wrong passcode. It tells that the same passcode came again, and nothing else.
     package var fingerprint: Data?
     /// The count is a guess, because the record before this one was damaged: it must not lead to an erasure.
     package var isAfterDamage: Bool

@@ -1,10 +1,11 @@
 package import Foundation
 package import KeychainModel
 
-/// A pair of X25519 keys whose private half the passcode alone opens, each time anew: what nobody reads without the
-/// passcode is sealed for the public half, for which no passcode is needed.
+/// A pair of X25519 keys whose private half the passcode alone opens, each time anew. Secrets that need the passcode
+/// are sealed for the public half, which needs none.
 ///
-/// It is no class key. No unlock brings its private half into reach, and it stays the same when class keys are renewed.
+/// The pair is no class key. No unlock brings its private half into reach, and it stays the same when class keys are
+/// renewed.
 package struct ConsentPair: Sendable, Equatable {
     /// 32 bytes.
     package var publicKey: Data
@@ -13,7 +14,6 @@ package struct ConsentPair: Sendable, Equatable {
 
     private static let label = "consent key 1"
 
-    /// A fresh pair.
     package static func make(
         storeID: UUID, passcodeKey: KeyMaterial, randomness: some Randomness
     ) throws(KeychainError) -> ConsentPair {
@@ -26,9 +26,9 @@ package struct ConsentPair: Sendable, Equatable {
         return pair
     }
 
-    /// The private half.
+    /// Unwraps the private half.
     ///
-    /// - Throws: `.decode` if this is not the key it is wrapped under, or the public half is not its own.
+    /// - Throws: `.decode` if it is wrapped under another key, or does not belong to the public half.
     package func unwrap(storeID: UUID, passcodeKey: KeyMaterial) throws(KeychainError) -> KeyMaterial {
         let privateKey = try KeyMaterial { target throws(KeychainError) in
             let isUnwrapped = passcodeKey.withDerived(Self.label, KeyContext(storeID)) { key in
@@ -48,7 +48,7 @@ package struct ConsentPair: Sendable, Equatable {
         return privateKey
     }
 
-    /// The same private half under another passcode.
+    /// Wraps the same private half under another passcode.
     package mutating func wrap(
         _ privateKey: KeyMaterial, storeID: UUID, passcodeKey: KeyMaterial
     ) throws(KeychainError) {
@@ -70,7 +70,7 @@ extension ConsentPair {
     static let entryNumber: UInt8 = 64
     static let wrapNumber: UInt8 = 4
 
-    /// As an entry of the keybag (docs/keybag-format.md).
+    /// The pair as an entry of the keybag (docs/keybag-format.md).
     var encoded: Data {
         var bytes = Data([Self.entryNumber, Self.wrapNumber])
         bytes.append(bigEndian: UInt32(0))
@@ -83,7 +83,7 @@ extension ConsentPair {
 
     static let byteCount = 2 + 4 + 2 + AESKeyWrap.wrappedByteCount + 2 + X25519.byteCount
 
-    /// - Returns: nil if the bytes are not what ``encoded`` makes.
+    /// - Returns: nil if ``encoded`` did not make the bytes.
     init?(from reader: inout ByteReader) {
         guard let bytes = reader.take(Self.byteCount) else { return nil }
         let start = bytes.startIndex + 8

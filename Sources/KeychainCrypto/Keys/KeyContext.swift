@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What a derived key is for, beyond its label: the store, and whatever tells two keys of one store apart.
+/// The purpose of a derived key, beyond its label: the store, and all else that tells two keys of one store apart.
 package struct KeyContext: Sendable {
     private var bytes: [UInt8]
 
@@ -8,21 +8,21 @@ package struct KeyContext: Sendable {
         bytes = Swift.withUnsafeBytes(of: storeID.uuid, Array.init)
     }
 
-    /// Followed by an integer in big-endian order.
+    /// The context followed by an integer in big-endian order.
     package func adding(_ integer: some FixedWidthInteger) -> KeyContext {
         var context = self
         Swift.withUnsafeBytes(of: integer.bigEndian) { context.bytes += $0 }
         return context
     }
 
-    /// Followed by the 16 bytes of an identifier.
+    /// The context followed by the 16 bytes of an identifier.
     func adding(_ identifier: UUID) -> KeyContext {
         var context = self
         Swift.withUnsafeBytes(of: identifier.uuid) { context.bytes += $0 }
         return context
     }
 
-    /// Followed by bytes as they are.
+    /// The context followed by bytes as they are.
     func adding(_ bytes: Data) -> KeyContext {
         var context = self
         context.bytes += bytes

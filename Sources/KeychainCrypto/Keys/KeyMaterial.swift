@@ -12,7 +12,7 @@ package final class KeyMaterial: Sendable {
 
     package var memoryKind: KeyMemoryKind { memory.kind }
 
-    /// - Throws: `.allocation` if no memory can be mapped, or whatever `fill` throws.
+    /// - Throws: `.allocation` if no memory can be mapped; the errors of `fill`.
     package init(filling fill: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> Void) throws(KeychainError) {
         memory = try KeyMemory()
         try fill(UnsafeMutableRawBufferPointer(rebasing: memory.bytes[..<Self.byteCount]))
@@ -39,7 +39,7 @@ extension KeyMaterial {
         }
     }
 
-    /// The same as a key that stays.
+    /// The derived key in memory that stays.
     package func derived(_ label: String, _ context: KeyContext) throws(KeychainError) -> KeyMaterial {
         try withDerived(label, context) { key throws(KeychainError) in
             try KeyMaterial { target throws(KeychainError) in target.copyMemory(from: key) }

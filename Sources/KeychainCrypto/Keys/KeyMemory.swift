@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Pieces come from pages that are kept, because mapping and locking a page costs more than a look-up's cryptography.
 final class KeyMemory: @unchecked Sendable {  // its owner writes before it shares
-    /// What most pieces have.
+    /// The size of most pieces.
     static let byteCount = 512
 
     let bytes: UnsafeMutableRawBufferPointer
@@ -25,14 +25,14 @@ final class KeyMemory: @unchecked Sendable {  // its owner writes before it shar
     }
 }
 
-/// Where the keys of this process are.
+/// The kind of memory that keys of this process are in.
 package enum KeyMemoryPolicy {
     fileprivate static let wantsSecretMemory = Atomic(false)
 
     /// From now on keys go into memory that the kernel itself cannot read, where it has such.
     ///
-    /// To be called by a daemon before its first key. Not by programs: while any process has such memory the machine
-    /// cannot hibernate, and a forked child that touches it crashes.
+    /// A daemon calls this before its first key. Other programs must not call it: while any process has such
+    /// memory the machine cannot hibernate, and a forked child that touches it crashes.
     package static func useSecretMemory() { wantsSecretMemory.store(true, ordering: .relaxed) }
 }
 
@@ -45,7 +45,7 @@ extension KeyMemory {
             var bytes: UnsafeMutableRawBufferPointer
             var kind: KeyMemoryKind
         }
-        /// By their sizes.
+        /// Idle pieces by their sizes.
         private let idle = Mutex<[Int: [Piece]]>([:])
 
         func take(_ byteCount: Int) throws(KeychainError) -> (UnsafeMutableRawBufferPointer, KeyMemoryKind) {

@@ -37,13 +37,11 @@ package enum KeyName: Sendable, Hashable {
         }
     }
 
-    /// In the order of their numbers.
     package static let all: [KeyName] = (0...UInt8.max).compactMap(KeyName.init(number:))
 
     /// Whether the key is there only while a passcode is set.
     package var needsPasscode: Bool { self == .itemClass(.whenPasscodeSetThisDeviceOnly) }
 
-    /// Whether the key is one of files.
     var isOfFiles: Bool {
         if case .file = self { true } else { false }
     }

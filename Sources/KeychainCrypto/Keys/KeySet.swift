@@ -4,15 +4,15 @@ internal import KeychainSystem
 
 /// The unwrapped keys of one tier, in one piece of key memory.
 ///
-/// The memory holds a record of 37 bytes for each key: its number, its generation (big-endian), the key. What the
-/// kernel's keyring keeps is these records, sealed.
+/// The memory holds a record of 37 bytes for each key: its number, its generation (big-endian), the key. The kernel's
+/// keyring keeps these records, sealed.
 package final class KeySet: @unchecked Sendable {  // its maker fills it before it shares it
     private static let recordByteCount = 1 + 4 + KeyMaterial.byteCount
 
     private let memory: KeyMemory
     private var count = 0
 
-    /// Room for the keys of one tier in ``Keybag/mostGenerationsInUse``, and in the one that follows an erasure.
+    /// The size of the keys of one tier in ``Keybag/mostGenerationsInUse``, and in the one that follows an erasure.
     static let byteCount = 1024
 
     package init() throws(KeychainError) { memory = try KeyMemory(byteCount: Self.byteCount) }
@@ -23,7 +23,7 @@ package final class KeySet: @unchecked Sendable {  // its maker fills it before 
         UnsafeMutableRawBufferPointer(rebasing: memory.bytes[..<(count * Self.recordByteCount)])
     }
 
-    /// - Parameter fill: Is given 32 bytes. If it throws, nothing was added.
+    /// - Parameter fill: Fills 32 bytes. If it throws, nothing was added.
     package func add(
         _ name: KeyName, generation: UInt32, filling fill: (UnsafeMutableRawBufferPointer) throws(KeychainError) -> Void
     ) throws(KeychainError) {
@@ -49,7 +49,7 @@ package final class KeySet: @unchecked Sendable {  // its maker fills it before 
 
     package func contains(_ name: KeyName, generation: UInt32) -> Bool { offset(of: name, generation) != nil }
 
-    /// What the set holds, without the keys.
+    /// The names and generations of the keys in the set.
     package var names: [(name: KeyName, generation: UInt32)] {
         (0..<count).compactMap { index in
             let start = index * Self.recordByteCount
@@ -93,7 +93,7 @@ extension KeySet {
         return box
     }
 
-    /// - Returns: nil if the box is not what ``sealed(under:context:randomness:)`` made with this key and context.
+    /// - Returns: nil if ``sealed(under:context:randomness:)`` did not make the box with this key and context.
     package convenience init?(
         opening box: UnsafeRawBufferPointer, under key: KeyMaterial, context: KeyContext
     ) throws(KeychainError) {

@@ -90,8 +90,8 @@ extension Keybag {
         return parameters.areReasonable
     }
 
-    /// Whether the bag has what the newest generation needs, in order, each key wrapped as its tier demands: a key
-    /// behind the passcode that the device key opens would make any passcode seem right.
+    /// Whether the bag has all keys of the newest generation, in order, each wrapped as its tier demands: a key behind
+    /// the passcode that the device key opens would make any passcode seem right.
     private var isComplete: Bool {
         let newest = keyGeneration
         let needed = KeyName.all.filter { passcode != nil || !$0.needsPasscode }
@@ -107,9 +107,9 @@ extension Keybag {
             }
     }
 
-    /// Whether what is retired can have been retired: file class keys alone, older than all keys in use, and of each
-    /// class every generation from the oldest to the newest. Of those in use an older one may be missing, but none
-    /// between others, or the next one to be retired would have no successor.
+    /// Whether the retired keys can have been retired: file class keys alone, older than all keys in use, and of each
+    /// class every generation from the oldest to the newest. The oldest keys in use may be missing, but none between
+    /// others, or the next key to be retired would have no successor.
     private var hasWholeChains: Bool {
         let areFormer = retired.allSatisfy { entry in
             entry.wrap == .successor && entry.generation > 0 && entry.key.isOfFiles
@@ -164,7 +164,7 @@ extension Keybag {
 }
 
 extension PasscodeParameters {
-    /// What stands in the place of those of a passcode that is not set.
+    /// The parameters of a passcode that is not set.
     fileprivate static let absent = PasscodeParameters(
         cost: 0, blockSize: 0, parallelism: 0, salt: Data(count: saltByteCount))
 
@@ -196,7 +196,7 @@ extension KeyMaterial {
         return tag
     }
 
-    /// The same, to 32 bytes of memory.
+    /// Writes the tag to 32 bytes of memory.
     func writeTag(
         of bytes: UnsafeRawBufferPointer, _ label: String, _ context: KeyContext, to tag: UnsafeMutableRawBufferPointer
     ) {

@@ -1,10 +1,10 @@
 package import Foundation
 package import KeychainModel
 
-/// File class keys of former generations. Nobody keeps a list of protected files, so none of them is brought under new
-/// keys by a renewal: the keys they are under stay, each wrapped under its successor.
+/// File class keys of former generations. No list of protected files exists, so a renewal brings none of them under new
+/// keys: their keys stay, each wrapped under its successor.
 extension Keybag {
-    /// A renewal needs a keybag that can be read at once for ever. Each adds 232 bytes.
+    /// A renewal needs a keybag that can be read at once for ever. Each generation adds 232 bytes.
     package static let mostRetiredGenerations = 1_000
 
     /// Whether there may be one more generation of keys.
@@ -70,9 +70,9 @@ extension Keybag {
 
     /// Calls `body` with a retired key, which is unwrapped by way of all its successors and then erased.
     ///
-    /// - Parameter keys: Those in use of the class's tier.
-    /// - Returns: nil if the bag has no such key, or `keys` not the one that the way begins with.
-    /// - Throws: `.decode` if one does not open.
+    /// - Parameter keys: The keys in use of the class's tier.
+    /// - Returns: nil if the bag has no such key, or `keys` lack the newest successor.
+    /// - Throws: `.decode` if one of the keys does not open.
     package func withRetiredKey<R>(
         _ fileClass: FileClass, generation: UInt32, from keys: KeySet,
         _ body: (UnsafeRawBufferPointer) throws(KeychainError) -> R

@@ -11,11 +11,11 @@ package struct Keybag: Sendable, Equatable {
     package var policy: PasscodePolicy
     /// The keys in use: of one generation, or of several while keys are being renewed.
     package var entries: [Entry]
-    /// File class keys of former generations, each wrapped under its successor. Of older generations than all of
-    /// ``entries``, in the same order.
+    /// File class keys of former generations, each wrapped under its successor. They are of older
+    /// generations than all ``entries``, in the same order.
     package var retired: [Entry]
-    /// What is sealed with the passcode is sealed for this. nil: no passcode is set, or it was set by a version that knew
-    /// of no such pair; the next unlock makes one.
+    /// Secrets that need the passcode are sealed for this pair. nil: no passcode is set, or a version without such
+    /// pairs set it; then the next unlock makes one.
     package var consent: ConsentPair?
 
     package struct Entry: Sendable, Equatable {
@@ -28,7 +28,7 @@ package struct Keybag: Sendable, Equatable {
         package var publicKey: Data
     }
 
-    /// Under what a key of the bag is wrapped.
+    /// The key that a key of the bag is wrapped under.
     package enum Wrap: UInt8, Sendable {
         case deviceKey = 1, passcode = 2
         /// The key of the same number and the next generation.
@@ -50,7 +50,7 @@ package struct Keybag: Sendable, Equatable {
 }
 
 extension Keybag {
-    /// Under which what is written now is sealed.
+    /// New rows are sealed under this generation.
     package var keyGeneration: UInt32 { entries.map(\.generation).max() ?? 0 }
 
     /// A search looks under each of them.
@@ -77,8 +77,8 @@ extension Keybag {
         return bag
     }
 
-    /// Replaces the keys in use by these; what is retired stays. Those of the tiers behind the passcode are wrapped under it, if there is
-    /// one: also older keys that were not, so that the bag holds no way round it.
+    /// Replaces the keys in use by these; retired keys stay. With a passcode, the keys of the tiers behind it are
+    /// wrapped under it: also older keys that were not, so that the bag holds no way round it.
     package mutating func wrap(
         _ keys: StoreKeys, deviceKey: KeyMaterial, passcodeKey: KeyMaterial?
     ) throws(KeychainError) {
@@ -124,7 +124,7 @@ extension Keybag {
 
     /// Unwraps every key.
     ///
-    /// - Throws: `.authenticationFailed` if the passcode is not the one: unlocked is what opens all of them.
+    /// - Throws: `.authenticationFailed` if the passcode is wrong: the store is unlocked only if all keys open.
     package func unwrap(deviceKey: KeyMaterial, passcodeKey: KeyMaterial) throws(KeychainError) -> StoreKeys {
         let keys = try unwrap(deviceKey: deviceKey)
         do throws(KeychainError) {
@@ -136,7 +136,7 @@ extension Keybag {
         return keys
     }
 
-    /// - Throws: `.decode` if a public half is not that of its key: files would be sealed for somebody else.
+    /// - Throws: `.decode` if a public half does not belong to its key: files would be sealed for a stranger.
     private func requirePublicHalves(of keys: StoreKeys) throws(KeychainError) {
         for entry in entries where entry.key.hasPublicHalf {
             var expected = Data(count: X25519.byteCount)

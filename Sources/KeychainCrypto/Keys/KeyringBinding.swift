@@ -5,12 +5,12 @@ package import KeychainModel
 /// and this keybag. They open until the system starts again, and those of tier A until the next lock.
 package struct KeyringBinding: Sendable {
     package var storeID: UUID
-    /// Of the store's directory, by stat(2): a copy of the store is in another one.
+    /// The device and inode of the store's directory, by stat(2): a copy of the store is in another directory.
     package var device: UInt64
     package var inode: UInt64
     package var bag: Keybag
-    /// The epoch that the last lock began: what is put back after a lock was put there before another one. For tier A alone,
-    /// since a lock leaves tier C.
+    /// The epoch that the last lock began: older records that are put back have another one. The epoch counts for tier
+    /// A alone, since a lock leaves tier C.
     package var lockedAt: UInt64
     /// One start of the system, which no keyring survives.
     package var boot: UUID
@@ -24,18 +24,18 @@ package struct KeyringBinding: Sendable {
         self.boot = boot
     }
 
-    /// What they are sealed under.
+    /// The key that seals the records.
     package func key(deviceKey: KeyMaterial) throws(KeychainError) -> KeyMaterial {
         let place = KeyContext(storeID).adding(bag.generation).adding(device).adding(inode)
         return try deviceKey.derived("keyring 2", place.adding(bag.tag(deviceKey: deviceKey)))
     }
 
-    /// What is authenticated with the keys of one tier.
+    /// The data that is authenticated with the keys of one tier.
     package func context(_ tier: KeyTier) -> KeyContext {
         Self.context(tier, storeID, lockedAt: lockedAt, boot: boot)
     }
 
-    /// The same for the one who has the key already.
+    /// The context of one tier, for a caller that has the key already.
     package static func context(_ tier: KeyTier, _ storeID: UUID, lockedAt: UInt64, boot: UUID) -> KeyContext {
         KeyContext(storeID).adding(tier.rawValue.utf8.first!)  // a letter
             .adding(tier == .whenUnlocked ? lockedAt : 0).adding(boot)

@@ -1,13 +1,13 @@
 package import KeychainModel
 
-/// What passes for a passcode, or for the passphrase of an export.
+/// The rules for a passcode, and for the passphrase of an export.
 package enum Passcode {
     /// More is a mistake, such as a whole file on standard input.
     static let mostBytes = 1024
 
-    /// - Parameter name: What it is called in messages.
-    /// - Throws: `.parameter` for an empty one, `.dataTooLarge`, or `.decode` for bytes that are no UTF-8: nobody could
-    ///   type them again.
+    /// - Parameter name: The word for it in messages.
+    /// - Throws: `.parameter` for an empty one, `.dataTooLarge`, or `.decode` for bytes that are no UTF-8, because they
+    ///   cannot be typed again.
     package static func check(_ passcode: SecretBytes, as name: String = "passcode") throws(KeychainError) {
         guard passcode.count > 0 else { throw KeychainError(.parameter, message: "a \(name) cannot be empty") }
         guard passcode.count <= mostBytes else {
@@ -20,7 +20,7 @@ package enum Passcode {
         }
     }
 
-    /// Without making a string of it, which nobody would erase.
+    /// Makes no string of the bytes, because a string is not erased.
     private static func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var decoder = UTF8()
         var iterator = bytes.makeIterator()

@@ -41,7 +41,7 @@ package struct PasscodeParameters: Sendable, Equatable {
     /// Whether a guess takes at least as much work as with new parameters of that cost.
     package func takesWork(ofCost least: Int) -> Bool { Int(cost) >= least && blockSize >= Self.usualBlockSize }
 
-    /// What scrypt makes of a passcode.
+    /// The output of scrypt for a passcode.
     ///
     /// - Throws: `.allocation` if there is no memory for it.
     func stretch(_ passcode: SecretBytes) throws(KeychainError) -> KeyMaterial {
@@ -63,9 +63,9 @@ package struct PasscodeParameters: Sendable, Equatable {
     private var memory: UInt64 { 128 * UInt64(blockSize) << UInt64(cost) }
 }
 
-/// What a passcode becomes: the key that wraps class keys, and a mark by which a wrong one is known again.
+/// The key that wraps class keys, made from a passcode, and a mark by which a wrong passcode is known again.
 package struct PasscodeKey: Sendable {
-    /// Of no use without the device key: the two are tangled.
+    /// The key is of no use without the device key: the two are tangled.
     package let key: KeyMaterial
     /// HMAC of scrypt's output under a key of this device and store. A guess at it costs the same as one at the
     /// passcode, and needs the device key too.

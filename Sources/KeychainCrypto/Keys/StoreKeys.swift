@@ -1,6 +1,7 @@
 package import KeychainModel
 
-/// Every key of a store, unwrapped. Lives while the keybag is being made or changed, and while a passcode is checked.
+/// All keys of a store, unwrapped. The object lives while the keybag is made or changed, and while a passcode is
+/// checked.
 package struct StoreKeys: Sendable {
     private let sets: [KeyTier: KeySet]
 
@@ -27,7 +28,7 @@ package struct StoreKeys: Sendable {
         }
     }
 
-    /// The same keys, those that `isWanted` refuses left out.
+    /// The keys that `isWanted` accepts.
     package func filtered(
         _ isWanted: (_ name: KeyName, _ generation: UInt32) -> Bool
     ) throws(KeychainError) -> StoreKeys {

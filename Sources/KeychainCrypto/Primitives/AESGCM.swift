@@ -27,7 +27,7 @@ package enum AESGCM {
     }
 
     /// - Parameter plaintext: 28 bytes less than the box; zeros if it does not open.
-    /// - Returns: false if the box is not what was sealed with this key and associated data.
+    /// - Returns: false if the box was not sealed with this key and associated data.
     package static func open(
         _ box: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, associated: UnsafeRawBufferPointer,
         into plaintext: UnsafeMutableRawBufferPointer

@@ -5,9 +5,9 @@ internal import KeychainSystem
 /// swift-crypto's own returns the unwrapped key by way of an array that is freed as it is
 /// (docs/decisions/009-boringssl-for-keys.md).
 enum AESKeyWrap {
-    /// Of a 256-bit key.
+    /// The length of a wrapped 256-bit key.
     static let wrappedByteCount = 40
-    /// How much longer what is wrapped gets.
+    /// A wrapped key is longer by this.
     static let overhead = 8
 
     /// - Parameters:
@@ -24,8 +24,8 @@ enum AESKeyWrap {
         }
     }
 
-    /// - Parameter key: ``overhead`` bytes fewer than what was wrapped.
-    /// - Returns: false if the bytes were not wrapped under this key: what is in `key` then is of no use.
+    /// - Parameter key: ``overhead`` bytes fewer than the wrapped ones.
+    /// - Returns: false if the bytes were not wrapped under this key: the content of `key` then is of no use.
     static func unwrap(
         _ wrapped: UnsafeRawBufferPointer, under wrappingKey: UnsafeRawBufferPointer,
         into key: UnsafeMutableRawBufferPointer

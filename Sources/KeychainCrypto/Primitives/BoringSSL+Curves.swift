@@ -43,7 +43,7 @@
     _ derivation: OpaquePointer?
 ) -> CInt
 
-/// Takes a `CBS`, and moves it behind what was read. A point that is not there is computed.
+/// Takes a `CBS`, and moves it behind the bytes that were read. A point that is not there is computed.
 @_extern(c) func CCryptoBoringSSL_EC_KEY_parse_private_key(
     _ bytes: UnsafeMutableRawPointer, _ group: OpaquePointer?
 ) -> OpaquePointer?

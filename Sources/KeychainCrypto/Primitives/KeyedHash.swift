@@ -36,7 +36,7 @@ package struct KeyedHash {
         outer.finalize(into: code)
     }
 
-    /// The same for the length of a closure; erased afterwards.
+    /// Calls `body` with the code, which is erased afterwards.
     package mutating func finalize<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
         withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 16) { code in
             defer { ckeychain_erase(code.baseAddress, code.count) }
@@ -60,7 +60,7 @@ extension KeyedHash {
         hash.finalize(into: derived)
     }
 
-    /// The same for the length of a closure; the key is erased afterwards.
+    /// Calls `body` with the key, which is erased afterwards.
     static func withExpanded<R, E: Error>(
         _ key: UnsafeRawBufferPointer, info: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {

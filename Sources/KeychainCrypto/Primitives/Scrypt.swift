@@ -10,7 +10,7 @@ package enum Scrypt {
     ) -> Bool {
         guard cost >= 1, cost < 32, blockSize >= 1, parallelism >= 1 else { return false }
         let rounds = UInt64(1) << UInt64(cost)
-        // What RFC 7914, section 5 and 6 need, and room for the library's own.
+        // The memory that RFC 7914, sections 5 and 6, need, and room for the library's own.
         let (block, overflow) = (128 * UInt64(blockSize)).multipliedReportingOverflow(
             by: rounds + UInt64(parallelism) + 2)
         guard !overflow, let most = Int(exactly: block) else { return false }

@@ -11,8 +11,8 @@ enum X25519 {
     }
 
     /// - Parameters: 32 bytes each.
-    /// - Returns: false, with zeros in `shared`, if the other side's key is one of the few that give zero whatever
-    ///   the private key is (RFC 7748, section 6.1).
+    /// - Returns: false, with zeros in `shared`, if the other side's key is one of the few that give zero with every
+    ///   private key (RFC 7748, section 6.1).
     static func agree(
         _ privateKey: UnsafeRawBufferPointer, with publicKey: UnsafeRawBufferPointer,
         into shared: UnsafeMutableRawBufferPointer

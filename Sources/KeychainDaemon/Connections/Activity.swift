@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// What a connection is at, told by its own thread and looked at by others.
+/// The state of a connection, reported by its own thread and read by others.
 final class Activity: Sendable {
     /// A frame that has begun is whole within this time, or its connection may lose its place.
     static let frameTime: UInt64 = 1_000_000_000
@@ -12,7 +12,7 @@ final class Activity: Sendable {
     /// A connection begins with a frame, its hello.
     init(frameBegan: UInt64 = Activity.now) { state = Atomic(max(2, frameBegan)) }
 
-    /// In nanoseconds.
+    /// The present time in nanoseconds.
     static var now: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

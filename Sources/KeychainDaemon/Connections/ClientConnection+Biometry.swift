@@ -5,7 +5,7 @@ internal import KeychainSystem
 internal import KeychainWire
 
 extension ClientConnection {
-    /// Waits at the reader for somebody who is enrolled, as long as the client waits for the answer.
+    /// Waits at the reader for an enrolled person, as long as the client waits for the answer.
     func verifyBiometry(_ id: UInt64, _ caller: Caller, _ engine: any ChangeSource) throws(ConnectionEnd) {
         let cancellation = Cancellation()
         let isAnswered: EventDescriptor

@@ -6,10 +6,10 @@ internal import KeychainSystem
 internal import KeychainWire
 
 extension ClientConnection {
-    /// Tells the client of every change from now on, first of the present lock. It asks for nothing more.
+    /// Tells the client of every change from now on, first of the present lock. The client sends no more requests.
     ///
     /// - Parameter delaysLocks: Whether a lock with notice waits until the client has closed the connection.
-    /// - Throws: how that ended, always.
+    /// - Throws: the end of the connection, always.
     func tellChanges(
         _ id: UInt64, _ caller: Caller, _ engine: any ChangeSource, delaysLocks: Bool
     ) throws(ConnectionEnd) -> Never {
@@ -59,7 +59,7 @@ extension ClientConnection {
         event.clear()
     }
 
-    /// A subscription that cannot go on ends with what the store says.
+    /// A subscription that cannot go on ends with the store's error.
     private func asFailure<R>(_ body: () throws(KeychainError) -> R) throws(ConnectionEnd) -> R {
         do throws(KeychainError) {
             return try body()

@@ -75,7 +75,7 @@ final class ClientConnection {
         }
     }
 
-    /// Says why it ends, if there is somebody to hear it, and logs what a client should not have done.
+    /// Tells the client why the connection ends, if the client is there, and logs the client's faults.
     private func finish(_ end: ConnectionEnd) {
         // The end of the daemon looks like one of the client's: nothing more can be received.
         if case .gone = end, var goodbye = services.ending ?? reasonForEnd() {
@@ -99,7 +99,7 @@ final class ClientConnection {
         let limits = services.limits
         var rate = RateLimit(perSecond: limits.requestsPerSecond, burst: limits.burst, now: .now)
         while true {
-            // Whatever of a request takes memory belongs to the call: its share goes after it.
+            // The call owns the memory of a request: its share is given back after the call.
             var memory = WorkMemory(services, socket)
             try serveNext(caller, process, engine, receiver, &rate, &memory)
             memory.giveBack()
@@ -112,7 +112,7 @@ final class ClientConnection {
     ) throws(ConnectionEnd) {
         let content = try receive(receiver, &memory)
         if let delay = rate.take(at: .now) { usleep(UInt32(delay / .microseconds(1))) }
-        // What is there already when the daemon is to end is not begun.
+        // When the daemon is to end, it begins no request that is there already.
         if services.ending != nil { throw .gone }
         switch content {
         case .success(.request(let id, let request)):
@@ -165,13 +165,14 @@ final class ClientConnection {
         beginSigns(id)
         let work = WorkGate.Work(request, byteCount: memory.requestBytes)
         func attempt(_ mostBytes: Int) -> Result<Reply, KeychainError> {
-            // Nobody waits for memory who has a place that others wait for.
+            // A place that others want is not held while this thread waits for memory.
             services.gate.pass(work, for: process) {
                 Result { () throws(KeychainError) in try engine.handle(request, from: caller, mostBytes: mostBytes) }
             }
         }
         var result = attempt(services.limits.uncountedAnswerBytes)
-        // The first attempt tells what it takes. Rows may change before the second one; the third has what is always enough.
+        // The first attempt tells how much memory the request takes. Rows may change before the second one; the third
+        // has memory that is always enough.
         for isLast in [false, true] {
             guard case .failure(let error) = result, case .needsMemory(let count)? = error.signal else { break }
             let bytes = isLast ? Limits.mostWorkBytes : count

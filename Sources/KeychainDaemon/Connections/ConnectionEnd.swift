@@ -1,11 +1,10 @@
 internal import KeychainModel
 internal import KeychainWire
 
-/// Why a connection ends.
 enum ConnectionEnd: Error {
-    /// The client is gone, or as good as gone: there is nobody to tell anything.
+    /// The client is gone, or as good as gone, and cannot be told anything.
     case gone
-    /// The client does not read what it is sent. Nothing can be said in the midst of an answer.
+    /// The client does not read its answer, and cannot be told anything in the midst of it.
     case unread
     case goodbye(DaemonGoodbye.Reason, String)
 

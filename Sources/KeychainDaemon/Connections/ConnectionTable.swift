@@ -5,20 +5,20 @@ internal import KeychainModel
 internal import KeychainSystem
 internal import KeychainWire
 
-/// The connections there are, counted by process.
+/// The present connections, counted by process.
 ///
 /// When all places are taken, the process that has most of them gives one back to a process that has fewer: an idle
-/// connection (``Activity``), or else its newest one, which ends after what is under way on it was answered. Where none has
-/// more, a process without a connection has one of a few further places, and when these are taken too, the place of a
-/// connection that is idle. So processes keep nobody out that take places and do nothing with them, however many they are.
-final class ConnectionTable: @unchecked Sendable {  // what varies is behind the condition
+/// connection (``Activity``), or else its newest one, which ends after its requests under way were answered. If no
+/// process has more, a process without a connection has one of a few further places, and when these are taken too, the
+/// place of a connection that is idle. So idle connections keep no process out, however many processes hold them.
+final class ConnectionTable: @unchecked Sendable {  // the condition guards all variables
     private struct Entry {
         let socket: OpenDescriptor
         let pid: Int32
         let activity: Activity
         /// Counts the connections that there ever were.
         let number: UInt64
-        /// It has given its place back.
+        /// The connection has given its place back.
         var isEnding = false
     }
 
@@ -32,14 +32,14 @@ final class ConnectionTable: @unchecked Sendable {  // what varies is behind the
 
     var count: Int { condition.withLock { entries.count } }
 
-    /// Of all connections, in the order in which they came, for tests.
+    /// The activities of all connections, in the order in which they came, for tests.
     var activities: [Activity] {
         condition.withLock { entries.values.sorted { $0.number < $1.number }.map(\.activity) }
     }
 
-    /// Takes note of a connection.
+    /// Adds a connection.
     ///
-    /// - Returns: why it cannot be served; nil: it can.
+    /// - Returns: the reason why it cannot be served; nil: it can.
     func add(_ socket: OpenDescriptor, of pid: Int32, _ activity: Activity) -> DaemonGoodbye? {
         condition.withLock {
             guard counts[pid, default: 0] < limits.connectionsPerProcess else {
@@ -73,7 +73,7 @@ final class ConnectionTable: @unchecked Sendable {  // what varies is behind the
         }
     }
 
-    /// - Returns: false if nobody who has a connection more than this process does nothing with it.
+    /// - Returns: false if no process with more connections than this one has an idle one.
     private func endIdle(for pid: Int32) -> Bool {
         let now = Activity.now
         let own = counts[pid, default: 0]
@@ -94,7 +94,7 @@ final class ConnectionTable: @unchecked Sendable {  // what varies is behind the
         else { return false }
         entries[key]!.isEnding = true  // it was found there
         release(entry.pid)
-        // What is under way is answered; then there is nothing more to receive.
+        // A request that is under way is answered; then there is nothing more to receive.
         shutdown(entry.socket.number, Int32(SHUT_RD))
         return true
     }
@@ -127,7 +127,7 @@ final class ConnectionTable: @unchecked Sendable {  // what varies is behind the
         for entry in condition.withLock({ Array(entries.values) }) { shutdown(entry.socket.number, direction) }
     }
 
-    /// - Returns: whether there is none any more.
+    /// - Returns: whether all connections are gone.
     func waitUntilEmpty(for time: Duration) -> Bool {
         let end = Date(timeIntervalSinceNow: time / .seconds(1))
         return condition.withLock {

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Glibc
 
-/// Places for work that takes long, of which processes take turns: of those that wait, the one that has had places for
-/// the shortest time has the next one, and among newcomers the one that asks for the fewest. What was long ago counts
-/// for little. No process has all of them.
-final class FairPlaces: @unchecked Sendable {  // what varies is behind the lock
+/// Places for work that takes long, of which processes take turns: the process that has had places for the shortest
+/// time has the next one, and among newcomers the process that asks for the fewest. Past work counts for less, the
+/// longer ago it was. No process has all of them.
+final class FairPlaces: @unchecked Sendable {  // the lock guards all variables
     private final class Waiter {
         let process: Int32
         let turn = DispatchSemaphore(value: 0)
@@ -14,7 +14,7 @@ final class FairPlaces: @unchecked Sendable {  // what varies is behind the lock
 
     /// How long a process has had places.
     private struct Use {
-        /// After so long half of it counts.
+        /// After this time half of the use counts.
         private static let halfLife = 10.0
 
         private var amount = 0.0
@@ -30,7 +30,7 @@ final class FairPlaces: @unchecked Sendable {  // what varies is behind the lock
         }
     }
 
-    /// Of more processes than this it is forgotten. A daemon has far fewer connections.
+    /// With more processes than this, their past is forgotten. A daemon has far fewer connections.
     private static let mostRemembered = 4_096
 
     private let mostPerProcess: Int
@@ -38,7 +38,7 @@ final class FairPlaces: @unchecked Sendable {  // what varies is behind the lock
     private var free: Int
     private var held: [Int32: Int] = [:]
     private var uses: [Int32: Use] = [:]
-    /// In the order of their coming.
+    /// The waiting threads in the order of their coming.
     private var waiting: [Waiter] = []
 
     init(_ count: Int) {
@@ -58,7 +58,7 @@ final class FairPlaces: @unchecked Sendable {  // what varies is behind the lock
         return try body()
     }
 
-    /// How many wait.
+    /// The number of waiting threads, for tests.
     var waitingCount: Int { lock.withLock { waiting.count } }
 
     private func leave(_ process: Int32, after time: Duration) {

@@ -7,12 +7,12 @@ internal import KeychainSystem
 internal import KeychainWire
 internal import Synchronization
 
-/// What a client sent in one piece.
+/// The message and the secrets that a client sent in one piece.
 struct ReceivedFrame {
     var message: Data
     /// nil: there was none.
     var tail: SecretBytes?
-    /// The memory that it takes, unless that is little, for as long as it or what is decoded from it is there.
+    /// The memory of the frame, unless that is little, for as long as it or its decoded form is there.
     var share: MemoryBudget.Share?
 
     var header: WireHeader { WireHeader(messageCount: message.count, tailCount: tail?.count ?? 0) }
@@ -59,7 +59,7 @@ final class FrameReceiver {
     /// The next frame. Every byte of it comes from the process that made the connection.
     ///
     /// - Parameters:
-    ///   - mostBytes: Of message and tail together.
+    ///   - mostBytes: The limit of message and tail together.
     ///   - limit: How long it may take until the frame is there. nil: it may begin at any time.
     /// - Throws: `.gone` also if the client closes the connection, between two frames or within one.
     func next(
@@ -84,7 +84,7 @@ final class FrameReceiver {
         return frame
     }
 
-    /// Of the frame whose header is in the buffer.
+    /// The size of the frame whose header is in the buffer.
     private var frameBytes: Int {
         let header = WireHeader(UnsafeRawBufferPointer(buffer))
         return WireHeader.byteCount + header.contentCount
@@ -134,7 +134,8 @@ final class FrameReceiver {
     private static let noMemory = ConnectionEnd.goodbye(
         .tooSlow, "there is no memory for a message of this size at present: try again later")
 
-    /// For a frame and what is decoded from it. The wait for it is the daemon's doing, and costs the client no place.
+    /// Takes the memory of a frame and its decoded form. The daemon causes the wait for memory, so that the wait costs
+    /// the client no place.
     private func takeMemory(
         _ header: WireHeader, _ direction: MemoryBudget.Direction?
     ) throws(ConnectionEnd) -> MemoryBudget.Share {
@@ -168,10 +169,10 @@ final class FrameReceiver {
         }
     }
 
-    /// Fills `target` with what is in the buffer and what comes after it.
+    /// Fills `target` with the bytes in the buffer and the next ones from the socket.
     ///
-    /// - Parameter end: Why it is not full.
-    /// - Returns: how many bytes of it were written.
+    /// - Parameter end: The reason why it is not full.
+    /// - Returns: the number of bytes that were written.
     private func take(
         into target: UnsafeMutableRawBufferPointer, _ share: MemoryBudget.Share, until deadline: Instant,
         _ end: inout ConnectionEnd?
@@ -229,8 +230,8 @@ final class FrameReceiver {
         _ = poll(&waiting, 1, left.map { Int32($0.rounded(.up)) } ?? -1)
     }
 
-    /// For a client that asks again at once. One thread does so at a time: where several clients ask, it would only keep
-    /// processors from them.
+    /// Waits awake for a client that asks again at once. One thread does so at a time: where several clients ask, it
+    /// would only keep processors from them.
     private func waitAwake() -> Bool {
         guard !Self.isOneAwake.exchange(true, ordering: .acquiring) else { return false }
         defer { Self.isOneAwake.store(false, ordering: .releasing) }

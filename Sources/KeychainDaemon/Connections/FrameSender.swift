@@ -13,7 +13,7 @@ final class FrameSender: Sendable {
     /// The request that is worked on, or waits for its turn. Held while a frame is sent, so that none comes within it.
     private let underWay = Mutex<UInt64?>(nil)
 
-    /// - Parameter limit: How long nothing of what is sent may be taken.
+    /// - Parameter limit: The time in which the client must take some of the bytes.
     init(_ descriptor: OpenDescriptor, limit: Duration) {
         self.descriptor = descriptor
         let (seconds, attoseconds) = limit.components
@@ -26,16 +26,16 @@ final class FrameSender: Sendable {
     /// From now on until something is sent, the client waits for the answer to this request.
     func begin(_ id: UInt64) { underWay.withLock { $0 = id } }
 
-    /// Says that the daemon runs, if the client waits for an answer and has taken what it was sent before.
+    /// Says that the daemon runs, if the client waits for an answer and has taken the bytes so far.
     ///
-    /// - Returns: whether a request is under way. Never waits.
+    /// - Returns: whether a request is under way. The call never waits.
     func giveSign() -> Bool {
         underWay.withLockIfAvailable { id -> Bool in
             guard let id else { return false }
-            // With room for a quarter of what the kernel keeps, a small frame is taken whole and at once.
+            // If there is room for a quarter of the kernel's buffer, a small frame is taken whole and at once.
             var room = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
             if poll(&room, 1, 0) == 1 && room.revents == Int16(POLLOUT) {
-                // The thread that serves the connection finds out what is wrong with it.
+                // The thread that serves the connection notices a fault of it.
                 _ = DaemonMessage.working(id: id).frame().send(over: socket)
             }
             return true
@@ -46,7 +46,7 @@ final class FrameSender: Sendable {
 
     /// Sends a frame straight from where its message and its secrets are.
     ///
-    /// - Parameter progress: As ``WireFrame/send(over:progress:)``.
+    /// - Parameter progress: Called as by ``WireFrame/send(over:progress:)``.
     func send(_ frame: WireFrame, progress: (Int) -> Void = { _ in }) throws(ConnectionEnd) {
         let failure = underWay.withLock { id in
             id = nil

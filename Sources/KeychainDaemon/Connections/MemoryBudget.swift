@@ -5,13 +5,13 @@ internal import KeychainSystem
 
 /// How much memory all that is being received, worked on and sent may take together.
 ///
-/// A share is taken before its memory and given back after it, and it never grows. Of those who have one, one at a time waits
-/// for another: two would each wait for what the other has.
+/// A share is taken before its memory and given back after it, and it never grows. Only one holder of a share at a time
+/// waits for another share: two would each wait for the other's.
 ///
 /// A client that announces much and sends nothing, or asks for much and reads nothing, takes its part for as long as it is
 /// let. So when there is too little, the transfer that moves slowest is cut off. One that just began, and one whose request
 /// is being worked on, is left alone.
-final class MemoryBudget: @unchecked Sendable {  // what varies is behind the condition
+final class MemoryBudget: @unchecked Sendable {  // the condition guards all variables
     /// A part of it, given back with the last reference.
     final class Share: Sendable {
         private let budget: MemoryBudget
@@ -24,16 +24,16 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
 
         deinit { budget.give(number) }
 
-        /// So many bytes have come or gone.
+        /// Notes the bytes that have come or gone.
         func note(_ count: Int) { budget.change(number) { $0.moved += count } }
 
         /// Nothing more comes or goes for the present: it is not cut off, and not given back soon.
         func pause() { budget.change(number) { ($0.direction, $0.isCutOff) = (nil, false) } }
 
-        /// The same memory is used for what is sent from now on.
+        /// The memory is used for sending from now on.
         func send() { budget.change(number) { ($0.direction, $0.start, $0.moved) = (.sending, .now, 0) } }
 
-        /// Gives a part of it back.
+        /// Gives a part of the share back.
         func shrink(to count: Int) { budget.shrink(number, to: count) }
 
         var wasCutOff: Bool { budget.wasCutOff(number) }
@@ -46,7 +46,7 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
         var count: Int
         let isSmall: Bool
         var start: ContinuousClock.Instant
-        /// nil: it is not cut off any more.
+        /// nil: the transfer is not cut off any more.
         var direction: Direction?
         var moved = 0
         var isCutOff = false
@@ -61,28 +61,28 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
     private static let grace = Duration.milliseconds(100)
     /// One that moves as many bytes a second as this is not cut off.
     private static let leastSpeed = 8e6
-    /// How often those that wait look for one that may be cut off by then, in seconds.
+    /// The seconds between two looks for a transfer that may be cut off.
     private static let pause = 0.05
 
     private let limits: Limits
     private let condition = NSCondition()
-    /// How much is taken, for tests.
+    /// The memory that is taken, for tests.
     var takenBytes: Int { condition.withLock { taken.large + taken.small } }
     private var entries: [UInt64: Entry] = [:]
     private var last: UInt64 = 0
-    /// Somebody who has a share waits for another one.
+    /// A holder of a share waits for another one.
     private var hasWaitingHolder = false
-    /// By large transfers and by small ones.
+    /// The bytes of large transfers and of small ones.
     private var taken = (large: 0, small: 0)
 
     init(_ limits: Limits) { self.limits = limits }
 
-    /// Small transfers have a part of their own, and beyond it what large ones leave. Large ones never have a share of that
-    /// part.
+    /// Small transfers have a part of their own, and beyond it the rest that large ones leave. Large ones never have a
+    /// share of that part.
     ///
     /// - Parameters:
-    ///   - coming: So much was cut off and is given back in a moment.
-    ///   - own: So much has the one that asks already.
+    ///   - coming: The bytes that were cut off and are given back in a moment.
+    ///   - own: The bytes that the caller has already.
     private func hasRoom(_ count: Int, _ isSmall: Bool, without coming: Int = 0, own: Int = 0) -> Bool {
         if isSmall && taken.small + count <= limits.bytesForSmallTransfers { return true }
         let beyond = max(0, taken.small - limits.bytesForSmallTransfers)
@@ -93,9 +93,9 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
     /// Waits until there is so much, or nothing else large takes any.
     ///
     /// - Parameters:
-    ///   - direction: nil for what is worked on.
-    ///   - held: What the one that asks has already, and keeps.
-    /// - Returns: nil if the time was over first, or at once if another one waits that keeps a share.
+    ///   - direction: nil for memory of work.
+    ///   - held: The caller's present share, which it keeps.
+    /// - Returns: nil if the time was over first, or at once if another holder of a share waits already.
     func take(_ count: Int, _ direction: Direction?, over socket: OpenDescriptor, besides held: Share? = nil) -> Share?
     {
         let isSmall = count <= limits.smallTransferBytes
@@ -122,7 +122,7 @@ final class MemoryBudget: @unchecked Sendable {  // what varies is behind the co
 
     private func cutOffSlowest(toHave count: Int, _ isSmall: Bool, _ own: Int) {
         let now = ContinuousClock.now
-        // What was cut off comes back in a moment.
+        // Shares that were cut off come back in a moment.
         var coming = entries.values.reduce(0) { $0 + ($1.isCutOff ? $1.count : 0) }
         let candidates = entries.filter {
             $0.value.direction != nil && !$0.value.isCutOff && $0.value.start + Self.grace < now

@@ -29,9 +29,9 @@ struct PeerIdentity: Sendable {
         process = try Self.hold(peer.pid, of: socket, accepted)
         evidence = CallerEvidence(
             pid: peer.pid, uid: peer.uid, gid: peer.gid, groups: try Self.groups(of: socket),
-            // Once for a connection: reading it takes 3 µs, a quarter of a look-up. It is this process's, since that is
-            // looked at again below, but the process may have been another program when it connected, or become one
-            // since: whoever judges by it has to read it anew.
+            // Once for a connection: reading it takes 3 µs, a quarter of a look-up. The path is this process's, since
+            // that is looked at again below. But the process may have been another program when it connected, or become
+            // one since: a judgement must read the path anew.
             executable: Self.executable(of: peer.pid), securityLabel: Self.label(of: socket))
         guard isAlive else { throw .gone }
     }
@@ -42,8 +42,8 @@ struct PeerIdentity: Sendable {
         return poll(&waiting, 1, 0) == 0
     }
 
-    /// - Throws: `.goodbye` if somebody else sent something over the connection: a descriptor can be handed on, and what
-    ///   its owner may do cannot.
+    /// - Throws: `.goodbye` if another process sent something over the connection: a descriptor can be handed on, and
+    ///   its owner's rights cannot.
     func require(_ sender: ckeychain_sender) throws(ConnectionEnd) {
         guard sender.is_known != 0, sender.process.pid == evidence.pid, sender.process.uid == evidence.uid else {
             throw .goodbye(.refused, "only the process that made a connection may use it")

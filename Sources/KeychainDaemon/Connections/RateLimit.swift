@@ -1,6 +1,6 @@
 /// A bucket of tokens: as many requests as a second's share, and after a pause a burst (token bucket).
 ///
-/// Who comes too early is told how long to wait; nothing is refused.
+/// A client that comes too early is told how long to wait; nothing is refused.
 struct RateLimit {
     let perSecond: Double
     let burst: Double
@@ -14,9 +14,9 @@ struct RateLimit {
         last = now
     }
 
-    /// Takes a token.
+    /// Takes a token for a request.
     ///
-    /// - Returns: how long to wait before it counts; nil: not at all.
+    /// - Returns: the time until the token counts; nil: it counts at once.
     mutating func take(at now: SuspendingClock.Instant) -> Duration? {
         tokens = min(burst, tokens + perSecond * (last.duration(to: now) / .seconds(1)))
         last = now

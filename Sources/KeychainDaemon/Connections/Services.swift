@@ -8,7 +8,7 @@ internal import KeychainWire
 internal import Logging
 internal import Synchronization
 
-/// What all connections of a daemon share.
+/// The services that all connections of a daemon share.
 final class Services: Sendable {
     let limits: Limits
     let store: ServedStore
@@ -18,7 +18,7 @@ final class Services: Sendable {
     let signs: SignsOfLife
     let logger: Logger
     private let requestEnd: @Sendable (DaemonGoodbye) -> Void
-    /// Looked at with every request.
+    /// Every request looks at this.
     private let isEnding = Atomic(false)
     private let reason = Mutex<DaemonGoodbye?>(nil)
 

@@ -30,12 +30,12 @@ final class SignsOfLife: Sendable {
 
     // MARK: Connections
 
-    /// To a client that understands them.
+    /// Adds a client that understands signs of life.
     func add(_ sender: FrameSender) { senders.withLock { $0[ObjectIdentifier(sender)] = sender } }
 
     func remove(_ sender: FrameSender) { senders.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(sender)) } }
 
-    /// To be called after a request was begun.
+    /// The caller has begun a request before.
     func wake() {
         if isAsleep.load(ordering: .sequentiallyConsistent) { event.set() }
     }

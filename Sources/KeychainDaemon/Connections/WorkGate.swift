@@ -8,7 +8,7 @@ internal import KeychainModel
 final class WorkGate: Sendable {
     enum Work: Sendable {
         case read, write, large, passcode
-        /// Never waits.
+        /// Work of this kind never waits.
         case immediate
     }
 
@@ -36,9 +36,9 @@ final class WorkGate: Sendable {
     }
 }
 
-/// Places for work that is done in less time than a thread takes to be woken: one that comes while there is a place has
-/// it, also before those that wait. A `DispatchSemaphore` keeps the place for one of them until it runs: with hundreds of
-/// threads all places are then kept for such, and everybody waits
+/// Places for work that is done in less time than a thread takes to be woken: a newcomer takes a free place, also
+/// before threads that wait. A `DispatchSemaphore` keeps the place for a waiting thread until it runs: with hundreds of
+/// threads all places are then kept for such, and all threads wait
 /// (docs/decisions/021-locks-that-are-not-handed-over.md).
 private final class Places: @unchecked Sendable {  // for use by many threads
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
@@ -75,7 +75,7 @@ extension WorkGate.Work {
     /// - Parameter byteCount: How large the frame with the request was.
     init(_ request: Request, byteCount: Int) {
         switch request {
-        // What a passcode or a password costs is paid by whoever shows one, whatever it is for.
+        // A passcode or a password costs its sender the same, whatever the request.
         case .authenticated(let proof, _) where proof.passcode != nil || proof.applicationPassword != nil:
             self = .passcode
         case .authenticated(_, let request): self.init(request, byteCount: byteCount)

@@ -2,15 +2,15 @@ internal import KeychainBus
 internal import KeychainModel
 internal import KeychainSystem
 
-/// The memory of one request and its answer, as shares of what there is for all.
+/// The memory of one request and its answer, as shares of the daemon's budget.
 struct WorkMemory {
     private let services: Services
     private let socket: OpenDescriptor
     /// How large the frame of the request was.
     private(set) var requestBytes = 0
-    /// Whether what is there of the request is so little that it need not be counted.
+    /// Whether the request takes so little that it need not be counted.
     private var isSmall = true
-    /// Of the request with what is decoded from it, for as long as that is there.
+    /// The share of the request and its decoded form, for as long as they are there.
     private var request: MemoryBudget.Share?
     private var answer: MemoryBudget.Share?
 
@@ -27,7 +27,8 @@ struct WorkMemory {
 
     mutating func giveBack() { (request, answer) = (nil, nil) }
 
-    /// Takes so much for an answer. What a small request has is given back first. Another one stays in memory, and keeps it.
+    /// Takes memory for an answer. The share of a small request is given back first. A larger request stays in memory,
+    /// and keeps its share.
     ///
     /// - Returns: false if there is too little.
     mutating func take(_ count: Int) -> Bool {
@@ -37,7 +38,7 @@ struct WorkMemory {
         return answer != nil
     }
 
-    /// Gives back what the answer that is there does not take.
+    /// Gives back the memory that the answer does not take.
     ///
     /// - Throws: `.goodbye` if nothing was taken for it, and there is too little.
     mutating func keep(for result: Result<Reply, KeychainError>) throws(ConnectionEnd) {
@@ -47,7 +48,7 @@ struct WorkMemory {
         }
         let count = reply.byteCount
         answer?.shrink(to: count)
-        // An answer that has what came with the request takes no more memory than that did.
+        // An answer with the secrets of its request takes no more memory than the request.
         if answer == nil && count > requestBytes + services.limits.uncountedAnswerBytes && !take(count) {
             throw .noMemoryForAnswer
         }

@@ -8,7 +8,7 @@ internal import KeychainSystem
 package struct DaemonSignals: Sendable {
     enum Wish { case end, lock }
 
-    /// The size of what a signal descriptor gives for each signal (signalfd(2)).
+    /// The size of a signal descriptor's record of one signal (signalfd(2)).
     private static let recordBytes = 128
 
     /// Readable when one has come.
@@ -16,7 +16,7 @@ package struct DaemonSignals: Sendable {
 
     /// To be made while the process has one thread: another would still take them.
     package init() throws(KeychainError) {
-        // Those that whoever started it has it ignore, as nohup(1) does, stay ignored.
+        // Signals that the parent has it ignore, as nohup(1) does, stay ignored.
         let heeded = [SIGTERM, SIGINT, SIGHUP, SIGUSR1].filter { !Self.isIgnored($0) }
         var number: Int32 = -1
         let failure = ckeychain_hold_signals(heeded, heeded.count, &number)
@@ -27,11 +27,11 @@ package struct DaemonSignals: Sendable {
         descriptor = OpenDescriptor(number)
     }
 
-    /// What the next signal asks for; nil: none has come.
+    /// The wish of the next signal; nil: none has come.
     func next() -> Wish? {
         withUnsafeTemporaryAllocation(byteCount: Self.recordBytes, alignment: 8) { record in
             guard read(descriptor.number, record.baseAddress!, record.count) == record.count else { return nil }
-            // Its number comes first.
+            // The signal's number comes first.
             return record.load(as: UInt32.self) == UInt32(SIGUSR1) ? .lock : .end
         }
     }

@@ -3,14 +3,14 @@ internal import KeychainSystem
 internal import KeychainWire
 internal import Synchronization
 
-/// That the daemon ends by itself, and why.
+/// The daemon's wish to end, with its reason.
 final class EndRequest: Sendable {
     let event: EventDescriptor
     private let first = Mutex<DaemonGoodbye?>(nil)
 
     init() throws(KeychainError) { event = try EventDescriptor.make() }
 
-    /// nil: nobody asks for it.
+    /// nil: the daemon is not to end.
     var goodbye: DaemonGoodbye? { first.withLock { $0 } }
 
     func set(_ goodbye: DaemonGoodbye) {

@@ -9,7 +9,7 @@ package struct JournalLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     private let style: Style
 
-    /// How a line begins.
+    /// The beginning of a line.
     package enum Style: Sendable {
         /// The journal notes the time itself (sd-daemon(3)).
         case journal
@@ -38,7 +38,7 @@ package struct JournalLogHandler: LogHandler {
     package func log(event: LogEvent) {
         let details = metadata.merging(event.metadata ?? [:]) { $1 }.map { "\($0)=\($1)" }.sorted()
         let text = (["\(event.message)"] + details).joined(separator: " ")
-        // One entry is one line, whatever is in it.
+        // One entry is one line, whatever its text.
         let line = start(event.level) + text.split(whereSeparator: \.isNewline).joined(separator: " ") + "\n"
         write(line)
     }
@@ -50,7 +50,7 @@ package struct JournalLogHandler: LogHandler {
         }
     }
 
-    /// In one piece as a rule, since several threads write. Where errors cannot be written there is nobody to tell.
+    /// In one piece as a rule, since several threads write. If errors cannot be written, no other place can take them.
     private func write(_ line: String) {
         var rest = Array(line.utf8)[...]
         while !rest.isEmpty {
@@ -62,7 +62,7 @@ package struct JournalLogHandler: LogHandler {
 }
 
 extension Logger.Level {
-    /// As syslog counts (sd-daemon(3)).
+    /// The priorities are syslog's (sd-daemon(3)).
     fileprivate var priority: Int {
         switch self {
         case .trace, .debug: 7

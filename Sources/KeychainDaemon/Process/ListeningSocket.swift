@@ -18,7 +18,7 @@ package final class ListeningSocket: Sendable {
 
     /// Makes a socket for this user alone, in a directory that is made if it is missing.
     ///
-    /// A socket that a daemon left behind there is replaced; one where somebody listens never is.
+    /// A socket that a dead daemon left there is replaced; a socket with a listener never is.
     ///
     /// - Throws: `.notAvailable` if another daemon serves there, or the place is not this user's alone.
     package init(at url: URL) throws(KeychainError) {
@@ -27,11 +27,11 @@ package final class ListeningSocket: Sendable {
         self.file = file
     }
 
-    /// Whether systemd made it, which starts a daemon for it when somebody connects.
+    /// Whether systemd made it, and starts a daemon when a client connects.
     package var isActivated: Bool { file == nil }
 
-    /// Removes the daemon's own socket: whoever connects from now on is told at once that nobody is there. At systemd's
-    /// he waits for the next daemon.
+    /// Removes the daemon's own socket: new clients are told at once that no daemon is there. At systemd's socket they
+    /// wait for the next daemon.
     package func remove() {
         guard let file else { return }
         file.remove()
@@ -42,7 +42,7 @@ package final class ListeningSocket: Sendable {
 /// A socket in the file system, and the right to make it.
 private final class SocketFile: Sendable {
     private let url: URL
-    /// Locked for as long as the daemon lives. The file stays: whoever removed it could let two daemons lock.
+    /// Locked for as long as the daemon lives. The file stays: without it two daemons could lock.
     private let lock: OpenDescriptor
     private let made = Made()
 
@@ -102,7 +102,7 @@ private final class SocketFile: Sendable {
                 message: "a program listens at \(url.path) already. If it is the service manager, start the daemon "
                     + "through it: systemctl --user start keychaind")
         }
-        // Only this says that nobody listens.
+        // Only this failure says that the socket has no listener.
         guard failure == ECONNREFUSED else { throw Self.failure("connect to", url, failure) }
         guard unlink(url.path) == 0 else { throw Self.failure("replace", url, errno) }
     }
@@ -158,9 +158,9 @@ extension ListeningSocket {
         return variables["LISTEN_PID"] == String(getpid()) ? variables["LISTEN_FDS"] : nil
     }
 
-    /// The socket that systemd hands over, if it started this process for one. To be asked for once.
+    /// The socket that systemd hands over, if it started this process for one. A process may call this once.
     ///
-    /// - Throws: `.notAvailable` if what it hands over is not one local stream socket that listens.
+    /// - Throws: `.notAvailable` if systemd hands over anything but one local stream socket that listens.
     package static func activated(_ environment: Environment) throws(KeychainError) -> ListeningSocket? {
         guard let count = handedOverCount(environment) else { return nil }
         var isListener: Int32 = 0

@@ -2,10 +2,10 @@ internal import CKeychainLinux
 internal import Glibc
 package import KeychainModel
 
-/// What makes this process harder to look into, before it has its first secret.
+/// The measures that make this process harder to look into, before it has its first secret.
 package enum ProcessHardening {
-    /// Descriptors that it was handed by whoever started it stay open: Foundation's `Process`, for one, takes their end
-    /// for the end of this process, and waits for that.
+    /// Descriptors that its parent handed to it stay open: Foundation's `Process`, for one, takes their end for the end
+    /// of this process, and waits for that.
     ///
     /// - Throws: `.notAvailable` if its memory cannot be hidden.
     package static func apply() throws(KeychainError) {
@@ -24,8 +24,8 @@ package enum ProcessHardening {
         openStandardDescriptors()
     }
 
-    /// A descriptor that is closed would be given to the next file opened, and what is said to nobody would be written
-    /// into it.
+    /// A closed descriptor's number would be given to the next file opened, and output without a reader would be
+    /// written into it.
     private static func openStandardDescriptors() {
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {

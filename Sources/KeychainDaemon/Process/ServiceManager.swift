@@ -27,7 +27,7 @@ package struct ServiceManager: Sendable {
 
     package func tellStopping() { tell("STOPPING=1", "STATUS=Ending") }
 
-    /// What `systemctl status` shows.
+    /// The line that `systemctl status` shows.
     package func tell(status: String) { tell("STATUS=\(status)") }
 
     func tellAlive() { tell("WATCHDOG=1") }

@@ -14,12 +14,12 @@ package final class Watchdog: Sendable {
         self.store = store
     }
 
-    /// Does nothing where the service manager wants nothing.
+    /// Does nothing if the service manager wants no signs.
     package func start() throws(KeychainError) {
         guard let time = manager.watchdogTime else { return }
         try WorkerThread.start("watchdog") { [self] in
             while !end.isSet {
-                // An error is an answer too; a new start would not mend what it is about.
+                // An error is an answer too, and a new start would not mend its cause.
                 _ = try? store.engineIfOpen?.handle(.lockStatus, from: Caller(groups: []))
                 manager.tellAlive()
                 end.wait(for: time / 2)

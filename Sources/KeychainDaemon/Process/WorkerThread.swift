@@ -12,7 +12,7 @@ enum WorkerThread {
     /// Starts a thread that runs `body` and ends.
     ///
     /// - Parameters:
-    ///   - name: For people who look at the process; 15 bytes of it.
+    ///   - name: The thread's name for people who look at the process, of at most 15 bytes.
     ///   - stackBytes: Taken from the address space at once and from memory as it is used. A request of the engine has
     ///     used less than 100 KiB of it in every test; a debug build uses more.
     /// - Throws: `.allocation` if the user may have no more threads.

@@ -3,8 +3,8 @@ internal import KeychainModel
 internal import Logging
 internal import Synchronization
 
-/// The thread that waits for changes of the store and for what is due: it locks away what was not used for too long,
-/// removes what has expired, and wakes subscribers. While nothing happens and nothing is due it sleeps.
+/// The thread that waits for changes of the store and for due work: it locks keys away that were not used for too long,
+/// removes expired items, and wakes subscribers. While nothing happens and nothing is due it sleeps.
 final class Housekeeper: Sendable {
     /// Many changes in a row are told at most this often.
     private static let pause = Duration.milliseconds(5)
@@ -50,9 +50,9 @@ final class Housekeeper: Sendable {
         }
     }
 
-    /// A failure is no reason to leave the lock alone, nor those who are to be told of it.
+    /// A failure is no reason to leave the lock or the subscribers alone.
     ///
-    /// - Returns: when to look again at the latest; nil: not before the next change.
+    /// - Returns: the time until the next look at the latest; nil: not before the next change.
     private func removeExpired() -> Duration? {
         do throws(KeychainError) {
             let due = try engine.removeExpiredIfDue()
@@ -81,7 +81,7 @@ final class Housekeeper: Sendable {
 }
 
 /// Whether something is to end, for a thread that waits for it.
-final class EndFlag: @unchecked Sendable {  // what varies is behind the condition
+final class EndFlag: @unchecked Sendable {  // the condition guards all variables
     private let condition = NSCondition()
     private var value = false
 

@@ -3,8 +3,8 @@ package import KeychainModel
 package import Logging
 internal import Synchronization
 
-/// The store of a daemon, with those who look after it. It is opened at the daemon's start, and if that fails again with
-/// each client that asks for it, who is told why there is none.
+/// The store of a daemon, with its caretakers. It is opened at the daemon's start, and if that fails, again for each
+/// client that asks for it. That client is told the reason.
 package final class ServedStore: Sendable {
     private struct State {
         var open: OpenStore?
@@ -14,7 +14,7 @@ package final class ServedStore: Sendable {
     private struct OpenStore {
         let engine: any ChangeSource
         let housekeeper: Housekeeper
-        /// nil: none is wanted.
+        /// nil: no watch is wanted.
         let watch: SessionThread?
     }
 
@@ -28,7 +28,7 @@ package final class ServedStore: Sendable {
     private let turn = NSLock()
 
     /// - Parameters:
-    ///   - manager: Is told how the store is.
+    ///   - manager: The service manager, which is told the state of the store.
     ///   - watchesSessions: Whether it is locked with the user's sessions and the system's sleep.
     package init(
         manager: ServiceManager? = nil, watchesSessions: Bool = false, logger: Logger,
@@ -46,7 +46,8 @@ package final class ServedStore: Sendable {
     @discardableResult
     package func engine(saysFailure: Bool = true) throws(KeychainError) -> any ChangeSource {
         if let engine = engineIfOpen { return engine }
-        // Not under the lock of the state: opening may wait for another process, and who only looks does not.
+        // The lock of the state is not held: opening may wait for another process, and a mere look at the state does
+        // not.
         turn.lock()
         defer { turn.unlock() }
         if let engine = engineIfOpen { return engine }
@@ -61,7 +62,7 @@ package final class ServedStore: Sendable {
         return try opened.get().engine
     }
 
-    /// Everybody who asks has the same answer until somebody does something about it: said once.
+    /// Every client has the same answer until the cause is mended: it is logged once.
     private func note(_ error: KeychainError) {
         let former = state.withLock { state in
             defer { state.lastFailure = error.message }
@@ -87,7 +88,6 @@ package final class ServedStore: Sendable {
         return OpenStore(engine: engine, housekeeper: housekeeper, watch: watch)
     }
 
-    /// The engine, if it is open.
     package var engineIfOpen: (any ChangeSource)? { state.withLock { $0.open?.engine } }
 
     /// Whether keys are in this process's memory that only a passcode would bring back.
@@ -97,7 +97,7 @@ package final class ServedStore: Sendable {
         return status.hasPasscode && status.state != .neverUnlocked
     }
 
-    /// nil: nobody can tell.
+    /// nil: the state is not known.
     var lockStatus: LockStatus? {
         let reply = try? engineIfOpen?.handle(.lockStatus, from: Caller(groups: []))
         guard case .lockStatus(let status)? = reply else { return nil }

@@ -48,7 +48,7 @@ final class SessionThread: Sendable {
                 (pause, wasThere) = (Self.retryIntervals.first, true)
                 try watch(login)
             } catch let error as KeychainError where !wasThere && error.meansNoLoginManager {
-                // A machine without logind does not get one, and nobody is asked to look at it for ever.
+                // A machine without logind does not get one, so the search for it ends.
                 return logger.notice("nothing locks the store with the session: \(error.message)")
             } catch {
                 logger.warning("sessions are not watched at the moment, and will be again")

@@ -2,7 +2,7 @@ internal import KeychainModel
 internal import KeychainSystem
 internal import Synchronization
 
-/// The connections that are told of changes. Each looks for itself what has changed, once it is woken.
+/// The connections that are told of changes. Each connection looks for its own changes when it is woken.
 final class Subscribers: Sendable {
     private let events = Mutex<[ObjectIdentifier: EventDescriptor]>([:])
 

@@ -6,8 +6,8 @@ package struct EncryptedKey: Sendable {
     private let encryption: PassphraseEncryption
     private let ciphertext: [UInt8]
 
-    /// - Throws: ``KeyFileFlaw/otherEncryption(_:)`` for another scheme, ``KeyFileFlaw/tooExpensive(_:)`` for a derivation
-    ///   that nobody should wait for.
+    /// - Throws: ``KeyFileFlaw/otherEncryption(_:)`` for another scheme, ``KeyFileFlaw/tooExpensive(_:)`` for a
+    ///   derivation that takes too long.
     init(_ root: ASN1Node) throws {
         do {
             (encryption, ciphertext) = try DER.sequence(root, identifier: .sequence) { nodes in

@@ -2,12 +2,13 @@ package import KeychainModel
 
 /// A passphrase of a file, in the two forms that schemes take.
 package struct FilePassphrase: Sendable {
-    /// As it was typed, for the schemes of PKCS#5.
+    /// The bytes as they were typed, for the schemes of PKCS#5.
     let bytes: SecretBytes
-    /// UTF-16, the higher byte first, with a zero at the end, for those of PKCS#12 (RFC 7292, appendix B.1).
+    /// The text as UTF-16, the higher byte first, with a zero at the end, for the schemes of PKCS#12 (RFC 7292,
+    /// appendix B.1).
     let wide: SecretBytes
 
-    /// - Parameter bytes: UTF-8. Of any other bytes each counts as a character, as OpenSSL has it.
+    /// - Parameter bytes: UTF-8. If they are not, each byte counts as a character, as OpenSSL has it.
     package init(_ bytes: SecretBytes) {
         self.bytes = bytes
         wide = bytes.withUnsafeBytes { bytes in
@@ -37,10 +38,10 @@ package struct FilePassphrase: Sendable {
     package static let absent = FilePassphrase(
         bytes: SecretBytes(count: 0) { _ in }, wide: SecretBytes(count: 0) { _ in })
 
-    /// What a passphrase may mean: an empty one has two forms.
+    /// The possible readings of a passphrase: an empty one has two forms.
     package var readings: [FilePassphrase] { isEmpty ? [self, .absent] : [self] }
 
-    /// - Returns: false for what is no UTF-8.
+    /// - Returns: false for bytes that are no UTF-8.
     private static func forEachUnit(of bytes: UnsafeRawBufferPointer, _ body: (UInt16) -> Void) -> Bool {
         var (source, decoder) = (bytes.makeIterator(), UTF8())
         while true {

@@ -79,7 +79,7 @@ package enum KeyFile: Sendable {
         }
     }
 
-    /// RFC 7468, sections 10, 11 and 13, and OpenSSL's labels of the older structures. Others promise nothing.
+    /// RFC 7468, sections 10, 11 and 13, and OpenSSL's labels of the older structures. Other labels promise nothing.
     private static let structures: [String: Structure] = [
         "PRIVATE KEY": .pkcs8, "ENCRYPTED PRIVATE KEY": .encryptedPKCS8, "EC PRIVATE KEY": .sec1,
         "RSA PRIVATE KEY": .rsaPrivateKey, "RSA PUBLIC KEY": .rsaPublicKey, "PUBLIC KEY": .publicKeyInfo,

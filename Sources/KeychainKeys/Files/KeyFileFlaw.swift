@@ -4,11 +4,11 @@ internal import KeychainModel
 enum KeyFileFlaw: Error {
     /// A key, but of a kind that is not known here. The text names it.
     case otherKind(String)
-    /// A passphrase, but not by PBES2. The text names the encryption, and says what to do.
+    /// The passphrase is used otherwise than by PBES2. The text names the encryption, and says what to do.
     case otherEncryption(String)
     /// More work than a key in a file is worth.
     case tooExpensive(String)
-    /// The text says what there is in place of a key.
+    /// The text names the content in place of a key.
     case noKey(String)
     case damaged
 

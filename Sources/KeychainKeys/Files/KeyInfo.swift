@@ -7,7 +7,7 @@ internal import SwiftASN1
 
 extension AsymmetricKey {
     /// - Parameter bytes: `PrivateKeyInfo` of PKCS#8 in BER or DER.
-    /// - Throws: `.parameter` for a key of a kind that is not known here, `.decode` for what is none.
+    /// - Throws: `.parameter` for a key of a kind that is not known here, `.decode` for bytes that are no key.
     package init(pkcs8 bytes: ArraySlice<UInt8>) throws(KeychainError) {
         do {
             try self.init(privateKeyInfo: BER.parse(bytes))

@@ -75,7 +75,7 @@ enum OpenSSHKey {
         let name = try reader.text()
         if name == "ssh-rsa" { return .rsa }
         guard let curve = Curve.allCases.first(where: { name == "ecdsa-sha2-" + $0.nameInSSH }) else {
-            // What is no name at all is damage.
+            // Other characters, or another length, are damage.
             guard name.wholeMatch(of: /[a-z0-9@.\-]{3,64}/) != nil else { throw KeyFileFlaw.damaged }
             throw KeyFileFlaw.otherKind(name == "ssh-ed25519" ? "Ed25519" : name == "ssh-dss" ? "DSA" : name)
         }
@@ -90,10 +90,10 @@ enum OpenSSHKey {
         "\(name(of: key)) \(Data(try publicBlob(of: key)).base64EncodedString())"
     }
 
-    /// As PEM, without a passphrase and without a comment.
+    /// The key as PEM, without a passphrase and without a comment.
     static func privateText(of key: AsymmetricKey) throws -> String {
         var inner = SSHWriter()
-        // The same number twice, by which a reader knows that it decrypted well.
+        // A number that stands there twice, by which a reader knows that it decrypted well.
         let check = UInt32.random(in: 0...UInt32.max)
         inner.append(check)
         inner.append(check)

@@ -35,7 +35,7 @@ package struct PEMBlock {
         }
     }
 
-    /// The blocks with one of these labels, without those that cannot be read.
+    /// The blocks with one of these labels that can be read.
     package static func readable(_ labels: Set<String>, in text: [UInt8]) -> [PEMBlock] {
         // A text whose blocks lie in each other has none.
         let blocks = (try? UnreadBlock.all(in: text)) ?? []

@@ -8,7 +8,7 @@ enum PKCS12Derivation {
 
     /// - Parameters:
     ///   - rounds: At least 1.
-    ///   - result: How many bytes are wanted, and where.
+    ///   - result: The memory for the result, of the size that is wanted.
     static func derive(
         _ purpose: Purpose, _ passphrase: FilePassphrase, salt: [UInt8], rounds: Int, _ digest: DigestAlgorithm,
         into result: UnsafeMutableRawBufferPointer

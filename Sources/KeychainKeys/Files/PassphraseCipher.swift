@@ -1,7 +1,7 @@
 internal import KeychainCrypto
 
-/// A cipher of files that are under a passphrase: RC4, and all others in CBC mode with the padding of PKCS#7. None
-/// authenticates anything. All but AES are for files that others wrote long ago.
+/// A cipher of files that are under a passphrase: RC4, and all others in CBC mode with the padding of PKCS#7. No cipher
+/// here authenticates its text. All but AES are for files that others wrote long ago.
 enum PassphraseCipher: Sendable {
     case aes128, aes192, aes256
     case tripleDES, tripleDESWithTwoKeys
@@ -17,7 +17,7 @@ enum PassphraseCipher: Sendable {
         }
     }
 
-    /// The size of a block, and of what the first one is chained to.
+    /// The size of a block, and of the value that the first block is chained to.
     var initialByteCount: Int {
         switch self {
         case .aes128, .aes192, .aes256: 16
@@ -40,7 +40,7 @@ enum PassphraseCipher: Sendable {
         }
     }
 
-    /// - Returns: nil for what are no whole blocks or no padding.
+    /// - Returns: nil if the bytes are no whole blocks or have no padding.
     func decrypt(_ bytes: [UInt8], key: UnsafeRawBufferPointer, initial: [UInt8]) -> [UInt8]? {
         run(bytes, key, initial, encrypts: 0)
     }

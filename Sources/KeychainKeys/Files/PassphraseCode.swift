@@ -68,7 +68,7 @@ package struct PassphraseCode: Sendable {
 
     package func isRight(for content: [UInt8], _ passphrase: FilePassphrase) -> Bool {
         guard let right = computed(for: content, passphrase) else { return false }
-        // In the same time wherever they differ.
+        // The comparison takes the same time wherever the codes differ.
         return right.count == code.count && zip(right, code).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 

@@ -59,7 +59,7 @@ enum PassphraseDerivation: Sendable {
             parallelism: UInt32(parallelism), keyByteCount: keyByteCount)
     }
 
-    /// As the file says, if it does.
+    /// The length that the file names, if it does.
     var keyByteCount: Int? {
         switch self {
         case .pbkdf2(_, _, _, let count), .scrypt(_, _, _, _, let count): count

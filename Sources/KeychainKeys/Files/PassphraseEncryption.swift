@@ -152,7 +152,7 @@ extension ASN1ObjectIdentifier {
 }
 
 extension Randomness {
-    /// For salts, which are no secret.
+    /// Draws bytes for salts, which are no secret.
     func bytes(_ count: Int) throws(KeychainError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var failure: KeychainError?

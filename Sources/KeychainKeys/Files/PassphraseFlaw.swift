@@ -5,13 +5,13 @@ internal import SwiftASN1
 enum PassphraseFlaw: Error {
     /// The object identifier of a scheme, a cipher or a function that is not known here.
     case unknown(String)
-    /// More work than a file is worth. The text says how much.
+    /// The file asks for more work than it is worth. The text says how much.
     case tooExpensive(String)
     case damaged
 
     /// Reads part of a PKCS#12 file, which is BER.
     ///
-    /// - Throws: `.decode`, whatever is wrong with it.
+    /// - Throws: `.decode` for every fault.
     static func reading<Result>(
         _ bytes: ArraySlice<UInt8>, _ body: (ASN1Node) throws -> Result
     ) throws(KeychainError) -> Result {

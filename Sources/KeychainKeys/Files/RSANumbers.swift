@@ -15,7 +15,7 @@ struct RSANumbers {
         coefficient = numbers[8]
     }
 
-    /// With the exponents that are computed from the others.
+    /// Computes the missing exponents from the other numbers.
     init(
         modulus: [UInt8], publicExponent: [UInt8], privateExponent: [UInt8], prime1: [UInt8], prime2: [UInt8],
         coefficient: [UInt8]
@@ -33,7 +33,7 @@ struct RSANumbers {
         ])
     }
 
-    /// d mod (p − 1). The library erases what it has of them.
+    /// d mod (p − 1). The library erases its own copies.
     private static func remainder(_ number: [UInt8], _ prime: [UInt8]) throws -> [UInt8] {
         let (number, divisor) = (
             CCryptoBoringSSL_BN_bin2bn(number, number.count, nil), CCryptoBoringSSL_BN_bin2bn(prime, prime.count, nil)

@@ -40,7 +40,7 @@ struct SSHWriter {
 
     mutating func append(_ text: String) { append(text.utf8) }
 
-    /// - Parameter integer: Not negative.
+    /// - Parameter integer: A number that is not negative.
     mutating func append(integer: some Collection<UInt8>) {
         let digits = integer.drop { $0 == 0 }
         append(digits.first.map { $0 >= 0x80 } ?? false ? [0] + digits : Array(digits))

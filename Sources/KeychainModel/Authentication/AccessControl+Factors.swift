@@ -6,18 +6,17 @@ package enum AuthenticationFactor: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 extension AccessControl {
-    /// What an item is used for.
     package enum Operation: Sendable, Hashable { case read, use, delete }
 
-    /// Sets of factors, each of which is enough for an operation. An empty set: it needs none. No set at all: nothing is
-    /// enough (`SecAccessControlCreateFlags` and the operations they rule, as Apple documents them).
+    /// Sets of factors, each of which is enough for an operation. An empty set: the operation needs none. No set at
+    /// all: nothing is enough (`SecAccessControlCreateFlags` and the operations they rule, as Apple documents them).
     package func alternatives(for operation: Operation) -> [Set<AuthenticationFactor>] {
         switch operation {
         case .delete: return constrainsDeletion ? alternatives : [[]]
-        // The constraints are for the use of the key: its bytes are for nobody.
+        // The constraints are for the use of the key: its bytes cannot be read at all.
         case .read: return flags.contains(.privateKeyUsage) ? [] : alternatives
-        // Of a key in the engine. Without that flag an access control says nothing about use, and allows none. Whether an
-        // application password is the right one shows when it opens a secret that it is part of, and it is part of none here.
+        // The use of a key in the engine. Without that flag an access control says nothing about use, and allows none.
+        // An application password proves right by opening a secret that it is part of, and it is part of none here.
         case .use where flags.contains(.privateKeyUsage) && !flags.contains(.applicationPassword): return alternatives
         case .use: return isConstrained ? [] : [[]]
         }
@@ -49,7 +48,7 @@ extension AccessControl {
         return constraints
     }
 
-    /// Whether nobody reads the item without the passcode, so that it can be part of the key.
+    /// Whether every way to read the item needs the passcode, so that it can be part of the key.
     package var isSealedWithPasscode: Bool {
         let sets = alternatives(for: .read)
         return !sets.isEmpty && sets.allSatisfy { $0.contains(.passcode) }

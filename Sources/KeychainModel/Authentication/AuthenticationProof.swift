@@ -1,8 +1,8 @@
 package import Foundation
 
-/// What comes with a request to show that the person in front of the machine wants it.
+/// The proof, sent with a request, that the person in front of the machine wants it.
 package struct AuthenticationProof: Sendable {
-    /// Counts as an attempt if it is wrong, whatever the request.
+    /// A wrong passcode counts as an attempt, whatever the request.
     package var passcode: SecretBytes?
     /// The password that a program chose for an item.
     package var applicationPassword: SecretBytes?
@@ -30,16 +30,16 @@ package struct BiometryTicket: Sendable, Hashable {
     package static let lifetime = Duration.seconds(300)
 }
 
-/// What an engine wants to be shown before it does what was asked.
+/// The proof that an engine wants before it does as it was asked.
 package struct AuthenticationChallenge: Sendable, Hashable {
-    /// Sets of factors, each of which is enough. What was shown already, and what nobody could show at the moment, is left
-    /// out.
+    /// Sets of factors, each of which is enough. Factors that were shown already, and factors that cannot be shown at
+    /// the moment, are left out.
     package var alternatives: [Set<AuthenticationFactor>]
 
     package init(_ alternatives: [Set<AuthenticationFactor>]) { self.alternatives = alternatives }
 }
 
-/// What a person could be asked for.
+/// The factors that a person could be asked for.
 package struct AuthenticationStatus: Sendable, Hashable {
     package enum Biometry: Sendable, Hashable {
         case ready(BiometryEnrolment)

@@ -1,10 +1,10 @@
-/// What a reader looks at.
+/// The trait that a reader looks at.
 package enum BiometryKind: UInt8, Sendable, Hashable, CaseIterable {
     case fingerprint = 1
     case face = 2
 }
 
-/// What of a person a reader knows at some moment.
+/// A reader's knowledge of a person at some moment.
 package struct BiometryEnrolment: Sendable, Hashable {
     package var kind: BiometryKind
     /// 32 bytes that change when fingers or faces are enrolled or removed, as far as the reader reveals that.
@@ -20,25 +20,24 @@ package struct BiometryEnrolment: Sendable, Hashable {
 
 /// Why a reader does not say yes.
 package enum BiometryFailure: Error, Sendable, Hashable {
-    /// There is no reader, or nobody who runs it. The text says what is missing, and what to do about it.
+    /// There is no reader, or no program that runs it. The text says what is missing, and what to do about it.
     case notAvailable(String)
     /// There is a reader, and it knows nothing of this person.
     case notEnrolled(String)
-    /// Somebody else is using it.
+    /// Another program is using the reader.
     case busy(String)
     /// It looked, as often as it does, at something that is not enrolled.
     case noMatch
-    /// It looked too often already at what is not enrolled: the passcode is wanted first.
+    /// The reader has looked too often already at fingers or faces that are not enrolled: the passcode is wanted first.
     case lockedOut
-    /// The ``Cancellation`` was cancelled.
     case cancelled
-    /// Nobody came.
+    /// The person did not come.
     case timedOut
-    /// It broke off.
+    /// The reader broke off.
     case failed(String)
 }
 
-/// What the person may be told while a reader waits.
+/// The words for the person while a reader waits.
 package struct BiometryHint: Sendable, Hashable {
     /// A sentence without a full stop at its end: "touch the fingerprint reader".
     package var text: String
@@ -46,22 +45,22 @@ package struct BiometryHint: Sendable, Hashable {
     package init(_ text: String) { self.text = text }
 }
 
-/// A reader of fingers or faces. It says yes or no; it yields no key.
+/// A reader of fingers or faces. A reader says yes or no; it yields no key.
 ///
 /// Its functions may be called from several threads.
 package protocol BiometryReader: AnyObject, Sendable {
     var kind: BiometryKind { get }
 
-    /// What is enrolled for the user of this process now. Waits for no person.
+    /// The present enrolment of the user of this process. Waits for no person.
     ///
     /// - Throws: `.notAvailable`, `.notEnrolled` or `.failed`.
     func enrolment() throws(BiometryFailure) -> BiometryEnrolment
 
     /// Waits until the reader has seen something that is enrolled.
     ///
-    /// - Parameter hint: Called on this thread with what the person is to do, first of all once, and again when the reader
+    /// - Parameter hint: Called on this thread with words for the person, first of all once, and again when the reader
     ///   could not see well enough.
-    /// - Returns: what was enrolled when it said yes.
+    /// - Returns: the enrolment at the moment of the match.
     func verify(
         _ cancellation: Cancellation, hint: (BiometryHint) -> Void
     ) throws(BiometryFailure) -> BiometryEnrolment

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Ends a question to a person from another thread: the one who asked has changed their mind, or has the answer from
+/// Ends a question to a person from another thread: the asking program has changed its mind, or has the answer from
 /// somewhere else.
 package final class Cancellation: Sendable {
     private struct State {
@@ -24,8 +24,8 @@ package final class Cancellation: Sendable {
         for handler in handlers { handler() }
     }
 
-    /// Runs `body`; if this is cancelled before or meanwhile, `handler` is called, once, on whichever thread that is. It
-    /// wakes what `body` waits for, and must not block.
+    /// Runs `body`; if this is cancelled before or meanwhile, `handler` is called once, on any thread. The handler
+    /// wakes the wait of `body`, and must not block.
     package func withHandler<R, E: Error>(
         _ handler: @escaping @Sendable () -> Void, _ body: () throws(E) -> R
     ) throws(E) -> R {

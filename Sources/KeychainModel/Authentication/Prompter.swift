@@ -5,7 +5,7 @@ package struct PromptQuestion: Sendable {
         case passcode
         /// The password that a program chose for an item.
         case applicationPassword
-        /// The same, chosen now: it is to be typed twice.
+        /// A new application password, which is to be typed twice.
         case newApplicationPassword
     }
 
@@ -14,7 +14,7 @@ package struct PromptQuestion: Sendable {
     package var reason: String?
     /// The program that asks, as a person would know it: a name, and the path of its executable.
     package var program: String
-    /// What was wrong with the answer before; nil: this is the first time.
+    /// The fault of the answer before; nil: this is the first time.
     package var complaint: String?
     /// Words of the program's own for the button that cancels.
     package var cancelTitle: String?
@@ -26,13 +26,13 @@ package struct PromptQuestion: Sendable {
     }
 }
 
-/// What a person is told while a reader waits for them.
+/// The words for a person while a reader waits for them.
 package struct PromptNotice: Sendable {
     package var reason: String?
     package var program: String
-    /// What to do: ``BiometryHint/text``.
+    /// The next step for the person: ``BiometryHint/text``.
     package var hint: String
-    /// Words for choosing another way, a passcode for instance; nil: there is none.
+    /// Words for choosing another way, a passcode for instance; nil: there is no other way.
     package var fallbackTitle: String?
     package var cancelTitle: String?
 
@@ -43,35 +43,32 @@ package struct PromptNotice: Sendable {
     }
 }
 
-/// Why a person gave no answer.
 package enum PromptFailure: Error, Sendable, Hashable {
-    /// The person does not want to.
     case declined
-    /// The ``Cancellation`` was cancelled.
     case cancelled
     /// There is nothing to ask with. The text says what was looked for, and what to do about it.
     case unavailable(String)
-    /// Nobody answered.
+    /// The person did not answer.
     case timedOut
-    /// What was to ask broke off.
+    /// The asking program or terminal broke off.
     case failed(String)
 }
 
 /// Asks the person in front of the machine. It is always in the client: a daemon cannot draw in a session.
 ///
-/// What is typed never goes through arguments, the environment or memory that is not erased. Its functions may be called
-/// from several threads; two questions at once are asked one after the other.
+/// The typed bytes never go through arguments, the environment or memory that is not erased. Its functions may be
+/// called from several threads; two questions at once are asked one after the other.
 package protocol Prompter: AnyObject, Sendable {
     /// Asks for something to be typed.
     ///
     /// - Throws: `.cancelled` as soon as the cancellation is; an answer that comes later is erased.
     func ask(_ question: PromptQuestion, _ cancellation: Cancellation) throws(PromptFailure) -> SecretBytes
 
-    /// Says that a reader waits, until the cancellation is cancelled, because the reader has seen what it waited for.
+    /// Says that a reader waits, until the cancellation is cancelled, because the reader has seen an enrolled person.
     ///
     /// Returns if the person chooses the fallback.
     ///
-    /// - Throws: `.declined`, `.cancelled`, or `.unavailable` where nothing can be shown and still be waited for: the
-    ///   reader may be waited for all the same.
+    /// - Throws: `.declined`, `.cancelled`, or `.unavailable` if a notice cannot be shown during a wait: the reader may
+    ///   be waited for all the same.
     func show(_ notice: PromptNotice, _ cancellation: Cancellation) throws(PromptFailure)
 }

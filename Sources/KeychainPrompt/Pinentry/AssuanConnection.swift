@@ -2,8 +2,8 @@ internal import Glibc
 
 /// The client's end of the Assuan protocol: a command at a time, and its answer.
 ///
-/// All that comes is read into memory that is erased, since any line may hold a secret; only what a line says besides
-/// data becomes a string.
+/// Every line is read into memory that is erased, since it may hold a secret; only its words besides data become a
+/// string.
 final class AssuanConnection {
     private let socket: Int32
     private let wait: Wait
@@ -20,7 +20,7 @@ final class AssuanConnection {
 
     /// Sends a command and waits for its answer.
     ///
-    /// - Parameter data: Takes what the program sends for it; nil: it has nothing to send.
+    /// - Parameter data: Takes the program's data; nil: the program has none to send.
     func command(
         _ line: String, into data: ErasedBuffer? = nil, until deadline: ContinuousClock.Instant
     ) throws(AssuanFailure) -> AssuanReply {

@@ -1,13 +1,13 @@
 internal import Glibc
 internal import KeychainModel
 
-/// What ends a conversation with a program.
+/// The ends of a conversation with a program.
 enum AssuanFailure: Error {
     case cancelled
     case timedOut
     /// The program closed its end, or has ended.
     case closed
-    /// It says what the protocol does not have.
+    /// The program sent a line that the protocol does not have.
     case garbage(String)
     case system(Int32)
 

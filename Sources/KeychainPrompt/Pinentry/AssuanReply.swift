@@ -1,8 +1,8 @@
 /// How a program answered a command, besides the data it sent.
 enum AssuanReply {
-    /// It did it. With each of the words that it said of its state meanwhile ("S" lines).
+    /// The program carried the command out. These are its words about its state meanwhile ("S" lines).
     case done(status: Set<String>)
-    /// It did not: gpg-error's number, and what the program says of it.
+    /// The program refused: gpg-error's number, and its own words.
     case refused(AssuanCode, String)
 }
 
@@ -12,7 +12,7 @@ struct AssuanCode: Equatable {
 
     init(_ number: UInt32) { value = number & 0xffff }
 
-    /// Of the person: CANCELED, FULLY_CANCELED, NOT_CONFIRMED.
+    /// The person declined: CANCELED, FULLY_CANCELED, NOT_CONFIRMED.
     var isDecline: Bool { [99, 198, 114].contains(value) }
 
     /// TIMEOUT.

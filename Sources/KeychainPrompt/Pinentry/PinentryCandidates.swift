@@ -3,9 +3,9 @@ internal import KeychainSystem
 
 /// The programs that may be there to ask with, in the order in which they are tried.
 struct PinentryCandidates {
-    /// Those that are there.
+    /// The paths of programs that are there.
     let paths: [String]
-    /// What was looked for, for a person to read.
+    /// The places of the search, for a person to read.
     let search: String
 
     private static let graphical = ["pinentry", "pinentry-gnome3", "pinentry-qt", "pinentry-gtk-2", "pinentry-x11"]
@@ -21,7 +21,7 @@ struct PinentryCandidates {
         search = Self.describe(names, configuration, hasTerminal)
     }
 
-    /// A path that is absolute, or a name in one of the directories. Never anything below the working directory.
+    /// A path that is absolute, or a name in one of the directories. The working directory is never searched.
     private static func find(_ name: String, in directories: [String]) -> String? {
         if FilePath.isAbsolute(name) { return SearchPath.isProgram(name) ? name : nil }
         if name.contains("/") { return nil }

@@ -1,6 +1,6 @@
-/// What a dialog needs of the environment: where to draw, in which language, and how it is to look. Nothing that names
-/// libraries to load, and nothing of the asking program's own. What a toolkit finds by the rest, a module that the user's
-/// settings name, is the user's choice.
+/// The variables that a dialog needs: where to draw, in which language, and how it is to look. No variable names
+/// libraries to load, and none is the asking program's own. The user's settings may name a module for a toolkit to
+/// load: that is the user's choice.
 enum PinentryEnvironment {
     private static let names: Set = [
         "WAYLAND_DISPLAY", "DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS",
@@ -20,7 +20,8 @@ enum PinentryEnvironment {
         return variables
     }
 
-    /// What the program is told in the protocol besides: without a terminal's name it would use its standard input.
+    /// The options that the program is told in the protocol besides: without a terminal's name it would use its
+    /// standard input.
     static func options(_ configuration: PromptConfiguration, terminal: String?) -> [String] {
         let values = [
             ("ttyname", terminal),

@@ -1,11 +1,11 @@
 internal import Glibc
 package import KeychainModel
 
-/// Asks with one of GnuPG's dialogs, whichever is installed: at a display or at the terminal.
+/// Asks with one of GnuPG's dialogs that is installed: at a display or at the terminal.
 ///
-/// What is typed comes through a socket that only this process and the dialog have, into memory that is erased. The
-/// dialog itself is a program of the user: other programs of that user may look into it, and on X11 at the keys pressed.
-/// A dialog at the terminal is in this process's group, so ^C there does what it does to any program.
+/// The typed bytes come through a socket that only this process and the dialog have, into memory that is erased. The
+/// dialog itself is a program of the user: other programs of that user may look into it, and on X11 at the keys
+/// pressed. A dialog at the terminal is in this process's group, so ^C there ends it like any program.
 package final class PinentryPrompter: Prompter {
     private let configuration: PromptConfiguration
 

@@ -2,24 +2,24 @@ internal import KeychainModel
 
 /// Why a program got no answer from a person.
 enum PinentryFailure: Error {
-    /// It could not ask: another one may.
+    /// The program could not ask: another program may.
     case notShown(String)
     /// The conversation broke off while a person may have been looking at the dialog.
     case broken(AssuanFailure)
-    /// Anything that another program would not make better.
+    /// A failure that another program would have too.
     case final(PromptFailure)
 }
 
-/// A conversation with a pinentry: what the dialog says, and what the person answers.
+/// A conversation with a pinentry: the words of the dialog, and the person's answers.
 final class PinentrySession {
     private let connection: AssuanConnection
     private let limits: PromptConfiguration.Limits
     /// The program, for messages.
     private let name: String
-    /// Whether the program still does what it is told, so that it can be told to end.
+    /// Whether the program still obeys, so that it can be told to end.
     private(set) var isInOrder = true
 
-    /// How often two answers may differ.
+    /// The number of times that two answers may differ.
     private static let attemptLimit = 3
 
     init(_ connection: AssuanConnection, _ limits: PromptConfiguration.Limits, name: String) {
@@ -28,7 +28,7 @@ final class PinentrySession {
         self.name = name
     }
 
-    /// Waits for the greeting and says what does not depend on the question.
+    /// Waits for the greeting and sends the options that do not depend on the question.
     func begin(_ options: [String]) throws(PinentryFailure) {
         guard case .done = try prepare({ () throws(AssuanFailure) in try connection.reply(until: replyDeadline) })
         else {
@@ -57,13 +57,12 @@ final class PinentrySession {
         if words.fallbackTitle == nil { throw .final(.declined) }
     }
 
-    /// Tells the program to end.
     func end() {
         guard isInOrder else { return }
         do throws(AssuanFailure) {
             try connection.send("BYE", until: replyDeadline)
         } catch {
-            // Then it is made to.
+            // The program is made to end then.
             isInOrder = false
         }
     }
@@ -78,7 +77,7 @@ final class PinentrySession {
         var complaint = words.complaint
         for _ in 0..<Self.attemptLimit {
             let (first, status) = try secret(words.field, complaint)
-            // Some take the command and do not do it: those that did it say so.
+            // Some programs take the command and do not carry it out: the others say that they did.
             if status.contains("PIN_REPEATED") { return first }
             let (second, _) = try secret(repeatedField, nil)
             if first.hasSameBytes(as: second) { return first }
@@ -99,7 +98,7 @@ final class PinentrySession {
 
     private func confirm(_ command: String) throws(PinentryFailure) { _ = try answer(command, into: nil) }
 
-    /// What a person answers to; the program itself gives up first.
+    /// Sends a command for the person to answer; the program itself gives up first.
     private func answer(_ command: String, into data: ErasedBuffer?) throws(PinentryFailure) -> Set<String> {
         let deadline = ContinuousClock.now + limits.answer + limits.grace
         let reply: AssuanReply
@@ -122,7 +121,7 @@ final class PinentrySession {
 
     private var replyDeadline: ContinuousClock.Instant { .now + limits.reply }
 
-    /// Says what is asked and who asks. A dialog that does not take that is not shown.
+    /// Tells the dialog the question and the asking program. A dialog that refuses these is not shown.
     private func describe(_ words: PromptWords) throws(PinentryFailure) {
         let text = words.description.map(AssuanText.escape).joined(separator: "%0A")
         guard try mention("SETDESC \(text)") else { throw .notShown("\(name) cannot say who asks") }
@@ -155,7 +154,7 @@ final class PinentrySession {
 }
 
 extension SecretBytes {
-    /// For two that the same person has just typed.
+    /// Compares two secrets that the same person has just typed.
     func hasSameBytes(as other: SecretBytes) -> Bool {
         withUnsafeBytes { mine in other.withUnsafeBytes { mine.elementsEqual($0) } }
     }

@@ -3,25 +3,25 @@ internal import Glibc
 
 /// A program that was started with one end of a socket as its standard input and output.
 ///
-/// It is not started by fork(2): Swift may do nothing between that and exec(2). Whoever starts it calls ``end``, once.
+/// It is not started by fork(2): Swift may do nothing between that and exec(2). Its owner calls ``end``, once.
 final class ProgramRun {
-    /// The errno of what kept it from starting.
+    /// The errno of the failure to start it.
     struct CannotStart: Error {
         let code: Int32
     }
 
-    /// How it ended, as wait(2) packs it; nil: somebody else of this process waited for it.
+    /// The status of its end, as wait(2) packs it; nil: another part of this process waited for it.
     typealias Status = Int32?
 
     /// Our end.
     let socket: Int32
     private let pid: pid_t
-    /// Of the process; -1 before Linux 5.3 and where a sandbox does not have it.
+    /// The descriptor of the process; -1 before Linux 5.3 and where a sandbox does not have it.
     private let process: Int32
 
     /// - Parameters:
-    ///   - path: An absolute one.
-    ///   - variables: All of its environment.
+    ///   - path: An absolute path.
+    ///   - variables: The whole of the program's environment.
     init(_ path: String, variables: [String: String]) throws(CannotStart) {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -47,7 +47,7 @@ final class ProgramRun {
         posix_spawn_file_actions_adddup2(&actions, end, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, end, STDOUT_FILENO)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        // Nor what the program around us forgot to mark as its own.
+        // Descriptors that the program around us forgot to mark as its own do not go to the new program.
         ckeychain_add_close_from(&actions, STDERR_FILENO + 1)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -57,13 +57,14 @@ final class ProgramRun {
         posix_spawnattr_setsigmask(&attributes, &signals)
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        // A group's rights that the kernel gave to this program are none of the dialog's.
+        // The dialog does not get rights of a group that the kernel gave to this program.
         let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_RESETIDS
         posix_spawnattr_setflags(&attributes, Int16(flags))
         var arguments = [strdup(path), nil]
         var environment = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + environment { free(text) } }
-        // Somebody may have it open for writing at this moment: an upgrade, or a process between its fork and its exec.
+        // The file may be open for writing at this moment: in an upgrade, or in a process between its fork and its
+        // exec.
         for _ in 0..<50 {
             let failure = posix_spawn(&pid, path, &actions, &attributes, &arguments, &environment)
             if failure != ETXTBSY { return failure }
@@ -72,10 +73,10 @@ final class ProgramRun {
         return ETXTBSY
     }
 
-    /// Closes our end and sees to it that there is no such process any more when this returns.
+    /// Closes our end and makes sure that the process is gone when this returns.
     ///
     /// - Parameters:
-    ///   - isDone: Whether it has been told to end by itself.
+    ///   - isDone: Whether the program was told to end by itself.
     ///   - limit: How long each step may take: that it ends by itself, and that it does so at SIGTERM.
     func end(isDone: Bool, limit: Duration) -> Status {
         defer {
@@ -92,7 +93,7 @@ final class ProgramRun {
     /// - Returns: whether it has ended.
     private func awaitEnd(_ limit: Duration) -> Bool {
         let deadline = ContinuousClock.now + limit
-        // Without a descriptor of the process the end of its output has to do. What it still says is not read.
+        // Without a descriptor of the process the end of its output has to do. Its last output is not read.
         var waiting = pollfd(
             fd: process >= 0 ? process : socket, events: Int16(process >= 0 ? POLLIN : 0), revents: 0)
         while poll(&waiting, 1, Wait.milliseconds(until: deadline)) <= 0 {

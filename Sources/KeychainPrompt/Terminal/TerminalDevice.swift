@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// A terminal that was opened for a question: all that is written and read goes through the wait, so neither a terminal
-/// that was stopped (^S) nor a person who is gone holds the process up.
+/// A terminal that was opened for a question: all reads and writes go through the wait, so neither a terminal that was
+/// stopped (^S) nor a person who is gone holds the process up.
 final class TerminalDevice {
     let descriptor: Int32
 
@@ -12,8 +12,8 @@ final class TerminalDevice {
             throw Unusable(reason: "there is no terminal: \(path): \(String(cString: strerror(errno)))")
         }
         guard isatty(descriptor) == 1 else { throw Unusable(reason: "\(path) is no terminal") }
-        // Whoever reads from its terminal in the background is stopped. Of a terminal that is not its own there is no such
-        // group.
+        // A process that reads from its terminal in the background is stopped. A terminal that is not this process's
+        // own has no such group.
         let group = tcgetpgrp(descriptor)
         guard group < 0 || group == getpgrp() else {
             throw Unusable(reason: "this program runs in the background of its terminal")
@@ -50,7 +50,7 @@ final class TerminalDevice {
 
     /// - Returns: the next byte; nil: the terminal has come to its end.
     func readByte(_ wait: Wait, until deadline: ContinuousClock.Instant) throws(WaitFailure) -> UInt8? {
-        // Byte by byte: what comes after the answer is not ours.
+        // The bytes are read singly: those behind the answer are not ours.
         var byte: UInt8 = 0
         defer { explicit_bzero(&byte, 1) }
         while true {

@@ -52,7 +52,7 @@ struct TerminalDialog {
 
     private func readByte() throws(PromptFailure) -> UInt8? {
         do throws(WaitFailure) { return try device.readByte(wait, until: deadline) } catch {
-            // The cursor does not stay behind the question. What cannot be written now is not worth another failure.
+            // The cursor does not stay behind the question. A failure of this write is not worth another error.
             _ = Glibc.write(device.descriptor, "\n", 1)
             throw PromptFailure(error)
         }

@@ -1,14 +1,14 @@
 /// A line that a person types and corrects, a byte at a time, while the terminal itself does nothing.
 struct TerminalLine {
     enum Key {
-        /// The line is as it was meant.
+        /// The person has finished the line.
         case enter
         /// ^C, ^\, or ^D on an empty line.
         case decline
         case other
     }
 
-    /// What an arrow key or the like sends is no part of an answer (ECMA-48).
+    /// The signs that an arrow key or the like sends are no part of an answer (ECMA-48).
     private enum Sequence {
         case none
         case began
@@ -45,7 +45,7 @@ struct TerminalLine {
             sequence = .none
             return false
         case (.goesOn, 0x40...0x7e): sequence = .none
-        // Whatever it was, it must not keep a person from leaving.
+        // A control character ends every sequence, so that none keeps a person from leaving.
         case (.goesOn, ..<0x20):
             sequence = .none
             return false
@@ -56,7 +56,7 @@ struct TerminalLine {
 
     /// Takes a whole character away, however many bytes of UTF-8 it has.
     private mutating func removeLast() {
-        // Of what did not fit nobody knows how long it was.
+        // The length of an answer that did not fit is not known.
         if isTooLong { return removeAll() }
         var end = buffer.count
         while end > 0 {

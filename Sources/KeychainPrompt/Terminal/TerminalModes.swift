@@ -12,7 +12,7 @@ struct TerminalModes {
         (self.device, self.before) = (device, before)
     }
 
-    /// Sets it so again. What was typed and not read yet may be half a secret: it goes.
+    /// Sets the former modes again. Input that was typed and not read yet may be half a secret: it goes.
     func restore() {
         var before = before
         var held = sigset_t()

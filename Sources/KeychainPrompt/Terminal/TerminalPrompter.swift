@@ -12,7 +12,7 @@ package import KeychainModel
 package final class TerminalPrompter: Prompter {
     private let configuration: PromptConfiguration
 
-    /// How often two answers may differ.
+    /// The number of times that two answers may differ.
     private static let attemptLimit = 3
 
     /// - Parameter configuration: Its turn should be that of the process: there is one set of signal handlers.

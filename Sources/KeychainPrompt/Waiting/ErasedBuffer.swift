@@ -17,7 +17,7 @@ final class ErasedBuffer {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage[..<count]) }
 
-    /// Space for what comes next.
+    /// Space for the next bytes.
     var room: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(rebasing: storage[count...]) }
 
     func advance(by length: Int) { count += length }
@@ -30,7 +30,7 @@ final class ErasedBuffer {
         return true
     }
 
-    /// Forgets what comes after the first so many bytes.
+    /// Forgets the bytes behind the first so many.
     func truncate(to length: Int) {
         ckeychain_erase(storage.baseAddress.map { $0 + length }, count - length)
         count = length

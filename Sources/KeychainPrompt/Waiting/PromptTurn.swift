@@ -21,7 +21,7 @@ package final class PromptTurn: Sendable {
 
     /// Runs `body` when it is this question's turn.
     ///
-    /// - Parameter body: Waits with what it is given: the cancellation ends that wait.
+    /// - Parameter body: Waits with its argument: the cancellation ends that wait.
     /// - Throws: `.cancelled` also if the cancellation comes while others have their turn.
     func perform<R>(
         _ cancellation: Cancellation, _ body: (Wait) throws(PromptFailure) -> R
@@ -32,7 +32,7 @@ package final class PromptTurn: Sendable {
             defer { giveBack() }
             if cancellation.isCancelled { throw .cancelled }
             let result = try body(wait)
-            // Whoever cancelled counts on there being no answer.
+            // A program that cancelled counts on there being no answer.
             if cancellation.isCancelled { throw .cancelled }
             return result
         }
@@ -78,7 +78,6 @@ package final class PromptTurn: Sendable {
         next?.set()
     }
 
-    /// How many questions wait for their turn.
     package var waitingCount: Int { state.withLock { $0.waiting.count } }
 }
 

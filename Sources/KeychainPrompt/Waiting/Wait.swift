@@ -5,13 +5,13 @@ internal import KeychainSystem
 enum WaitFailure: Error {
     case cancelled
     case timedOut
-    /// The errno of what the kernel refused.
+    /// The errno of the kernel's refusal.
     case system(Int32)
 }
 
 /// Waits in the kernel for one descriptor, unless something comes before it.
 struct Wait {
-    /// What cancels the wait.
+    /// The event that cancels the wait.
     let wake: EventDescriptor
 
     /// Returns when the descriptor has one of these events (poll(2)), or an error or an end to be read from it.

@@ -1,9 +1,9 @@
-/// Words of somebody else's, made fit for a dialog: one line of limited length that only says what it shows.
+/// Words from outside, made fit for a dialog: one line of limited length that only says what it shows.
 ///
 /// A program could otherwise write lines of the dialog itself, move the cursor of a terminal, turn the direction of the
 /// writing, or push its name out of sight.
 enum HarmlessText {
-    /// What is left out of a text that is too long.
+    /// The part that is left out of a text that is too long.
     enum Cut {
         case end
         case middle
@@ -42,7 +42,7 @@ enum HarmlessText {
             })
     }
 
-    /// What stands for each character: itself, or signs that can be seen. One blank stands for many.
+    /// The signs for each character: itself, or signs that can be seen. One blank stands for several.
     private static func visible(_ scalars: some Sequence<Unicode.Scalar>, _ isASCII: Bool) -> [String] {
         var pieces: [String] = []
         var marks = 0

@@ -1,19 +1,19 @@
 internal import KeychainModel
 
-/// What a dialog says, whoever draws it.
+/// The words of a dialog, on every screen.
 ///
-/// The first line is always ours: a dialog that guesses from the first line whether a text is rich (as Qt's do) finds no
-/// markup there. Then comes who asks, and only then what that program says for itself.
+/// The first line is always ours: a dialog that guesses from the first line whether a text is rich (as Qt's do) finds
+/// no markup there. The asking program comes next, and its own words come last.
 struct PromptWords {
     let heading: String
     let program: String
     let reason: String
-    /// In front of the place where the answer goes.
+    /// The text in front of the place of the answer.
     var field = ""
     /// In front of the second one, where it is typed twice.
     var repeatedField: String?
     var complaint: String?
-    /// What to do besides typing.
+    /// The next step for the person, besides typing.
     var hint: String?
     var fallbackTitle: String?
     let cancelTitle: String

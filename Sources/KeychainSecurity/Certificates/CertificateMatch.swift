@@ -3,8 +3,8 @@ internal import KeychainCertificates
 internal import KeychainClient
 internal import KeychainModel
 
-/// What the match keys of a search ask of certificates, and of those of identities. It is looked at after the search, in the bytes of the
-/// certificates.
+/// The conditions of a search on certificates, and on those of identities, in its match keys. It is looked at after the
+/// search, in the bytes of the certificates.
 struct CertificateMatch {
     enum Place { case contains, start, end, whole }
 
@@ -12,7 +12,7 @@ struct CertificateMatch {
     var emailAddress: String?
     /// Contents of names, normalized. One of them has issued the certificate, or one of its issuers.
     var issuers: [Data]?
-    /// What the certificate has to be trusted for.
+    /// The purpose that the certificate has to be trusted for.
     var policy: TrustPolicy?
     /// Whether the certificate's chain has to lead to an anchor of the system.
     var isTrustedOnly = false
@@ -97,13 +97,13 @@ struct CertificateMatch {
 }
 
 extension SecItemDictionary {
-    /// Those of the items that the match keys mean, at most as many as are asked for.
+    /// The items that match the match keys, at most as many as are asked for.
     func matching(_ items: [Item]) throws(KeychainError) -> [Item] {
         var matching: [Item] = []
         let connection = Connection.current
         let stored = { (name: Data) throws(KeychainError) in try StoredCertificates.named(name, in: connection) }
         for item in items where matching.count < (limit ?? .one).most {
-            // What is no certificate is valid at no time, and nobody has issued it.
+            // Bytes that are no certificate are valid at no time and have no issuer.
             let bytes = item.itemClass == .identity ? item.certificate : item.secret
             guard let certificate = try? SecCertificate(bytes) else { continue }
             if try match.matches(certificate, stored) { matching.append(item) }

@@ -16,7 +16,7 @@ public final class SecCertificate: NSObject, @unchecked Sendable {  // immutable
         super.init()
     }
 
-    /// - Parameter bytes: A certificate in DER. What follows it is cut off.
+    /// - Parameter bytes: A certificate in DER. Bytes behind the certificate are cut off.
     convenience init(_ bytes: Data) throws { self.init(try X509Certificate(bytes)) }
 
     /// Two certificates are equal if their DER encodings are equal.
@@ -36,7 +36,7 @@ public final class SecCertificate: NSObject, @unchecked Sendable {  // immutable
 extension SecCertificate {
     /// Makes the certificate that an item holds.
     ///
-    /// - Throws: `.decode` if its bytes are none.
+    /// - Throws: `.decode` if its bytes are no certificate.
     convenience init(_ secret: SecretBytes?) throws(KeychainError) {
         do {
             try self.init(secret?.copyData() ?? Data())

@@ -10,7 +10,7 @@ internal import KeychainModel
 /// Reads the identities of a PKCS#12 file.
 ///
 /// Nothing is stored, unless `kSecUseDataProtectionKeychain` is true: then the keys and certificates are added to the
-/// keychain's first group in one transaction. Those that are there already are no failure.
+/// keychain's first group in one transaction. Keys and certificates that are there already are no failure.
 ///
 /// Files of OpenSSL 1 and 3, macOS, Windows, Java and Firefox open: codes with SHA-1 and SHA-2 and PBMAC1, the ciphers of
 /// PKCS#12, and PBES2 with AES and Triple DES. Keys are RSA keys and keys on P-256, P-384 and P-521. The call takes as long
@@ -41,7 +41,7 @@ public func SecPKCS12Import(
     }
 }
 
-/// Adds what is missing of identities and their chains.
+/// Adds the missing items of identities and their chains.
 private func store(_ identities: [ImportedIdentity]) throws(KeychainError) {
     var (requests, seen) = ([AddRequest](), Set<NSObject>())
     for identity in identities {
@@ -56,7 +56,7 @@ private func store(_ identities: [ImportedIdentity]) throws(KeychainError) {
     _ = try Connection.current.addMissing(requests, Asking())
 }
 
-/// What a caller asks of an import.
+/// The options of an import.
 private struct PKCS12Options {
     var passphrase = SecretBytes(copying: Data())
     var isStored = false
@@ -88,7 +88,7 @@ private struct PKCS12Options {
 /// A key of a file with its certificate and the issuers that the file has.
 private struct ImportedIdentity {
     let key: SecKey
-    /// From the certificate upwards.
+    /// The chain from the certificate upwards.
     let chain: [SecCertificate]
     private let others: [SecCertificate]
 

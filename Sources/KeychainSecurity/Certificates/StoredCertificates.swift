@@ -7,7 +7,7 @@ internal import KeychainModel
 enum StoredCertificates {
     /// - Parameter name: The normalized content of their subject.
     static func named(_ name: Data, in connection: Connection) throws(KeychainError) -> [X509Certificate] {
-        // What is no certificate has issued none.
+        // Bytes that are no certificate have issued none.
         try connection.certificates(named: name).compactMap { try? X509Certificate($0) }
     }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
-// When an item is available: values of `kSecAttrAccessible`, and the protection of an access control.
-// Those of `…ThisDeviceOnly` never leave the device: no export has them, synchronizable or not.
+// When an item is available: values of `kSecAttrAccessible`, and the protection of an access control. Items with a
+// value `…ThisDeviceOnly` never leave the device: no export has them, synchronizable or not.
 
 /// The item is available while the keychain is unlocked.
 ///

@@ -10,12 +10,12 @@ nonisolated(unsafe) public let kSecImportExportPassphrase: CFString = "passphras
 nonisolated(unsafe) public let kSecImportExportKeychain: CFString = "keychain"
 /// The option `access` holds macOS's older access control. The option is ignored.
 nonisolated(unsafe) public let kSecImportExportAccess: CFString = "access"
-/// The option `memory` is a Boolean, which keeps the contents out of the keychain whatever else is asked for.
+/// The option `memory` is a Boolean, which keeps the contents out of the keychain in spite of any other option.
 ///
 /// Nothing is stored by default.
 nonisolated(unsafe) public let kSecImportToMemoryOnly: CFString = "memory"
 
-// What it returns of each identity.
+// The keys of the dictionary for each identity.
 
 /// The key `label` holds the certificate's subject as a text. There is none for a subject without a name.
 nonisolated(unsafe) public let kSecImportItemLabel: CFString = "label"

@@ -15,7 +15,7 @@ nonisolated(unsafe) public let kSecMatchLimitOne: CFString = "m_LimitOne"
 /// Without a `kSecReturn…` key the array is empty.
 nonisolated(unsafe) public let kSecMatchLimitAll: CFString = "m_LimitAll"
 
-// What an item must match beyond its attributes.
+// The conditions of a search beyond attributes.
 
 /// The condition finds internet passwords whose server is a host or lies below it.
 ///
@@ -62,7 +62,7 @@ nonisolated(unsafe) public let kSecMatchItemList: CFString = "m_ItemList"
 /// A search in given keychains is `errSecUnimplemented`, since there is only one.
 nonisolated(unsafe) public let kSecMatchSearchList: CFString = "m_SearchList"
 
-// What a call returns; the values are Booleans, and more than one makes the result a dictionary.
+// The flags for the result of a call; the values are Booleans, and more than one makes the result a dictionary.
 
 /// The flag asks for the secret of each item.
 ///

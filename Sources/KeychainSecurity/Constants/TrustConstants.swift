@@ -19,13 +19,13 @@ nonisolated(unsafe) public let kSecPolicyAppleTimeStamping: CFString = "1.2.840.
 /// The policy of ``SecPolicyCreateRevocation(_:)``.
 nonisolated(unsafe) public let kSecPolicyAppleRevocation: CFString = "1.2.840.113635.100.1.21"
 
-/// Of ``SecPolicyCopyProperties(_:)``: the policy's identifier, as text.
+/// A key of ``SecPolicyCopyProperties(_:)`` for the policy's identifier, as text.
 nonisolated(unsafe) public let kSecPolicyOid: CFString = "SecPolicyOid"
-/// Of ``SecPolicyCopyProperties(_:)``: the host, as text.
+/// A key of ``SecPolicyCopyProperties(_:)`` for the host, as text.
 nonisolated(unsafe) public let kSecPolicyName: CFString = "SecPolicyName"
-/// Of ``SecPolicyCopyProperties(_:)``: whether the peer is a client of TLS, as a Boolean.
+/// A key of ``SecPolicyCopyProperties(_:)`` that says whether the peer is a client of TLS, as a Boolean.
 nonisolated(unsafe) public let kSecPolicyClient: CFString = "SecPolicyClient"
-/// Of ``SecPolicyCopyProperties(_:)``: the flags of ``SecPolicyCreateRevocation(_:)``, as a number.
+/// A key of ``SecPolicyCopyProperties(_:)`` for the flags of ``SecPolicyCreateRevocation(_:)``, as a number.
 nonisolated(unsafe) public let kSecPolicyRevocationFlags: CFString = "SecPolicyRevocationFlags"
 
 /// Ask the authority's server for the state of the certificate. Nothing is asked here.
@@ -36,29 +36,32 @@ public let kSecRevocationCRLMethod: CFOptionFlags = 2
 public let kSecRevocationPreferCRL: CFOptionFlags = 4
 /// Do not trust a certificate without proof that it was not revoked. There is none here, so that no certificate is trusted.
 public let kSecRevocationRequirePositiveResponse: CFOptionFlags = 8
-/// Use what is there and ask nobody, which is always so here.
+/// Use the information that is there, without the network, which is always so here.
 public let kSecRevocationNetworkAccessDisabled: CFOptionFlags = 16
 /// Use either method.
 public let kSecRevocationUseAnyAvailableMethod: CFOptionFlags = 3
 
 // MARK: Results
 
-/// Of ``SecTrustCopyResult(_:)``: the moment of the evaluation, as a date.
+/// A key of ``SecTrustCopyResult(_:)`` for the moment of the evaluation, as a date.
 nonisolated(unsafe) public let kSecTrustEvaluationDate: CFString = "TrustEvaluationDate"
-/// Of ``SecTrustCopyResult(_:)``: the raw value of the ``SecTrustResultType``.
+/// A key of ``SecTrustCopyResult(_:)`` for the raw value of the ``SecTrustResultType``.
 nonisolated(unsafe) public let kSecTrustResultValue: CFString = "TrustResultValue"
-/// Of ``SecTrustCopyResult(_:)`` on Apple's systems: whether the certificate is of extended validation. It is never there here.
+/// A key of Apple's ``SecTrustCopyResult(_:)`` that says whether the certificate is of extended validation. It is never
+/// there here.
 nonisolated(unsafe) public let kSecTrustExtendedValidation: CFString = "TrustExtendedValidation"
-/// Of ``SecTrustCopyResult(_:)`` on Apple's systems: the organisation of extended validation. It is never there here.
+/// A key of Apple's ``SecTrustCopyResult(_:)`` for the organisation of extended validation. It is never there here.
 nonisolated(unsafe) public let kSecTrustOrganizationName: CFString = "Organization"
-/// Of ``SecTrustCopyResult(_:)`` on Apple's systems: whether a revocation was looked for. It is never there here.
+/// A key of Apple's ``SecTrustCopyResult(_:)`` that says whether a revocation was looked for. It is never there here.
 nonisolated(unsafe) public let kSecTrustRevocationChecked: CFString = "TrustRevocationChecked"
-/// Of ``SecTrustCopyResult(_:)`` on Apple's systems: until when the answer about a revocation holds. It is never there here.
+/// A key of Apple's ``SecTrustCopyResult(_:)`` for the time until which the answer about a revocation holds. It is
+/// never there here.
 nonisolated(unsafe) public let kSecTrustRevocationValidUntilDate: CFString = "TrustExpirationDate"
-/// Of ``SecTrustCopyResult(_:)`` on Apple's systems: whether the certificate is in public logs. It is never there here.
+/// A key of Apple's ``SecTrustCopyResult(_:)`` that says whether the certificate is in public logs. It is never there
+/// here.
 nonisolated(unsafe) public let kSecTrustCertificateTransparency: CFString = "TrustCertificateTransparency"
 
-/// Of ``SecTrustCopyProperties(_:)``: the certificate's summary, as text.
+/// A key of ``SecTrustCopyProperties(_:)`` for the certificate's summary, as text.
 nonisolated(unsafe) public let kSecPropertyTypeTitle: CFString = "title"
-/// Of ``SecTrustCopyProperties(_:)``: the reason for which the certificate is not trusted, as text.
+/// A key of ``SecTrustCopyProperties(_:)`` for the reason for which the certificate is not trusted, as text.
 nonisolated(unsafe) public let kSecPropertyTypeError: CFString = "error"

@@ -2,9 +2,9 @@
 
 public import Foundation
 
-// Absent on purpose: `CFDictionaryGetValue` and `CFArrayGetValueAtIndex`. They return a pointer that the
-// collection owns, but Linux Foundation hands strings, data and numbers out as new objects, which nobody
-// would own. Read with a subscript, or cast the collection with `as? [String: Any]`.
+// Absent on purpose: `CFDictionaryGetValue` and `CFArrayGetValueAtIndex`. They return a pointer that the collection
+// owns, but Linux Foundation hands strings, data and numbers out as new objects, which would have no owner. Read with a
+// subscript, or cast the collection with `as? [String: Any]`.
 
 /// The callbacks would say how a dictionary treats its keys, and are accepted without effect.
 ///

@@ -18,13 +18,13 @@ struct KeyAttributes {
         }
     }
 
-    /// Those by which the rows of a key are found, whatever else they say.
+    /// The attributes by which the rows of a key are found.
     var identifying: AttributeSet { attributes.identifying }
 
     /// All that an item for the key has.
     var all: AttributeSet { attributes.all }
 
-    /// The same as `SecKeyCopyAttributes` gives it: class and type are texts there, and numbers in an item.
+    /// The attributes as `SecKeyCopyAttributes` gives them: class and type are texts there, and numbers in an item.
     var dictionary: NSDictionary {
         let result = NSMutableDictionary()
         result["class"] = ItemClass.key.rawValue as NSString

@@ -10,9 +10,9 @@ struct KeyFailure {
 
     init(_ error: KeychainError) { self.error = NSError(error) }
 
-    /// The failure of an operation with a key in the engine: what a person declines, or may not be asked for, and what a context
-    /// that was invalidated no longer answers, is an error of `LAError.errorDomain`, as Apple's tokens report it. A key that
-    /// does not open (`KeychainError.Signal.worthlessKey`) is `TKError.Code.corruptedData`, which makes programs make a new one.
+    /// The failure of an operation with a key in the engine: if a person declines or may not be asked, or a context was
+    /// invalidated, it is an error of `LAError.errorDomain`, as Apple's tokens report it. A key that does not open
+    /// (`KeychainError.Signal.worthlessKey`) is `TKError.Code.corruptedData`, which makes programs make a new one.
     init(_ error: KeychainError, of key: EngineKey) {
         let isLocked = error.code == .interactionNotAllowed && key.isLocked
         let (mayAsk, isInvalidated) = (key.mayAsk, key.isInvalidated)
@@ -32,7 +32,7 @@ struct KeyFailure {
             } ?? NSError(error)
     }
 
-    /// The caller owns what it receives.
+    /// The caller owns the error.
     func report(to place: UnsafeMutablePointer<Unmanaged<CFError>?>?) { place?.pointee = .passRetained(error) }
 }
 

@@ -142,7 +142,7 @@ private struct KeyParameters {
         for attribute in [Attribute.tokenID, .accessControl] where isInEngine { publicHalf[attribute.code] = nil }
         privateHalf[Attribute.tokenID.code] = nil
         if isInEngine { try Self.dropSameProtection(&privateHalf) }
-        // What is returned is the key, whatever the attributes ask for.
+        // The key itself is returned, in spite of return keys among the attributes.
         privateAttributes = privateHalf.filter { !$0.key.hasPrefix("r_") }
         publicAttributes = publicHalf.filter { !$0.key.hasPrefix("r_") }
     }

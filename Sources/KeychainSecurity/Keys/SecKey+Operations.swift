@@ -21,13 +21,13 @@ public func SecKeyIsAlgorithmSupported(
 
 /// Signs bytes with a private key.
 ///
-/// A key in the engine is asked for a signature there, which blocks the thread for as long as a person takes whom its access
-/// control asks for.
+/// A key in the engine is asked for a signature there, which blocks the thread for as long as a person takes to
+/// authenticate.
 ///
 /// - Parameters:
 ///   - key: A private half.
-///   - algorithm: An algorithm whose name says whether it takes a message or a digest. Those without a digest sign the
-///     bytes as they are, and belong into protocols that hash themselves.
+///   - algorithm: An algorithm whose name says whether it takes a message or a digest. An algorithm without a digest
+///     signs the bytes as they are, and belongs into protocols that hash themselves.
 ///   - dataToSign: The message, or a digest of exactly the algorithm's length.
 ///   - error: The place receives an error with the code ``errSecParam`` for an algorithm that the key does not have and for
 ///     a digest of another length. A key in the engine fails as `SecItemCopyMatching(_:_:)` would, except that a person
@@ -104,8 +104,8 @@ public func SecKeyCreateEncryptedData(
 ///   - key: A private half. One in the engine blocks the thread for as long as a person takes.
 ///   - algorithm: The algorithm that the bytes were encrypted with.
 ///   - ciphertext: The bytes.
-///   - error: The place receives an error with the code ``errSecParam`` and one and the same text, whatever is wrong with
-///     the bytes: a program that tells others more of it may give its key away. For a key in the engine see
+///   - error: The place receives an error with the code ``errSecParam`` and one and the same text for all flaws of the
+///     bytes: a program that tells others more of it may give its key away. For a key in the engine see
 ///     ``SecKeyCreateSignature(_:_:_:_:)``. The caller owns the error.
 /// - Returns: The plaintext, or nil. RSA without padding gives as many bytes as the modulus has, and a wrong padding of PKCS#1 pseudo-random
 ///   bytes (``SecKeyAlgorithm/rsaEncryptionPKCS1``).
@@ -151,7 +151,7 @@ public func SecKeyCopyKeyExchangeResult(
     }
 }
 
-/// What a key exchange does with the common secret.
+/// The derivation that a key exchange applies to the common secret.
 private struct KeyDerivation {
     let digest: DigestAlgorithm
     let count: Int
@@ -184,7 +184,7 @@ private struct KeyDerivation {
     }
 }
 
-// MARK: - Which key has which algorithm
+// MARK: - The algorithms of each key
 
 extension StoredKey {
     func supports(_ operation: SecKeyOperationType, _ algorithm: KeyAlgorithm?) -> Bool {

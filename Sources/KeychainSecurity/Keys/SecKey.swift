@@ -66,8 +66,8 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
 ///   - key: Either half. A key in the engine has no bytes to give.
 ///   - error: The place receives an error of `NSOSStatusErrorDomain` with the code ``errSecUnimplemented`` for a key in
 ///     the engine. The caller owns the error.
-/// - Returns: PKCS#1's `RSAPublicKey` or `RSAPrivateKey` in DER. Of a key on a curve 04 ‖ X ‖ Y, which a private half
-///   follows with its number: 65, 97 or 133 bytes, and 97, 145 or 199.
+/// - Returns: PKCS#1's `RSAPublicKey` or `RSAPrivateKey` in DER. A public half on a curve is 04 ‖ X ‖ Y of 65, 97 or
+///   133 bytes; a private half has its number behind that, 97, 145 or 199 bytes in all.
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
@@ -82,8 +82,8 @@ public func SecKeyCopyExternalRepresentation(
 ///
 /// - Parameter key: Either half.
 /// - Returns: A dictionary with `kSecAttrKeyClass` and `kSecAttrKeyType` as texts, the sizes and flags as numbers,
-///   `kSecAttrApplicationLabel` (SHA-1 of the public bytes), and the bytes under `kSecValueData`, those of a private half
-///   among them. Of a key in the engine there are `kSecAttrTokenID` and no bytes. Label, tag and group belong to an item in
+///   `kSecAttrApplicationLabel` (SHA-1 of the public bytes), and the bytes under `kSecValueData`, those of a private
+///   half among them. A key in the engine has `kSecAttrTokenID` and no bytes. Label, tag and group belong to an item in
 ///   the keychain, and are not here.
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     KeyAttributes(key).dictionary

@@ -20,7 +20,7 @@ public struct SecKeyAlgorithm: RawRepresentable, Hashable, @unchecked Sendable {
     var algorithm: KeyAlgorithm? { KeyAlgorithm.byName[rawValue as String] }
 }
 
-/// What a key is used for.
+/// The uses of a key.
 public enum SecKeyOperationType: CFIndex, Sendable {
     /// Signing with a private key.
     case sign = 0

@@ -42,7 +42,7 @@ public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPoli
 
 /// Makes the policy for revoked certificates.
 ///
-/// This keychain asks nobody over the network. The policy changes an evaluation only if it wants a positive answer
+/// This keychain asks no server over the network. The policy changes an evaluation only if it wants a positive answer
 /// (``kSecRevocationRequirePositiveResponse``), which never comes.
 ///
 /// - Parameter revocationFlags: Some of the numbers that begin with `kSecRevocation`, combined.
@@ -57,7 +57,8 @@ public func SecPolicyCreateRevocation(_ revocationFlags: CFOptionFlags) -> SecPo
 ///
 /// - Parameters:
 ///   - policyIdentifier: ``kSecPolicyAppleX509Basic``, ``kSecPolicyAppleSSL`` or ``kSecPolicyAppleRevocation``.
-///   - properties: What ``SecPolicyCopyProperties(_:)`` gives of such a policy, without the identifier.
+///   - properties: The properties of such a policy as ``SecPolicyCopyProperties(_:)`` gives them, without the
+///     identifier.
 /// - Returns: The policy, or nil for another identifier and for properties of the wrong type.
 public func SecPolicyCreateWithProperties(_ policyIdentifier: CFTypeRef, _ properties: CFDictionary?) -> SecPolicy? {
     let name = properties?[kSecPolicyName]

@@ -18,7 +18,7 @@ public final class SecTrust: NSObject, Sendable {
         state.withLock { body(&$0) }
     }
 
-    /// Changes a setting. What came out before counts no longer.
+    /// Changes a setting. The former result counts no longer.
     func set<Value>(_ setting: WritableKeyPath<TrustState, Value>, _ value: Value) {
         withState { $0.set(setting, value) }
     }
@@ -146,7 +146,7 @@ public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool
     return errSecSuccess
 }
 
-/// Gives what was set with ``SecTrustSetNetworkFetchAllowed(_:_:)``, which else is true if a policy is for TLS.
+/// Gives the setting of ``SecTrustSetNetworkFetchAllowed(_:_:)``, which is true by default if a policy is for TLS.
 ///
 /// - Returns: `errSecSuccess`.
 @discardableResult

@@ -24,7 +24,7 @@ struct TrustExceptions: Sendable {
         return try PropertyListSerialization.data(fromPropertyList: entries, format: .binary, options: 0)
     }
 
-    /// - Returns: nil for what is no such list, and for the list of another leaf.
+    /// - Returns: nil for data that are no such list, and for the list of another leaf.
     init?(_ data: Data, for leaf: SecCertificate) {
         guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil),
             let dictionaries = list as? [[String: Any]]

@@ -10,12 +10,12 @@ struct TrustState: Sendable {
     var policies: [SecPolicy]
     var anchors: [SecCertificate]?
     var usesAnchorsOnly = false
-    /// nil until it is set, or until somebody asks for it.
+    /// nil until it is set, or first asked for.
     var date: Date?
     /// nil until it is set.
     var fetchesFromNetwork: Bool?
     var exceptions: TrustExceptions?
-    /// Where further certificates are looked for.
+    /// The keychain in which further certificates are looked for.
     let connection: Connection
 
     private(set) var outcome: TrustOutcome?
@@ -24,7 +24,7 @@ struct TrustState: Sendable {
         (self.certificates, self.policies, self.connection) = (certificates, policies, connection)
     }
 
-    /// Changes a setting. What came out before counts no longer.
+    /// Changes a setting. The former result counts no longer.
     mutating func set<Value>(_ setting: WritableKeyPath<TrustState, Value>, _ value: Value) {
         self[keyPath: setting] = value
         forget()
@@ -49,7 +49,7 @@ struct TrustState: Sendable {
                 SystemAnchors.shared.index
             },
             date: date)
-        // A keychain that does not answer has no certificates for this purpose: the verdict is about what is at hand.
+        // A keychain that does not answer has no certificates for this purpose: the verdict is about those at hand.
         evaluation.stored = { [connection] name in (try? StoredCertificates.named(name, in: connection)) ?? [] }
         return evaluation
     }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What the system's list of accounts says about the user whose rights this process has.
+/// The system's list of accounts, for the user whose rights this process has.
 enum AccountDatabase {
     static var homeDirectory: String? {
         var entry = passwd()

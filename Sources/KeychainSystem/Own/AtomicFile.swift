@@ -11,10 +11,12 @@ package struct AtomicFile: Sendable {
     private let model: Int32?
     private let files: any FileSystem
 
-    /// A file whose writers take turns under a lock. What a writer left that was killed is removed by the next one.
+    /// A file whose writers take turns under a lock. A file left by a writer that was killed is removed by the next
+    /// writer.
     ///
     /// - Parameters:
-    ///   - temporaryName: Of the unfinished file beside it. nil: one that nobody else has in a directory of ours.
+    ///   - temporaryName: The name of the unfinished file beside it. nil: the name of the file and `.new`, in a
+    ///     directory of ours.
     ///   - model: For a file that is not ours: that file, open. The new one gets its group, mode, access list and attributes.
     package init(locked url: URL, temporaryName: String? = nil, model: Int32? = nil, _ files: any FileSystem) {
         self.url = url
@@ -48,10 +50,10 @@ package struct AtomicFile: Sendable {
     package func create(with bytes: UnsafeRawBufferPointer) throws(KeychainError) -> Bool {
         var isNew = true
         try write(bytes) { () throws(KeychainError) in
-            // Unlike a rename, a link never takes the place of what is there.
+            // Unlike a rename, a link never takes the place of a file.
             isNew = files.link(temporary, to: url.path) == 0
             let failure = isNew ? 0 : errno
-            // Whoever was first removes the temporary files of the others.
+            // The first writer removes the temporary files of the others.
             let isLate = failure == EEXIST || (failure == ENOENT && FilePath.exists(url.path))
             if !isNew && !isLate { throw KeychainError(file: "create", url, failure) }
             removeLeftover()
@@ -59,7 +61,7 @@ package struct AtomicFile: Sendable {
         return isNew
     }
 
-    /// Removes what a killed writer left. Where that fails it is left once more: the next write needs the name, and
+    /// Removes the file of a killed writer. If that fails, it is left once more: the next write needs the name, and
     /// says so.
     package func removeLeftover() { _ = files.remove(temporary) }
 

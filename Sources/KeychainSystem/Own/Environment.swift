@@ -7,13 +7,13 @@ package struct Environment: Sendable {
 
     package init(variables: [String: String]) { self.variables = variables }
 
-    /// A program that was started with raised privileges must not be led astray by who started it.
+    /// A program that was started with raised privileges must not be led astray by its caller.
     package static var process: Environment {
         let isTrusted = ckeychain_is_secure_execution() == 0
         return Environment(variables: isTrusted ? ProcessInfo.processInfo.environment : [:])
     }
 
-    /// A variable that names a directory. Relative paths in XDG variables do not count, as the XDG Base Directory
+    /// The directory that a variable names. Relative paths in XDG variables do not count, as the XDG Base Directory
     /// Specification says; in ours they are a mistake.
     package func directory(_ name: String) throws(KeychainError) -> URL? {
         guard let path = variables[name], !path.isEmpty else { return nil }

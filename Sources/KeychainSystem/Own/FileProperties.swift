@@ -20,27 +20,28 @@ struct FileProperties {
         }
     }
 
-    /// Something whose size is asked for first.
+    /// Reads a value whose size is asked for first.
     private static func value(
         _ url: URL, _ read: (UnsafeMutablePointer<CChar>?, Int, inout Int) -> Int32
     ) throws(KeychainError) -> [UInt8] {
         while true {
             var count = 0
             var failure = read(nil, 0, &count)
-            // Not every file system has them.
+            // Some file systems have no attributes, and some files.
             if failure == ENOTSUP || (failure == 0 && count == 0) { return [] }
             var bytes = [CChar](repeating: 0, count: count)
             if failure == 0 {
                 failure = bytes.withUnsafeMutableBufferPointer { read($0.baseAddress, $0.count, &count) }
             }
-            // It has become larger meanwhile.
+            // The list has become larger meanwhile.
             if failure == ERANGE { continue }
             guard failure == 0 else { throw KeychainError(file: "read", url, failure) }
             return bytes.prefix(count).map { UInt8(bitPattern: $0) }
         }
     }
 
-    /// - Throws: a ``KeychainError`` if the new file cannot have them. What the system sets itself it may refuse.
+    /// - Throws: a ``KeychainError`` if the new file cannot have them. The system may refuse properties that it sets
+    ///   itself.
     func give(to descriptor: Int32, _ url: URL) throws(KeychainError) {
         var present = stat()
         guard fstat(descriptor, &present) == 0 else { throw KeychainError(file: "read", url, errno) }

@@ -4,7 +4,7 @@ package import KeychainModel
 
 extension KeychainError {
     /// - Parameters:
-    ///   - verb: What could not be done with the file.
+    ///   - verb: The step that failed.
     ///   - failure: The number that the system gave.
     package init(file verb: String, _ url: URL, _ failure: Int32) {
         let reason = String(cString: strerror(failure))

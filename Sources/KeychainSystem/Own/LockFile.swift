@@ -8,7 +8,7 @@ package enum LockFile {
     /// Longer than any process has it: the derivation of a passcode takes a third of a second.
     private static let patience = Duration.seconds(60)
 
-    /// Runs `body` while no other process holds the lock, waiting for the one that does.
+    /// Runs `body` while no other process holds the lock, and waits for the one that does.
     ///
     /// - Throws: `.notAvailable` if that takes longer than a minute: a process that was stopped may hold it for ever.
     ///
@@ -36,8 +36,8 @@ package enum LockFile {
 
     // MARK: Waiting
 
-    /// Told again and again of the file that is waited for, and for how long it was, before anything is done. For a program
-    /// with one person.
+    /// Told again and again of the file that is waited for, and for how long it was, before anything is done. The
+    /// function is for a program with one person.
     package static let isWaiting = Mutex<(@Sendable (URL, Duration) -> Void)?>(nil)
 
     /// A process that has a file locked.

@@ -13,8 +13,8 @@ package enum OwnFile {
         case thisUser
     }
 
-    /// - Parameter flags: As open(2) takes them.
-    /// - Returns: the descriptor; nil if there is no such file and none is to be made.
+    /// - Parameter flags: The flags of open(2).
+    /// - Returns: the descriptor; nil if there is no such file and the flags do not make one.
     /// - Throws: `.notAvailable`, if it cannot be opened or something else is in its place; `.diskFull`.
     package static func open(
         _ url: URL, _ flags: Int32, of owner: Owner = .thisUser, through files: any FileSystem = SystemFiles()
@@ -23,7 +23,8 @@ package enum OwnFile {
         guard file >= 0 else {
             let failure = errno
             if failure == ENOENT && flags & O_CREAT == 0 { return nil }
-            // What open(2) says of a link is that there are too many, and of a pipe or a socket that there is no device.
+            // The errors of open(2) mislead: for a link they say that there are too many, for a pipe or a socket that
+            // there is no device.
             try requireRegular(url)
             if failure == EACCES { try requireOwnDirectory(of: url) }
             throw KeychainError(file: "open", url, failure)
@@ -45,7 +46,7 @@ package enum OwnFile {
         return file
     }
 
-    /// What SQLite opens by itself, by a name that it makes.
+    /// Checks a file that SQLite opens by itself, by a name that it makes.
     ///
     /// - Throws: `.notAvailable` if there is something of the name that is no regular file.
     package static func requireRegular(_ url: URL) throws(KeychainError) {

@@ -2,7 +2,7 @@ package import Foundation
 internal import Glibc
 package import KeychainModel
 
-/// Directories of ours belong to their user and nobody else.
+/// Directories of ours, which belong to their user alone.
 package enum PrivateDirectory {
     /// Makes the directory and its missing parents, for the owner alone.
     package static func create(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
@@ -15,7 +15,7 @@ package enum PrivateDirectory {
         guard errno == ENOENT, url.path != "/" else {
             let failure = errno
             var status = stat()
-            // Whether it is there nobody can tell who may not look.
+            // A process that may not look cannot tell whether it is there.
             let isHidden = lstat(url.path, &status) != 0 && errno == EACCES
             throw KeychainError(file: isHidden ? "open" : "create", url, failure)
         }
@@ -25,8 +25,8 @@ package enum PrivateDirectory {
         }
     }
 
-    /// Forces to the disk that the directory is there, whoever made it and its parents, and was perhaps killed before
-    /// he could: every parent in which this user could have made something. What may not be read cannot be forced.
+    /// Forces to the disk that the directory is there, since its maker was perhaps killed before that: every parent in
+    /// which this user could have made something. A directory that may not be read cannot be forced.
     package static func makeDurable(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
         var directory = url.standardizedFileURL
         while directory.path != "/", FilePath.permits(directory.deletingLastPathComponent().path, R_OK | W_OK) {

@@ -2,7 +2,7 @@ package import Foundation
 internal import Glibc
 package import KeychainModel
 
-/// Where the user's daemon listens.
+/// The socket of the user's daemon.
 package enum SocketLocation {
     /// `$XDG_RUNTIME_DIR/keychain/socket`; without that variable the directory is the one that logind makes for a user.
     package static func ofUser(_ environment: Environment) throws(KeychainError) -> URL {

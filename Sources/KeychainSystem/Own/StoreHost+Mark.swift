@@ -3,14 +3,14 @@ internal import Glibc
 package import KeychainModel
 
 extension StoreHost {
-    /// More than any word has.
+    /// The limit is more than any word has.
     private static let mostBytes = 64
 
     /// The file that names the host of a store, if it is not ``embedded`` (docs/store-format.md).
     package static func mark(in storeDirectory: URL) -> URL { storeDirectory.appendingPathComponent("host") }
 
-    /// What the mark says. It can name no socket: whoever can write the store's directory could name one of his own, and
-    /// would be told the passcode.
+    /// The word of the mark. It can name no socket: a program that can write the store's directory could name one of
+    /// its own, and would be told the passcode.
     ///
     /// - Throws: `.notAvailable` if the mark cannot be read, or has any other word. Which one is not told: something else
     ///   may be in its place.

@@ -3,8 +3,8 @@ package import KeychainModel
 
 extension StoreLocation {
     /// - Parameters:
-    ///   - store: The directory of the store, if somebody names it; nil: `KEYCHAIN_HOME`, else the usual place.
-    ///   - deviceKey: That of the device key, in the same way.
+    ///   - store: The directory of the store, if the caller names it; nil: `KEYCHAIN_HOME`, else the usual place.
+    ///   - deviceKey: The directory of the device key, in the same way.
     package init(store: URL?, deviceKey: URL?, environment: Environment) throws(KeychainError) {
         let storeDirectory: URL
         if let directory = store {

@@ -23,7 +23,7 @@ extension Keychain {
         private enum Moment: Sendable, Hashable {
             case never
             case date(Date)
-            /// In milliseconds.
+            /// The time in milliseconds.
             case span(UInt64)
         }
         private let moment: Moment

@@ -2,7 +2,7 @@ public import Foundation
 internal import KeychainModel
 
 extension Keychain {
-    /// What is stored beside a value, as `attributes(for:)` reads it.
+    /// The dates and remarks beside a value, as `attributes(for:)` reads them.
     ///
     /// ```swift
     /// if let token = try keychain.attributes(for: "token"), token.modified < .now - 86_400 { renew() }

@@ -169,7 +169,7 @@ final class ItemFollower: LockFollower, @unchecked Sendable {  // one thread has
         listener = try keychain.connection.listenForChanges()
     }
 
-    /// Whether one of them has expired, which nobody may have noticed.
+    /// Whether an item has expired, perhaps unnoticed.
     private var hasExpiry: Bool { nextExpiry.map { $0 <= Date().timeIntervalSinceReferenceDate } ?? false }
 
     /// nil: it is locked.

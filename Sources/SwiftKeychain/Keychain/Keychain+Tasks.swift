@@ -93,7 +93,7 @@ extension KeychainTaskCalls {
         try await inTask { keychain throws(KeychainError) in try keychain.withSecret(for: key, body) }
     }
 
-    /// The same for a closure that throws any error.
+    /// This form takes a closure that throws any error.
     @_disfavoredOverload
     public func withSecret<R: Sendable>(
         for key: String, _ body: @escaping @Sendable (UnsafeRawBufferPointer) throws -> R
@@ -313,7 +313,7 @@ extension KeychainTaskCalls {
         try await inTask { keychain throws(KeychainError) in try keychain.modify(type, for: key, change) }
     }
 
-    /// The same for a closure that throws any error.
+    /// This form takes a closure that throws any error.
     @_disfavoredOverload
     public func modify<Value: Codable & Sendable>(
         _ type: Value.Type = Value.self, for key: String, _ change: @escaping @Sendable (inout Value?) throws -> Void
@@ -353,7 +353,7 @@ extension KeychainTaskCalls {
         try await inTask { keychain throws(KeychainError) in try keychain.transaction(body) }
     }
 
-    /// The same for a closure that throws any error.
+    /// This form takes a closure that throws any error.
     @_disfavoredOverload
     public func transaction<R: Sendable>(
         _ body: @escaping @Sendable (inout Keychain.Transaction) throws -> R

@@ -16,13 +16,13 @@ extension Keychain {
     /// before the closure returns. The value cannot be copied, so that none is used after its closure.
     public struct Transaction: ~Copyable {
         private let keychain: Keychain
-        /// The same, for reads while the closure runs.
+        /// The keychain for reads while the closure runs.
         private let reader: Keychain
         private var changes: [ExactKey: Change] = [:]
         private var seen: [ExactKey: Item?] = [:]
         private var seenAll: (items: SeenItems, keys: Set<ExactKey>)?
 
-        /// What the end of the transaction does to the item of one key.
+        /// The change of one key's item at the end of the transaction.
         private struct Change {
             /// `nil` stands for a removal.
             var secret: SecretBytes?
@@ -246,7 +246,7 @@ extension KeychainBlockingCalls {
         try attempts { changes in Result { () throws(KeychainError) in try body(&changes) } }.get()
     }
 
-    /// The same for a closure that throws any error.
+    /// This form takes a closure that throws any error.
     @_disfavoredOverload
     public func transaction<R>(_ body: (inout Keychain.Transaction) throws -> R) throws -> R {
         try attempts { changes in Result { try body(&changes) } }.get()

@@ -88,7 +88,7 @@ extension KeychainBlockingCalls {
         try keychain.item(for: key).map { item throws(KeychainError) in try item.value.withUnsafeBytes(body) }
     }
 
-    /// The same for a closure that throws any error.
+    /// This form takes a closure that throws any error.
     @_disfavoredOverload
     public func withSecret<R>(for key: String, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
         try withSecret(for: key) { bytes in Result { try body(bytes) } }?.get()
@@ -345,7 +345,7 @@ extension KeychainBlockingCalls {
         try attempts(type, for: key) { value in Result { () throws(KeychainError) in try change(&value) } }.get()
     }
 
-    /// The same for a closure that throws any error.
+    /// This form takes a closure that throws any error.
     @_disfavoredOverload
     public func modify<Value: Codable>(
         _ type: Value.Type = Value.self, for key: String, _ change: (inout Value?) throws -> Void
@@ -398,7 +398,7 @@ extension KeychainBlockingCalls {
 }
 
 extension Keychain {
-    /// What a call that writes says about an item beside its value. Nothing is said by nil.
+    /// The remarks of a call that writes, beside the value. A remark that is nil says nothing.
     struct Remarks {
         private let expires: Expiration?
         private let label: String?
@@ -412,7 +412,7 @@ extension Keychain {
             try expires.map { expires throws(KeychainError) in try expires.model() }
         }
 
-        /// What is said here, and what the former ones say of the rest.
+        /// These remarks, and the former ones where these say nothing.
         func over(_ former: Remarks) -> Remarks {
             Remarks(expires ?? former.expires, label ?? former.label, comment ?? former.comment)
         }

@@ -81,7 +81,7 @@ public struct Keychain: Sendable {
     var ownConnection: Connection?
     /// Ends the questions of one call.
     var cancellation: Cancellation?
-    /// Whether the calls are those of the closure that decides about the items (``Transaction``).
+    /// Whether the closure that decides about the items makes the calls (``Transaction``).
     var isOfClosure = false
 
     /// Makes a value for the generic passwords of this program: the service has the program's name.
@@ -91,8 +91,9 @@ public struct Keychain: Sendable {
     /// ```
     ///
     /// The name is the application identifier of the program's entitlements, else the identifier of its bundle, which
-    /// most programs on Linux lack, else the name of its executable. A program that is renamed does not find its items, so
-    /// name the service of what is to last. If the entitlements cannot be read, each call throws `.notAvailable`.
+    /// most programs on Linux lack, else the name of its executable. A program that is renamed does not find its items,
+    /// so a program names the service if its items are to last. If the entitlements cannot be read, each call throws
+    /// `.notAvailable`.
     ///
     /// - Parameters:
     ///   - accessGroup: The access group. `nil` means the program's first one.
@@ -186,7 +187,7 @@ public struct Keychain: Sendable {
     /// ```
     public func asking(_ reason: String?) -> Keychain { with { $0.reason = reason } }
 
-    /// A copy of this value that asks nobody: see ``mayAsk``.
+    /// A copy of this value whose calls ask no person: see ``mayAsk``.
     public func withoutAsking() -> Keychain { with { $0.mayAsk = false } }
 
     func with(_ change: (inout Keychain) -> Void) -> Keychain {
@@ -289,7 +290,7 @@ extension Keychain {
         }
     }
 
-    /// The same, and what else the same search finds: a change of any of it is noticed.
+    /// The items, and all that the same search finds: a change of any of it is noticed.
     func look() throws(KeychainError) -> (items: [(key: String, item: Item)], seen: SeenItems) {
         let query = try query(for: nil)
         let all = try items(query, wantsSecrets: false)
@@ -297,7 +298,7 @@ extension Keychain {
         return (keyed, SeenItems(query, versions: all.map { ItemVersion($0) }, hasSecrets: false))
     }
 
-    /// nil: it is none of its keys.
+    /// nil: the item has no key of this keychain.
     func key(of item: Item) -> String? {
         let account: String
         switch item.attributes[.account] {
@@ -332,14 +333,14 @@ extension Keychain {
 }
 
 extension Item {
-    /// The bytes that are its value. An item may be without: to callers that is an empty one.
+    /// The bytes that are its value. An item may have no secret: callers see an empty one.
     var value: SecretBytes { secret ?? .empty }
 }
 
 extension SecretBytes {
     static var empty: SecretBytes { SecretBytes(Data()) }
 
-    /// - Throws: `.decode` if it is none.
+    /// - Throws: `.decode` if the bytes are not UTF-8.
     func text(for key: String) throws(KeychainError) -> String {
         guard let text = withUnsafeBytes({ String(validating: $0, as: UTF8.self) }) else {
             throw .notReadable(key, as: String.self)

@@ -89,7 +89,7 @@ public struct Keychained<Value: Codable & Sendable>: Sendable {
             switch result {
             case .success(var value):
                 let wasNothing = Optional(value).isNothing
-                // Deferred, since what was changed before an error is thrown counts.
+                // The assignment is deferred, since a change before an error counts.
                 defer {
                     // Another program may have stored one meanwhile, which is no business of a change of nothing.
                     if !wasNothing || !Optional(value).isNothing { wrappedValue = value }

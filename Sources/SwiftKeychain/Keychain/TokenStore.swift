@@ -125,7 +125,7 @@ public final class TokenStore: Sendable {
     /// - Throws: The errors of `Keychain.set(_:for:)`, and `.taskCancelled`. The former tokens are still there then.
     public func save(_ tokens: Tokens) async throws(KeychainError) { try await keychain.set(tokens, for: key) }
 
-    /// Removes both tokens, also while they are locked. A refresh that is going on, in whichever program, does not store its
+    /// Removes both tokens, also while they are locked. A refresh that is under way in any program does not store its
     /// result then.
     ///
     /// In the closure of ``accessToken(validFor:refresh:)`` of this object, in the task that runs it, the call removes the
@@ -277,7 +277,7 @@ public final class TokenStore: Sendable {
         /// The item that it was read from.
         let version: ItemVersion
         let holder: String
-        /// What the closure has begun and left behind does not belong to the refresh.
+        /// Work that the closure has begun and left behind does not belong to the refresh.
         let isOver = Atomic(false)
 
         init(store: TokenStore, version: ItemVersion, holder: String) {
@@ -286,15 +286,15 @@ public final class TokenStore: Sendable {
             self.holder = holder
         }
 
-        /// What is left in the place of tokens that the server has rejected.
+        /// The mark in the place of tokens that the server has rejected.
         var rejection: String { "\(version.identifier) \(version.modified) \(holder)" }
 
-        /// Whether what is left says that the server has rejected these tokens when another showed them.
+        /// Whether a mark says that the server has rejected these tokens when another program showed them.
         func isRejectedElsewhere(by rejection: String) -> Bool {
             rejection != self.rejection && rejection.hasPrefix("\(version.identifier) \(version.modified) ")
         }
     }
-    /// What the closure of a refresh belongs to.
+    /// The refresh that its closure belongs to.
     @TaskLocal private static var attempt: Attempt?
 
     /// The refresh whose closure makes this call.
@@ -305,7 +305,7 @@ public final class TokenStore: Sendable {
         return attempt
     }
 
-    /// How late a program may come with new tokens for those that another one saw rejected.
+    /// The time in which a program may come with new tokens after another program saw the former ones rejected.
     private static let rejectionLifetime = Keychain.Remarks(.after(hours: 1))
 
     private func remove(from keychain: Keychain) throws(KeychainError) -> Bool {
@@ -334,7 +334,8 @@ public final class TokenStore: Sendable {
         }
     }
 
-    /// Stores what the server gave for tokens that are gone because it rejected them when another program showed them too.
+    /// Stores the server's new tokens in place of tokens that are gone because it rejected them when another program
+    /// showed them too.
     private func replaceRejected(_ attempt: Attempt, by new: Tokens) async throws(KeychainError) -> Bool {
         try await keychain.inTask { [key, rejections = markers("rejected")] keychain throws(KeychainError) in
             guard let mark = try rejections.item(for: key) else { return false }
@@ -348,9 +349,10 @@ public final class TokenStore: Sendable {
         }
     }
 
-    /// A keychain beside that of the tokens, for what programs tell each other of them. It has no secrets, and no lock.
+    /// A keychain beside that of the tokens, for marks that programs leave each other. It has no secrets, and no lock.
     ///
-    /// Not the same service: a mark that goes would be told as a change of the tokens' keychain, and be found among its keys.
+    /// The service is another one: a mark that goes would be told as a change of the tokens' keychain, and be found
+    /// among its keys.
     private func markers(_ name: String) -> Keychain {
         keychain.with {
             switch $0.scope {
