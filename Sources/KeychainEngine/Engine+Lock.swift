@@ -57,8 +57,8 @@ extension Engine {
         try store.read { try $0.itemsSealedWithPasscode().isEmpty == false }
     }
 
-    /// Runs the rest of a change of the passcode. Whatever error it throws, the request is not to be repeated, here or
-    /// at another host.
+    /// Runs the rest of a change of the passcode. After an error of it the request is not repeated, here or at
+    /// another host.
     private func afterChange<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()

@@ -98,7 +98,7 @@ package struct StoreRepair {
         }
     }
 
-    // MARK: What must hold
+    // MARK: Conditions
 
     /// The whole directory changes places, so other files in it would be missing from their place.
     private func requireOnlyOurFiles() throws {

@@ -31,7 +31,7 @@ ARGUMENTS = {
     "CredentialStore": "[String: Int]",
 }
 # Layouts are compared through optionals and existential metatypes, which copy.
-NOT_COPYABLE = {"Secret"}
+NOT_COPYABLE = {"Secret", "Keychain.Transaction"}
 
 
 def symbols(directory):

@@ -112,7 +112,7 @@ extension Engine {
     }
 }
 
-// MARK: - What is to be done
+// MARK: - The work of a write
 
 /// The work of a write on expired items.
 private struct ExpiryWork {

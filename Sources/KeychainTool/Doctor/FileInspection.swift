@@ -110,7 +110,7 @@ struct FileInspection {
         }
     }
 
-    // MARK: What an unlock needs
+    // MARK: The needs of an unlock
 
     /// The names that programs open in a store, and whether they make a file that is missing.
     private static let ownNames = [

@@ -47,7 +47,7 @@ extension KeychainSession {
             asking = resolution.asking.map { queries[$0] }
         }
 
-        /// The number of matches. Those that ask for authentication count once for each class.
+        /// The number of matches. Matches that ask for authentication count once for each class.
         var count: Int { readable.count + asking.count }
         var items: [Item] { readable.map(\.item) }
     }
