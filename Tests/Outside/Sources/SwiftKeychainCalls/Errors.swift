@@ -84,6 +84,16 @@ func typedClosuresInTask(_ keychain: Keychain) async throws(KeychainError) -> In
     return try await keychain.withSecret(for: "k") { $0.count }
 }
 
+func isCancelled<R>(_ body: () throws -> R) -> Bool {
+    do { _ = try body() } catch { return error is CancellationError }
+    return false
+}
+
+func isCancelledInTask<R>(_ body: () async throws -> R) async -> Bool {
+    do { _ = try await body() } catch { return error is CancellationError }
+    return false
+}
+
 func closures() async throws {
     let keychain = Keychain(service: "com.example.closures")
     try { () throws in try tell("A closure without other errors", typedClosures(keychain) == 1) }()
@@ -96,5 +106,16 @@ func closures() async throws {
     } catch is CancellationError {
         try await tell("Any error leaves all as it was", keychain.string(for: "k"), "yy")
     }
+    tell(
+        "A closure's own error is thrown",
+        isCancelled { try keychain.modify(String.self, for: "k") { _ in throw CancellationError() } }
+            && isCancelled { try keychain.withSecret(for: "k") { _ -> Int in throw CancellationError() } })
+    let isModifying = await isCancelledInTask {
+        try await keychain.modify(String.self, for: "k") { _ in throw CancellationError() }
+    }
+    let isReading = await isCancelledInTask {
+        try await keychain.withSecret(for: "k") { _ -> Int in throw CancellationError() }
+    }
+    tell("In a task too", isModifying && isReading)
     try await keychain.removeAll()
 }

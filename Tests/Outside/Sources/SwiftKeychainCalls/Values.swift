@@ -159,9 +159,9 @@ func several() throws {
 
 func changesAreTold() async throws {
     let keychain = Keychain(service: "com.example.changes")
-    var changes = keychain.changes.makeAsyncIterator()
+    var changes: Keychain.Changes.Iterator = keychain.changes.makeAsyncIterator()
     try await keychain.set("x", for: "k")
-    let change = try await changes.next()
+    let change: Keychain.Changes.Element? = try await changes.next()
     tell(
         "A change is told",
         change == Keychain.Change(kind: .added, key: "k") && change?.kind == .added && change?.key == "k")
@@ -169,7 +169,7 @@ func changesAreTold() async throws {
     let removal = try await changes.next()
     tell("So is a removal", removal?.kind == .removed)
     let foreign: Keychain.Changes = Keychain(service: "x", accessGroup: "com.example.foreign").changes
-    do throws(KeychainError) {
+    do throws(Keychain.Changes.Failure) {
         for try await _ in foreign {}
         tell("A group that is not held is an error", false)
     } catch {
