@@ -368,9 +368,8 @@ let package = Package(
         .testTarget(
             name: "SwiftKeychainTests",
             dependencies: [
-                "KeychainClient", "KeychainEngine", "KeychainModel", "KeychainSystem", "KeychainTestSupport",
-                "SwiftKeychain",
-                "KeychainWire",
+                "DataProtection", "KeychainClient", "KeychainEngine", "KeychainModel", "KeychainSystem",
+                "KeychainTestSupport", "SwiftKeychain", "KeychainWire",
             ],
             swiftSettings: houseSettings
         ),
