@@ -142,7 +142,7 @@ private struct RowReport {
     /// Rows that gave up their names, which no row has now.
     var nameless: [Int64] = []
     var strayEntries = 0
-    /// Rows that were not examined for want of their key.
+    /// Rows that were not examined because their key is locked.
     var locked = 0
     /// Rows that were stored for another set of fingers or faces than is enrolled now.
     var invalidated = 0

@@ -70,7 +70,7 @@ struct AttemptCounter: Sendable {
         do throws(KeychainError) {
             outcome = try body()
         } catch {
-            // The passcode was not tried, for want of memory for instance.
+            // The passcode was not tried: there was too little memory, for instance.
             try save(before)
             throw error
         }

@@ -85,7 +85,8 @@ final class HeldKeys: Sendable {
         }
     }
 
-    /// The time at which the keys have to be locked for want of use or of a watcher; nil if there is none, or no key.
+    /// The time at which the keys have to be locked because no program uses them, or because the watcher is gone. nil: no
+    /// time is set, or there is no key.
     func end(idleLimit: Int?) -> UInt64? {
         state.withLock { state in
             guard state.whenUnlocked != nil else { return nil }

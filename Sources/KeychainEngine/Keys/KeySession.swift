@@ -29,7 +29,7 @@ package final class KeySession {
     private(set) var latestExpiry: ExpiryDate
     /// nil until the keys are asked for.
     private var fetched: KeySet??
-    /// Whether taking a key puts off the lock for want of use.
+    /// Whether taking a key puts off the lock that comes after a time without use.
     private let countsAsUse: Bool
 
     init(

@@ -21,8 +21,8 @@ extension KeyStore {
         return wasLocked()
     }
 
-    /// Announces a lock for want of use, shortly before it. From then on a use of the keys puts nothing off: the
-    /// announced lock comes.
+    /// Announces, shortly before it, the lock that comes after a time without use. A use of the keys does not put off an
+    /// announced lock.
     ///
     /// Listeners call this now and then: in the embedded host no other thread looks at the right moment, and the kernel
     /// takes the keys silently.

@@ -247,7 +247,7 @@ package final class KeyStore: KeySource, Sendable {
 
     // MARK: Disuse
 
-    /// Puts off the lock for want of use.
+    /// Puts off the lock that comes after a time without use.
     private func noteUse(_ snapshot: KeySnapshot) {
         guard snapshot.bag.passcode != nil, let limit = snapshot.bag.policy.idleLimit else { return }
         let now = configuration.clock.sinceBoot
