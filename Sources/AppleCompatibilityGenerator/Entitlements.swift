@@ -26,11 +26,12 @@ struct Entitlements {
         guard let dictionary = content as? [String: Any] else {
             throw GeneratorError("the property list is not a dictionary")
         }
-        let used = dictionary.filter { AccessGroupKey(rawValue: $0.key) != nil }
-        for (name, value) in used {
-            guard let key = AccessGroupKey(rawValue: name) else { continue }
+        var used: [String: Any] = [:]
+        for key in AccessGroupKey.allCases {
+            guard let value = dictionary[key.rawValue] else { continue }
             let names = key.isList ? value as? [String] : (value as? String).map { [$0] }
             do throws(EntitlementFlaw) { _ = try key.checked(names) } catch { throw GeneratorError(error.description) }
+            used[key.rawValue] = value
         }
         return used
     }

@@ -6,6 +6,9 @@ internal import KeychainModel
 
 /// The failure of a function for keys, which reports it as an object and not as a status.
 struct KeyFailure {
+    /// Apple's domain of errors of a key in the engine.
+    static let tokenDomain = "CryptoTokenKit"
+
     let error: NSError
 
     init(_ error: KeychainError) { self.error = NSError(error) }
@@ -16,7 +19,7 @@ struct KeyFailure {
     init(_ error: KeychainError, of key: EngineKey) {
         let isLocked = error.code == .interactionNotAllowed && key.isLocked
         let (mayAsk, isInvalidated) = (key.mayAsk, key.isInvalidated)
-        let (authentication, token) = ("com.apple.LocalAuthentication", "CryptoTokenKit")
+        let (authentication, token) = ("com.apple.LocalAuthentication", Self.tokenDomain)
         let failure: (domain: String, code: Int)? =
             switch error.code {
             case .userCancelled: (authentication, -2)

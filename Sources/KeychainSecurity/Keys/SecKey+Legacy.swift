@@ -129,7 +129,7 @@ private func status(of failure: Unmanaged<CFError>?) -> OSStatus {
     guard let error = failure?.takeRetainedValue() else { return errSecInternal }
     switch (error.domain, error.code) {
     case (NSOSStatusErrorDomain, let status): return OSStatus(status)
-    case ("CryptoTokenKit", _): return errSecDecode
+    case (KeyFailure.tokenDomain, _): return errSecDecode
     case (_, -2): return errSecUserCanceled
     case (_, -1004): return errSecInteractionNotAllowed
     default: return errSecAuthFailed
