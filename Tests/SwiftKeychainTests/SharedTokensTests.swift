@@ -212,6 +212,16 @@ import Testing
         }
     }
 
+    @Test("Bytes in the place of a lease, which no holder gives back, do not keep tokens from being refreshed")
+    func foreignLease() async throws {
+        try await withKeychain { (test: TestKeychain) in
+            let (server, store) = (TokenServer(), program(test, lease: .milliseconds(60)))
+            try await store.save(server.signIn())
+            try await Keychain(service: "service.refresh").set(Data([0xff, 0xfe]), for: "tokens")
+            #expect(try await store.accessToken(refresh: server.usual(store)) == server.present.accessToken)
+        }
+    }
+
     @Test("A clock that is behind what the keychain saw expire keeps no tokens from being refreshed or rejected")
     func clockBehind() async throws {
         try await withKeychain { (test: TestKeychain) in

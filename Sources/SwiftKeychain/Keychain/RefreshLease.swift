@@ -25,12 +25,13 @@ struct RefreshLease: Sendable {
     /// - Returns: false: it is not needed any more, and was not taken. With the lease in hand the caller looks once more whether
     ///   it is.
     func take(while isNeeded: () async throws -> Bool) async throws -> Bool {
-        var (former, looks) = (String?.none, 0)
+        var (former, looks) = (Data?.none, 0)
         while try await isNeeded() {
             let isAdded = try await add(expires: expiry)
-            let present = try await leases.string(for: key)
+            // Another program may have stored any bytes.
+            let present = try await leases.data(for: key)
             // Otherwise the call took so long that the lease has run out.
-            if isAdded && present == holder { return true }
+            if isAdded && present == Data(holder.utf8) { return true }
             looks = present == former ? looks + 1 : 0
             former = present
             // A clock that was set back makes a lease run out late. No holder has kept it for so long.

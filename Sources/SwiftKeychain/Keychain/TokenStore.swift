@@ -339,7 +339,9 @@ public final class TokenStore: Sendable {
     private func replaceRejected(_ attempt: Attempt, by new: Tokens) async throws(KeychainError) -> Bool {
         try await keychain.inTask { [key, rejections = markers("rejected")] keychain throws(KeychainError) in
             guard let mark = try rejections.item(for: key) else { return false }
-            guard attempt.isRejectedElsewhere(by: try mark.value.text(for: key)) else { return false }
+            // Another program may have stored any bytes.
+            let rejection = mark.value.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            guard attempt.isRejectedElsewhere(by: rejection) else { return false }
             let (query, rejected) = (try keychain.query(for: key), try rejections.query(for: key))
             guard let secret = try keychain.coding.secret(of: new, for: key) else { return false }
             return try keychain.commit(
