@@ -27,10 +27,9 @@ import Testing
         }
     }
 
-    @Test("A call that waits for a place ends at once when its task is cancelled, and does nothing")
-    func cancelledInTheQueue() async throws {
-        let calls = BlockingCalls(mostAtWork: 1)
-        let (gate, begun, done) = (DispatchSemaphore(value: 0), Count(), Count())
+    /// Takes a place, until the gate opens.
+    private func occupy(_ calls: BlockingCalls, until gate: DispatchSemaphore) async throws -> Task<Void, Never> {
+        let begun = Count()
         let busy = Task {
             await calls.run {
                 begun.add()
@@ -38,6 +37,14 @@ import Testing
             }
         }
         while begun.value < 1 { try await Task.sleep(for: .milliseconds(1)) }
+        return busy
+    }
+
+    @Test("A call that waits for a place ends at once when its task is cancelled, and does nothing")
+    func cancelledInTheQueue() async throws {
+        let calls = BlockingCalls(mostAtWork: 1)
+        let (gate, done) = (DispatchSemaphore(value: 0), Count())
+        let busy = try await occupy(calls, until: gate)
         let queued = Task {
             await calls.result(ifCancelled: KeychainError(.taskCancelled)) { () throws(KeychainError) in done.add() }
         }
@@ -55,14 +62,8 @@ import Testing
     @Test("A call that must not be left undone keeps its place in the queue")
     func notCancelled() async throws {
         let calls = BlockingCalls(mostAtWork: 1)
-        let (gate, begun, done) = (DispatchSemaphore(value: 0), Count(), Count())
-        let busy = Task {
-            await calls.run {
-                begun.add()
-                gate.wait()
-            }
-        }
-        while begun.value < 1 { try await Task.sleep(for: .milliseconds(1)) }
+        let (gate, done) = (DispatchSemaphore(value: 0), Count())
+        let busy = try await occupy(calls, until: gate)
         let queued = Task { await calls.run { done.add() } }
         while calls.waitingCount < 1 { try await Task.sleep(for: .milliseconds(1)) }
         queued.cancel()
