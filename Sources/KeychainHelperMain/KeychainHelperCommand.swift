@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Glibc
 internal import KeychainHelpers
 internal import Logging
 
@@ -13,7 +13,8 @@ struct KeychainHelperCommand {
         var words: [String] = []
         for argument in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)) {
             guard let argument, let word = String(validatingCString: argument) else {
-                FileHandle.standardError.write(Data("keychain-helper: an argument is not UTF-8\n".utf8))
+                let text = "keychain-helper: an argument is not UTF-8\n"
+                write(STDERR_FILENO, text, text.utf8.count)
                 exit(64)
             }
             words.append(word)

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// The time of day; a parameter, so that no test waits.
 package protocol Clock: Sendable {

@@ -48,6 +48,10 @@ import Testing
             type(of: KeychainSystem.ckeychain_embedded_entitlements)
         ),
         (
+            "ckeychain_start_thread", type(of: CKeychainLinux.ckeychain_start_thread),
+            type(of: KeychainSystem.ckeychain_start_thread)
+        ),
+        (
             "ckeychain_connect", type(of: CKeychainLinux.ckeychain_connect),
             type(of: KeychainSystem.ckeychain_connect)
         ),

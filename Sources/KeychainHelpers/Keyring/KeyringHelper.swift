@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 /// `keyring`, which pip and uv start: the command of Python's keyring, over this keychain.

@@ -1,9 +1,11 @@
-internal import CKeychainLinux
 internal import Glibc
-internal import KeychainModel
+package import KeychainModel
 
-/// A thread of the daemon's own: what blocks in the kernel must not do so in Swift's pool of threads.
-enum WorkerThread {
+/// A thread of our own, for calls that block. They must not block the threads of tasks.
+package enum WorkerThread {
+    /// The address space for what a program's own code does on the thread, as much as its main thread has.
+    package static let stackBytesOfPrograms = 8 << 20
+
     private final class Body {
         let run: () -> Void
         init(_ run: @escaping () -> Void) { self.run = run }
@@ -16,7 +18,7 @@ enum WorkerThread {
     ///   - stackBytes: Taken from the address space at once and from memory as it is used. A request of the engine has
     ///     used less than 100 KiB of it in every test; a debug build uses more.
     /// - Throws: `.allocation` if the user may have no more threads.
-    static func start(
+    package static func start(
         _ name: String, stackBytes: Int = 512 << 10, _ body: @escaping @Sendable () -> Void
     ) throws(KeychainError) {
         let context = Unmanaged.passRetained(Body(body))
@@ -29,4 +31,7 @@ enum WorkerThread {
                 .allocation, message: "no thread could be started (\(String(cString: strerror(failure))))")
         }
     }
+
+    /// Blocks the thread.
+    package static func sleep(for time: Duration) { usleep(UInt32(clamping: Int64(time / .microseconds(1)))) }
 }
