@@ -1,4 +1,4 @@
-@_exported public import Foundation
+@_exported public import FoundationEssentials
 package import KeychainClient
 internal import KeychainModel
 public import KeychainSecurity

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// The conformance makes casts between `NSError` and ``LAError`` work.
 ///
