@@ -1,7 +1,6 @@
 import Foundation
+import KeychainSetup
 import Testing
-
-@testable import KeychainTool
 
 /// `keychainctl setup` on the files of an ordinary home directory.
 @Suite struct SetupCommandTests {
@@ -43,7 +42,7 @@ import Testing
 
     @Test(
         "What was not there is made, with its directories, and --undo removes it",
-        arguments: ToolSetups.all.map { $0.name })
+        arguments: SetupTool.allCases.map(\.rawValue))
     func fromNothing(name: String) throws {
         try withHelpers { (tool) throws in
             func names() throws -> [String] {
@@ -414,7 +413,7 @@ import Testing
             for words in [[], ["svn"], ["--list", "git"], ["--list", "--undo"], ["--undo"]] {
                 #expect(try tool.run(words: ["setup"] + words).status == 64)
             }
-            #expect(try tool.run("setup", "--list", "--json").objects.count == ToolSetups.all.count)
+            #expect(try tool.run("setup", "--list", "--json").objects.count == SetupTool.allCases.count)
         }
     }
 }
