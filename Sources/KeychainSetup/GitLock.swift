@@ -14,7 +14,9 @@ struct GitLock {
     /// - Parameters:
     ///   - path: The path of the file, which is no link.
     ///   - note: Tells the person that another program is waited for.
-    init(of path: String, _ note: @escaping (String) -> Void) { (self.path, self.note) = (path + ".lock", note) }
+    init(of path: String, _ note: @escaping (String) -> Void = { _ in }) {
+        (self.path, self.note) = (path + ".lock", note)
+    }
 
     /// - Throws: ``SetupFailure`` if another program has the lock for longer than any change takes.
     func withLock<R>(_ body: () throws -> R) throws -> R {

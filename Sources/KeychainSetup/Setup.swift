@@ -18,11 +18,27 @@ package struct Setup {
         }
     }
 
+    private func withLock<R>(_ tool: SetupTool, _ body: () throws -> R) throws -> R {
+        try SetupRecord.withLock(surroundings.environment) {
+            for change in try readable(tool.rawValue) { try change.removeLeftover() }
+            return try body()
+        }
+    }
+
+    private func record(_ name: String) throws -> SetupRecord { try SetupRecord(name, surroundings.environment) }
+
+    /// The changes in a record, none if it is damaged.
+    private func readable(_ name: String) throws -> [SetupChange] {
+        try SetupRecord.readable(name, surroundings.environment)?.changes ?? []
+    }
+
+    // MARK: Setting up
+
     package func state(of tool: SetupTool) -> SetupReport {
         var report = SetupReport(tool: tool.rawValue, state: .absent, notes: [tool.type.summary])
         do {
-            let plan = try tool.type.plan(surroundings)
-            report.state = !plan.isPossible ? .impossible : plan.changes.isEmpty ? .present : .absent
+            let plan = try planned(tool)
+            if plan.state != .planned { report.state = plan.state }
             report.isEffective = plan.isEffective
             report.notes += plan.notes
         } catch {
@@ -30,8 +46,6 @@ package struct Setup {
         }
         return report
     }
-
-    // MARK: Setting up
 
     package func planned(_ tool: SetupTool) throws -> SetupReport {
         let plan = try tool.type.plan(surroundings)
@@ -41,144 +55,101 @@ package struct Setup {
     }
 
     package func setUp(_ tool: SetupTool) throws -> SetupReport {
-        try withLock(tool) { try setUpWithLock(tool) }
-    }
-
-    private func withLock<R>(_ tool: SetupTool, _ body: () throws -> R) throws -> R {
-        try SetupRecord.withLock(surroundings.environment) {
-            for change in try SetupRecord.readable(tool.rawValue, surroundings.environment)?.changes ?? [] {
-                try change.removeLeftover()
+        // Where nothing is to be changed, there is no need for a lock or a record.
+        let plan = try planned(tool)
+        guard plan.state == .planned else { return plan }
+        return try withLock(tool) {
+            var report = try planned(tool)
+            let changes = report.changes
+            guard report.state == .planned else { return report }
+            (report.state, report.changes) = (.done, [])
+            for change in changes {
+                do {
+                    try make(change, for: tool)
+                    report.changes.append(change)
+                } catch {
+                    if report.changes.isEmpty { throw error }
+                    (report.state, report.failure) = (.partlyDone, error)
+                    break
+                }
             }
-            return try body()
+            return report
         }
     }
 
-    private func setUpWithLock(_ tool: SetupTool) throws -> SetupReport {
-        var report = try planned(tool)
-        guard report.state == .planned else { return report }
-        var record = try SetupRecord.of(tool.rawValue, surroundings.environment) ?? SetupRecord()
-        let formers = record.changes
-        record.changes.removeAll { former in report.changes.contains { $0.path == former.path } }
-        let first = record.changes.count
-        // The record is written before the change, because a change without a record could not be taken back.
-        record.changes += report.changes.map { change in
-            formers.first { $0.path == change.path }.map(change.inheriting) ?? change
+    private func make(_ change: SetupChange, for tool: SetupTool) throws {
+        let made = try (SetupTool.allCases.map(\.rawValue) + [SetupRecord.ofLink]).flatMap(readable)
+        var record = try record(change.isLink ? SetupRecord.ofLink : tool.rawValue)
+        let former = record.changes
+        let recorded = change.recorded(
+            after: former.first { $0.path == change.path }, Set(made.flatMap(\.newDirectories)))
+        // The record comes first, because a change without a record could not be taken back.
+        try record.replace(with: former.filter { $0.path != change.path } + [recorded])
+        do { try recorded.make(surroundings) } catch {
+            recorded.removeDirectories()
+            try record.replace(with: former)
+            throw error
         }
-        try record.write(tool.rawValue, surroundings.environment)
-        var made = first
-        do {
-            while made < record.changes.count {
-                try record.changes[made].make(surroundings)
-                made += 1
-            }
-        } catch {
-            if made == first {
-                try formers.isEmpty
-                    ? SetupRecord.remove(tool.rawValue, surroundings.environment)
-                    : SetupRecord(changes: formers).write(tool.rawValue, surroundings.environment)
-                throw error
-            }
-            report.failure = error
-        }
-        try record.write(tool.rawValue, surroundings.environment)
-        report.changes = Array(record.changes[first..<made])
-        report.state = report.failure == nil ? .done : .partlyDone
-        return report
     }
 
     // MARK: Taking back
 
-    private func record(_ tool: SetupTool) throws -> SetupRecord {
-        guard let record = try SetupRecord.of(tool.rawValue, surroundings.environment) else {
-            throw SetupFailure(message: "there is nothing to undo: this command has changed nothing for it")
-        }
-        return record
-    }
-
     package func plannedBack(_ tool: SetupTool) throws -> SetupReport {
         SetupReport(
-            tool: tool.rawValue, state: .plannedBack, changes: try record(tool).changes,
+            tool: tool.rawValue, state: .plannedBack, changes: try recordsToTakeBack(tool).flatMap(\.changes),
             isEffective: state(of: tool).isSetUp)
     }
 
     package func takeBack(_ tool: SetupTool) throws -> SetupReport {
-        try withLock(tool) { try takeBackWithLock(tool) }
-    }
-
-    private func takeBackWithLock(_ tool: SetupTool) throws -> SetupReport {
-        var record = try record(tool)
-        var report = SetupReport(tool: tool.rawValue, state: .takenBack)
-        let all = record.changes
-        // The files come first: the link stays as long as one of them names its program.
-        for change in all.filter({ !$0.isLink }) + all.filter(\.isLink) where report.failure == nil || !change.isLink {
-            do {
-                try takeBack(change, of: tool, &report)
-                record.changes.removeAll { $0 == change }
-                try record.write(tool.rawValue, surroundings.environment)
-            } catch {
-                report.failure = report.failure ?? error
+        _ = try recordsToTakeBack(tool)
+        return try withLock(tool) {
+            var report = SetupReport(tool: tool.rawValue, state: .takenBack)
+            // The link stays as long as a file names its program.
+            for record in try recordsToTakeBack(tool) where report.failure == nil { takeBack(record, &report) }
+            if let other = try otherUserOfLink(than: tool), let link = try readable(SetupRecord.ofLink).first {
+                report.notes.append("\(link.path) stays, since \(other.rawValue) uses it")
             }
-        }
-        for change in all where !record.changes.contains(change) {
-            try removeDirectories(of: change, from: tool)
-        }
-        if let failure = report.failure {
+            guard let failure = report.failure else { return report }
             if report.changes.isEmpty { throw failure }
             report.state = .partlyTakenBack
             return report
         }
-        try SetupRecord.remove(tool.rawValue, surroundings.environment)
-        return report
     }
 
-    private func takeBack(
-        _ change: SetupChange, of tool: SetupTool,
-        _ report: inout SetupReport
-    ) throws {
-        if let heir = try heir(of: change, from: tool) {
-            report.notes.append("\(change.path) stays, since \(heir) uses it")
-        } else if try change.takeBack(surroundings) {
-            report.changes.append(change)
-        } else {
-            report.notes.append("in \(change.path) is nothing any more of what was changed")
+    /// The tool's record, and that of the link if no other tool uses it.
+    private func recordsToTakeBack(_ tool: SetupTool) throws -> [SetupRecord] {
+        var records = [try record(tool.rawValue)]
+        if tool.type.usesKeyring, try otherUserOfLink(than: tool) == nil {
+            records.append(try record(SetupRecord.ofLink))
+        }
+        guard records.contains(where: { !$0.changes.isEmpty }) else {
+            throw SetupFailure(message: "there is nothing to undo: this command has changed nothing for it")
+        }
+        return records
+    }
+
+    /// Another tool that uses the link, even if a person has set the tool up by hand.
+    private func otherUserOfLink(than tool: SetupTool) throws -> SetupTool? {
+        guard tool.type.usesKeyring else { return nil }
+        return try SetupTool.allCases.first { other in
+            guard other != tool, other.type.usesKeyring else { return false }
+            return try !readable(other.rawValue).isEmpty || state(of: other).state == .present
         }
     }
 
-    /// Hands a link over to another tool that needs it. The undoing of that tool then takes the link back.
-    ///
-    /// - Returns: nil: no other tool needs the link.
-    private func heir(
-        of change: SetupChange, from tool: SetupTool
-    ) throws -> String? {
-        guard case .link = change.content else { return nil }
-        for other in SetupTool.allCases where other.type.usesKeyring && other.rawValue != tool.rawValue {
-            guard var record = try SetupRecord.readable(other.rawValue, surroundings.environment) else {
-                // The person has set the tool up by hand.
-                if case .present = state(of: other).state { return other.rawValue }
-                continue
-            }
-            // A command that was killed may have done this already.
-            if !record.changes.contains(change) { record.changes.append(change) }
-            try record.write(other.rawValue, surroundings.environment)
-            return other.rawValue
-        }
-        return nil
-    }
-
-    /// Removes the new directories that are empty. A directory with another tool's file goes when that tool is undone.
-    private func removeDirectories(
-        of change: SetupChange, from tool: SetupTool
-    ) throws {
-        for directory in change.newDirectories.reversed() where rmdir(directory) != 0 && errno == ENOTEMPTY {
-            for other in SetupTool.allCases where other.rawValue != tool.rawValue {
-                guard var record = try SetupRecord.readable(other.rawValue, surroundings.environment),
-                    let place = record.changes.firstIndex(where: {
-                        FilePath.rest(of: $0.path, below: directory)?.isEmpty == false
-                    }), !record.changes[place].newDirectories.contains(directory)
-                else { continue }
-                record.changes[place].newDirectories.insert(directory, at: 0)
-                try record.write(other.rawValue, surroundings.environment)
-                break
+    private func takeBack(_ record: SetupRecord, _ report: inout SetupReport) {
+        var record = record
+        for change in record.changes {
+            do {
+                if try change.takeBack(surroundings) {
+                    report.changes.append(change)
+                } else {
+                    report.notes.append("in \(change.path) is nothing any more of what was changed")
+                }
+                try record.replace(with: record.changes.filter { $0 != change })
+                change.removeDirectories()
+            } catch {
+                report.failure = report.failure ?? error
             }
         }
     }

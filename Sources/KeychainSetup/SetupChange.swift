@@ -1,5 +1,4 @@
 internal import Foundation
-internal import KeychainKeys
 internal import KeychainModel
 internal import KeychainSystem
 
@@ -9,36 +8,15 @@ package struct SetupChange: Codable, Equatable {
     let content: SetupContent
     /// Whether there was no such file.
     private(set) var isNew: Bool
-    /// The file's directories that were missing too, the outermost first.
-    var newDirectories: [String]
-    /// The change of the file's bytes. nil: the change was not made, or the command ended before it was recorded.
-    private(set) var trace: Trace?
-
-    /// The record that brings the former file back, as long as the new file does not change.
-    struct Trace: Codable, Equatable {
-        let edit: TextEdit
-        /// SHA-256 of the new file.
-        let digest: Data
-    }
+    /// The directories of the file that set-ups have made, the outermost first.
+    private(set) var newDirectories: [String] = []
 
     init(_ file: SetupFile, _ content: SetupContent) {
         (path, self.content, isNew) = (file.path, content, file.content == nil)
-        newDirectories = Self.missingDirectories(of: file.path)
     }
 
     init(link path: String, to target: String) {
         (self.path, content, isNew) = (path, .link(target: target), true)
-        newDirectories = Self.missingDirectories(of: path)
-    }
-
-    private static func missingDirectories(of path: String) -> [String] {
-        var missing: [String] = []
-        var directory = FilePath.directory(of: path)
-        while !FilePath.exists(directory), errno == ENOENT, directory != "/" {
-            missing.insert(directory, at: 0)
-            directory = FilePath.directory(of: directory)
-        }
-        return missing
     }
 
     /// The lines that show the change to a person.
@@ -46,49 +24,65 @@ package struct SetupChange: Codable, Equatable {
 
     var isLink: Bool { if case .link = content { true } else { false } }
 
-    /// This change, with the state of the file and its directories before an earlier change of the same file.
-    func inheriting(_ former: SetupChange) -> SetupChange {
+    /// This change as a record keeps it.
+    ///
+    /// - Parameters:
+    ///   - former: An earlier change of the same file.
+    ///   - made: The directories that set-ups have made. Each of them is in the record of every file in it, so that it
+    ///     goes with the last of these files.
+    func recorded(after former: SetupChange?, _ made: Set<String>) -> SetupChange {
         var change = self
-        change.isNew = isNew || former.isNew
-        change.newDirectories = former.newDirectories + newDirectories.filter { !former.newDirectories.contains($0) }
+        change.isNew = isNew || former?.isNew == true
+        var directory = FilePath.directory(of: path)
+        while directory != "/", made.contains(directory) || (!FilePath.exists(directory) && errno == ENOENT) {
+            change.newDirectories.insert(directory, at: 0)
+            directory = FilePath.directory(of: directory)
+        }
         return change
     }
 
     // MARK: Making it
 
     /// - Throws: ``SetupFailure`` if another program's change of the file has made this one impossible.
-    mutating func make(_ surroundings: SetupSurroundings) throws {
+    func make(_ surroundings: SetupSurroundings) throws {
         for directory in newDirectories where mkdir(directory, 0o700) != 0 && errno != EEXIST {
             throw KeychainError(file: directory, "make", errno)
         }
         if case .link(let target) = content {
             guard symlink(target, path) == 0 else { throw KeychainError(file: path, "make", errno) }
-            return
+        } else {
+            _ = try carryOut(surroundings) { .bytes(try content.applied(to: $0.content ?? Data())) }
         }
-        trace = try carryOut(surroundings) { file in
-            let former = file.content ?? Data()
-            let new = try naming { try content.applied(to: former) }
-            let trace = TextEdit(from: former, to: new).map { Trace(edit: $0, digest: Self.digest(new)) }
-            return (trace, { try file.replace(with: new) })
-        }
+    }
+
+    /// The fate of a file.
+    private enum Outcome {
+        case same
+        case bytes(Data)
+        case gone
     }
 
     private static let tries = 20
 
     /// Plans a change of the file, and makes it while the tool itself does not change the file. git fails where it
     /// finds the lock, so the lock is not held during the plan. If the file changes meanwhile, the plan is made anew.
-    private func carryOut<R>(
-        _ surroundings: SetupSurroundings, _ plan: (SetupFile) throws -> (result: R, change: () throws -> Void)
-    ) throws -> R {
+    ///
+    /// - Returns: false: the file stays as it is.
+    private func carryOut(_ surroundings: SetupSurroundings, _ plan: (SetupFile) throws -> Outcome) throws -> Bool {
         for _ in 0..<Self.tries {
             let file = try SetupFile(path)
-            let (result, change) = try plan(file)
+            let outcome = try naming { try plan(file) }
+            if case .same = outcome { return false }
             let isDone = try withLock(surroundings) {
                 guard try SetupFile(path).content == file.content else { return false }
-                try change()
+                if case .bytes(let new) = outcome {
+                    try file.replace(with: new)
+                } else if unlink(file.path) != 0 {
+                    throw KeychainError(file: path, "remove", errno)
+                }
                 return true
             }
-            if isDone { return result }
+            if isDone { return true }
         }
         throw SetupFailure(message: "\(path) is changed by another program all the time: try again")
     }
@@ -98,7 +92,12 @@ package struct SetupChange: Codable, Equatable {
         if case .value = content { try GitLock(of: path, surroundings.note).withLock(body) } else { try body() }
     }
 
-    private static func digest(_ bytes: Data) -> Data { DigestAlgorithm.sha256.digest(of: bytes) }
+    /// Does `body`, whose failures are ends of sentences that begin with the file.
+    private func naming<R>(_ body: () throws -> R) throws -> R {
+        do { return try body() } catch let error as SetupFailure {
+            throw SetupFailure(message: "\(path) \(error.message). Change the file by hand")
+        }
+    }
 
     // MARK: Taking it back
 
@@ -110,34 +109,21 @@ package struct SetupChange: Codable, Equatable {
             guard unlink(path) == 0 else { throw KeychainError(file: path, "remove", errno) }
             return true
         }
-        return FilePath.permits(path, F_OK) ? try carryOut(surroundings, planToTakeBack) : false
-    }
-
-    private func planToTakeBack(_ file: SetupFile) throws -> (result: Bool, change: () throws -> Void) {
-        guard let present = file.content, let former = try former(of: present) else { return (false, {}) }
-        guard isNew && content.isNothing(former) else { return (true, { try file.replace(with: former) }) }
-        return (true, { guard unlink(file.path) == 0 else { throw KeychainError(file: path, "remove", errno) } })
-    }
-
-    private func former(of present: Data) throws -> Data? {
-        if let trace, trace.digest == Self.digest(present), trace.edit.isIn(present) {
-            return trace.edit.takenBack(from: present)
-        }
-        return try naming { try content.takenBack(from: present) }
-    }
-
-    /// Does `body`, whose failures are ends of sentences that begin with the file.
-    private func naming<R>(_ body: () throws -> R) throws -> R {
-        do { return try body() } catch let error as SetupFailure {
-            throw SetupFailure(message: "\(path) \(error.message). Change the file by hand")
+        guard FilePath.permits(path, F_OK) else { return false }
+        return try carryOut(surroundings) { file in
+            guard let present = file.content, let former = try content.takenBack(from: present) else { return .same }
+            return isNew && content.isNothing(former) ? .gone : .bytes(former)
         }
     }
+
+    /// Removes the new directories that are empty.
+    func removeDirectories() { for directory in newDirectories.reversed() { rmdir(directory) } }
 
     /// Removes the unfinished file of a command that was killed. A path that leads to no proper file has none; the
     /// change itself tells of such a path.
     func removeLeftover() throws {
         if isLink { return }
-        if case .value = content { GitLock(of: path) { _ in }.removeLeftover() }
+        if case .value = content { GitLock(of: path).removeLeftover() }
         do { try SetupFile(path).removeLeftover() } catch is SetupFailure {}
     }
 
@@ -146,53 +132,5 @@ package struct SetupChange: Codable, Equatable {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(link, &bytes, bytes.count)
         return count < 0 ? nil : String(validating: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-}
-
-/// A setting, in the terms of the file's format.
-enum SetupContent: Codable, Equatable {
-    case line(ConfigurationSetting)
-    case member(JSONMember)
-    case value(GitValue)
-    case link(target: String)
-
-    /// - Throws: ``SetupFailure``, with the end of a sentence that begins with the file, if the setting is impossible.
-    func applied(to content: Data) throws -> Data {
-        switch self {
-        case .line(let setting): try setting.applied(to: content)
-        case .member(let member): try member.applied(to: content)
-        case .value(let value): try value.applied(to: content)
-        case .link: content
-        }
-    }
-
-    /// nil: nothing of the setting is there.
-    ///
-    /// - Throws: ``SetupFailure``, as ``applied(to:)`` does, if the setting is there in another form.
-    func takenBack(from content: Data) throws -> Data? {
-        switch self {
-        case .line(let setting): try setting.takenBack(from: content)
-        case .member(let member): try member.takenBack(from: content)
-        case .value(let value): try value.takenBack(from: content)
-        case .link: nil
-        }
-    }
-
-    /// Whether a file with this content means the same as no file.
-    func isNothing(_ content: Data) -> Bool {
-        let text = String(decoding: content, as: UTF8.self)
-        if text.allSatisfy(\.isWhitespace) { return true }
-        if case .member = self { return JSONText(text)?.isEmpty ?? false }
-        return false
-    }
-
-    /// The lines that show the setting to a person.
-    var lines: (removed: [String], added: [String]) {
-        switch self {
-        case .line(let setting): ([setting.replaced].compactMap(\.self), [setting.line])
-        case .member(let member): ([member.replacedLine].compactMap(\.self), [member.line])
-        case .value(let value): ([], [value.line])
-        case .link(let target): ([], ["link to \(target)"])
-        }
     }
 }

@@ -1,9 +1,9 @@
-internal import Foundation
+package import Foundation
 internal import KeychainModel
 internal import KeychainSystem
 
 /// A configuration file of another tool, as it is now. A link is followed: people keep such files elsewhere.
-struct SetupFile {
+package struct SetupFile {
     private static let mostBytes = 4 << 20
 
     let path: String
@@ -60,7 +60,7 @@ struct SetupFile {
     }
 
     /// - Throws: ``SetupFailure`` with the end of a sentence that begins with the file.
-    static func text(of content: Data) throws(SetupFailure) -> String {
+    package static func text(of content: Data) throws(SetupFailure) -> String {
         guard let text = String(validating: content, as: UTF8.self), !text.utf8.contains(0) else {
             throw SetupFailure(message: "is not UTF-8 text")
         }
@@ -71,12 +71,7 @@ struct SetupFile {
     }
 
     /// Replaces the whole file in one step.
-    ///
-    /// - Throws: ``SetupFailure`` if the file has changed since it was read.
     func replace(with new: Data) throws {
-        guard try SetupFile(path).content == content else {
-            throw SetupFailure(message: "\(path) was changed by another program meanwhile: try again")
-        }
         let model = try Self.open(path)
         defer { if let model { close(model) } }
         try new.withUnsafeBytes { try atomicFile(like: model).replace(with: $0) }

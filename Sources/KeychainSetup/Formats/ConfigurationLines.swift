@@ -1,10 +1,6 @@
-internal import Foundation
-
 /// The lines of a file with sections, `[name]`, and `key = value`: INI, and the plain part of TOML.
 struct ConfigurationLines {
     struct Line {
-        /// The line's start, in bytes.
-        var offset: Int
         /// The line with its end.
         var text: Substring
         /// The section of the line; "": the line is before the first section.
@@ -15,7 +11,9 @@ struct ConfigurationLines {
         var trimmed: Substring { text.trimmed }
 
         /// The line without its end.
-        var content: Substring { text.last?.isNewline == true ? text.dropLast() : text }
+        var content: Substring { isEnded ? text.dropLast() : text }
+
+        var isEnded: Bool { text.utf8.last == UInt8(ascii: "\n") }
 
         var indent: String { String(text.prefix { " \t".contains($0) }) }
 
@@ -25,27 +23,20 @@ struct ConfigurationLines {
     }
 
     let lines: [Line]
-    private let count: Int
-    private let endsLine: Bool
-    /// The end of the first line, for new lines.
-    private let lineEnd: String
 
     init(_ text: String) {
         var lines: [Line] = []
-        var (offset, section) = (0, "")
+        var section = ""
         var rest = text[...]
         while !rest.isEmpty {
             let end = rest.utf8.firstIndex(of: UInt8(ascii: "\n")).map { rest.utf8.index(after: $0) } ?? rest.endIndex
             let line = rest[..<end]
             let header = Self.header(line.trimmed)
             if let header { section = header }
-            lines.append(Line(offset: offset, text: line, section: section, isHeader: header != nil))
-            offset += line.utf8.count
+            lines.append(Line(text: line, section: section, isHeader: header != nil))
             rest = rest[end...]
         }
-        (self.lines, count) = (lines, offset)
-        lineEnd = text.first(where: \.isNewline) == "\r\n" ? "\r\n" : "\n"
-        endsLine = text.utf8.last.map { $0 == UInt8(ascii: "\n") } ?? true
+        self.lines = lines
     }
 
     /// nil: the line is no `[name]`.
@@ -55,6 +46,8 @@ struct ConfigurationLines {
         let name = code.dropFirst().dropLast().trimmed
         return name.contains(where: { "[]\"',".contains($0) }) ? nil : String(name)
     }
+
+    // MARK: Looking
 
     /// The lines that give a key a value, or may do so. Comments are left out.
     func lines(with key: String) -> [Line] {
@@ -68,37 +61,62 @@ struct ConfigurationLines {
         lines.contains { !"#;".contains($0.trimmed.first ?? "#") && $0.text.contains(text) }
     }
 
-    /// nil: the file has no such section.
-    func header(of section: String) -> Line? { lines.last { $0.isHeader && $0.section == section } }
+    /// The place of a section's header; nil: there is no such section.
+    func header(of section: String) -> Int? { lines.lastIndex { $0.isHeader && $0.section == section } }
 
     /// Whether a line may be the section's header in a form that this type does not read.
     func mayHaveOther(_ section: String) -> Bool {
         lines.contains { !$0.isHeader && $0.trimmed.hasPrefix("[") && $0.text.contains(section) }
     }
 
-    /// Adds a line to a section, right behind its header. A section that is missing is added at the end of the text.
-    func adding(_ line: String, to section: String) -> TextEdit {
-        if section.isEmpty { return TextEdit(offset: 0, inserting: line + lineEnd) }
-        guard let header = header(of: section) else {
-            let start = (endsLine ? "" : lineEnd) + (count == 0 ? "" : lineEnd)
-            return TextEdit(offset: count, inserting: "\(start)[\(section)]\(lineEnd)\(line)\(lineEnd)")
+    /// The place of the sole line of a section for which `isMeant` holds; nil: there is none, or there are several.
+    func place(in section: String, where isMeant: (Substring) -> Bool) -> Int? {
+        let places = lines.indices.filter {
+            !lines[$0].isHeader && lines[$0].section == section && isMeant(lines[$0].content)
         }
-        let isEnded = header.text.last?.isNewline == true
-        return TextEdit(
-            offset: header.offset + header.text.utf8.count, inserting: isEnded ? line + lineEnd : lineEnd + line)
+        return places.count == 1 ? places[0] : nil
+    }
+
+    // MARK: Changed texts
+
+    private var lineEnd: String { lines.first?.text.last == "\r\n" ? "\r\n" : "\n" }
+
+    private func text(_ range: Range<Int>) -> String { lines[range].map { String($0.text) }.joined() }
+
+    /// The text with another line in the place of one.
+    func replacing(_ place: Int, with content: String) -> String {
+        let end = lines[place].text.dropFirst(lines[place].content.count)
+        return text(0..<place) + content + end + text(place + 1..<lines.count)
+    }
+
+    /// The text with one more line in a section, right behind its header. A section that is missing is added at the end
+    /// of the text. A last line without an end stays one without, so that ``removing(_:)`` gives the former text back.
+    func adding(_ line: String, to section: String) -> String {
+        let all = text(0..<lines.count)
+        if section.isEmpty { return line + lineEnd + all }
+        let isEnded = lines.last?.isEnded ?? true
+        guard let place = header(of: section) else {
+            let start = (isEnded ? "" : lineEnd) + (lines.isEmpty ? "" : lineEnd)
+            return all + start + "[\(section)]" + lineEnd + line + (isEnded ? lineEnd : "")
+        }
+        if !lines[place].isEnded { return all + lineEnd + line }
+        return text(0..<place + 1) + line + lineEnd + text(place + 1..<lines.count)
+    }
+
+    /// The text without some lines.
+    func removing(_ range: ClosedRange<Int>) -> String {
+        let rest = text(0..<range.lowerBound)
+        if lines[range.upperBound].isEnded { return rest + text(range.upperBound + 1..<lines.count) }
+        return String(rest.last.map { $0 == "\n" || $0 == "\r\n" } ?? false ? rest.dropLast() : rest[...])
     }
 
     /// The text without an empty section, and without one empty line before it.
-    func removingEmpty(_ section: String, _ text: Data) -> Data {
-        guard let start = lines.lastIndex(where: { $0.isHeader && $0.section == section }),
-            lines[start].trimmed == "[\(section)]",
+    func removingEmpty(_ section: String) -> String {
+        guard let place = header(of: section), lines[place].trimmed == "[\(section)]",
             lines.filter({ $0.section == section && !$0.isHeader }).allSatisfy({ $0.trimmed.isEmpty })
-        else { return text }
-        let gap = start > 0 && lines[start - 1].trimmed.isEmpty ? lines[start - 1].text : ""
-        let header = lines[start]
-        return TextEdit(
-            offset: header.offset - gap.utf8.count, removing: (gap + header.text)[...], inserting: ""
-        ).applied(to: text)
+        else { return text(0..<lines.count) }
+        let hasGap = place > 0 && lines[place - 1].trimmed.isEmpty
+        return removing((hasGap ? place - 1 : place)...place)
     }
 }
 

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// A line `key = value` in a section of a file (``ConfigurationLines``).
-struct ConfigurationSetting: Codable, Equatable {
+package struct ConfigurationSetting: Codable, Equatable {
     /// The section; "": the line is before the first section.
     let section: String
     let key: String
@@ -13,13 +13,13 @@ struct ConfigurationSetting: Codable, Equatable {
     /// Whether the file had no such section.
     let makesSection: Bool
     /// Whether Python's configparser reads the file. Then an edit that it would read as more than this setting is not
-    /// made. nil: no.
-    private let isINI: Bool?
+    /// made.
+    private let isINI: Bool
 
     /// - Parameter replaced: The former line in the same place; nil: there is none.
     init(
         _ line: String, key: String, mark: String, in section: String, of lines: ConfigurationLines,
-        replacing replaced: String?, isINI: Bool? = nil
+        replacing replaced: String?, isINI: Bool = false
     ) {
         self.isINI = isINI
         (self.line, self.key, self.mark, self.section, self.replaced) = (line, key, mark, section, replaced)
@@ -27,50 +27,36 @@ struct ConfigurationSetting: Codable, Equatable {
     }
 
     /// - Throws: here and below, ``SetupFailure`` with the end of a sentence that begins with the file.
-    func applied(to content: Data) throws -> Data { try checked(edited(content), against: content, line) }
-
-    private func edited(_ content: Data) throws -> Data {
-        let lines = ConfigurationLines(try SetupFile.text(of: content))
-        guard let replaced else { return lines.adding(line, to: section).applied(to: content) }
-        guard let former = sole(lines.lines.filter { isInSection($0) && $0.content == replaced }) else {
+    func applied(to content: Data) throws -> Data {
+        let text = try SetupFile.text(of: content)
+        let lines = ConfigurationLines(text)
+        guard let replaced else { return try checked(lines.adding(line, to: section), against: text, line) }
+        guard let place = lines.place(in: section, where: { $0 == replaced }) else {
             throw SetupFailure(message: "was changed by another program meanwhile")
         }
-        return TextEdit(offset: former.offset, removing: former.content, inserting: line).applied(to: content)
+        return try checked(lines.replacing(place, with: line), against: text, line)
     }
 
+    /// - Returns: nil: the file has no such line.
     func takenBack(from content: Data) throws -> Data? {
-        try withoutLine(content).map { try checked($0, against: content, replaced) }
-    }
-
-    /// - Parameter line: The line that sets the key in `new`; nil: no line does.
-    private func checked(_ new: Data, against content: Data, _ line: String?) throws -> Data {
-        guard isINI == true else { return new }
-        let (before, after) = (try INIText(SetupFile.text(of: content)), try INIText(SetupFile.text(of: new)))
-        guard after.isSame(as: before, but: key, in: section, with: line.flatMap(INIText.value)) else {
-            throw SetupFailure(message: "is written in a way that other values would change with \(key)")
-        }
-        return new
-    }
-
-    private func withoutLine(_ content: Data) throws -> Data? {
-        let lines = ConfigurationLines(try SetupFile.text(of: content))
-        let own = lines.lines.filter { isInSection($0) && Self.words($0.content) == Self.words(line[...]) }
-        guard let own = sole(own) else {
+        let text = try SetupFile.text(of: content)
+        let lines = ConfigurationLines(text)
+        guard let place = lines.place(in: section, where: { Self.words($0) == Self.words(line[...]) }) else {
             if !lines.hasCode(with: mark) { return nil }
             throw SetupFailure(message: "was changed since, and sets \(key) in another way than this command did")
         }
-        if let replaced {
-            return TextEdit(offset: own.offset, removing: own.content, inserting: replaced).applied(to: content)
-        }
-        let rest = TextEdit(offset: own.offset, removing: own.text, inserting: "").applied(to: content)
-        return makesSection
-            ? ConfigurationLines(String(decoding: rest, as: UTF8.self)).removingEmpty(section, rest) : rest
+        if let replaced { return try checked(lines.replacing(place, with: replaced), against: text, replaced) }
+        let rest = lines.removing(place...place)
+        return try checked(makesSection ? ConfigurationLines(rest).removingEmpty(section) : rest, against: text, nil)
     }
 
-    private func isInSection(_ line: ConfigurationLines.Line) -> Bool { !line.isHeader && line.section == section }
-
-    private func sole(_ lines: [ConfigurationLines.Line]) -> ConfigurationLines.Line? {
-        lines.count == 1 ? lines[0] : nil
+    /// - Parameter line: The line that sets the key in `new`; nil: no line does.
+    private func checked(_ new: String, against text: String, _ line: String?) throws -> Data {
+        if isINI, try !INIText(new).isSame(as: INIText(text), but: key, in: section, with: line.flatMap(INIText.value))
+        {
+            throw SetupFailure(message: "is written in a way that other values would change with \(key)")
+        }
+        return Data(new.utf8)
     }
 
     /// The line without spaces: programs that rewrite the file may use other ones.

@@ -4,7 +4,7 @@ internal import KeychainSystem
 
 /// One value of a variable in a file of git's. The command edits the text, and git tells its meaning. An edit with
 /// another meaning than it should have is not made.
-struct GitValue: Codable, Equatable {
+package struct GitValue: Codable, Equatable {
     /// The name, such as "credential.helper".
     let variable: String
     let value: String
@@ -20,11 +20,11 @@ struct GitValue: Codable, Equatable {
     func applied(to content: Data) throws -> Data {
         let before = try GitEntry.all(in: content)
         let text = value.contains(where: { "#;".contains($0) }) ? "\"\(value)\"" : value
-        // A backslash at the end of the last line would join the next one to it.
-        let goesOn = content.reversed().drop { $0 == 0x0a || $0 == 0x0d }.first == UInt8(ascii: "\\")
-        let isEnded = content.isEmpty || content.last == UInt8(ascii: "\n")
-        let start = (isEnded ? "" : "\n") + (goesOn ? "\n" : "")
-        let new = content + Data("\(start)[\(section)]\n\t\(key) = \(text)\n".utf8)
+        let isEnded = content.isEmpty || Self.endsLine(content)
+        let lead = (isEnded ? "" : "\n") + (Self.goesOn(content) ? "\n" : "")
+        // A last line without an end stays one without, so that the former content can be told.
+        let end = isEnded ? "\n" : ""
+        let new = content + Data("\(lead)[\(section)]\n\t\(key) = \(text)\(end)".utf8)
         guard try GitEntry.all(in: new) == before + [GitEntry(key: variable, value: value)] else {
             throw SetupFailure(message: "ends in a way that git takes no further setting after")
         }
@@ -46,18 +46,31 @@ struct GitValue: Codable, Equatable {
         entries.remove(at: place)
         let lines = TextLines(content)
         for number in lines.ranges.indices.reversed() where lines.text(number).lowercased().contains(key) {
-            let range = removedRange(number, lines)
-            let rest = content[..<range.lowerBound] + content[range.upperBound...]
-            if (try? GitEntry.all(in: Data(rest))) == entries { return Data(rest) }
+            for range in ranges(number, lines, content) {
+                let rest = content[..<range.lowerBound] + content[range.upperBound...]
+                if (try? GitEntry.all(in: Data(rest))) == entries { return Data(rest) }
+            }
         }
         throw SetupFailure(message: "was changed since, and sets \(variable) in a line that has more in it")
     }
 
-    private func removedRange(_ number: Int, _ lines: TextLines) -> Range<Int> {
+    /// The bytes that may go with a line: all that ``applied(to:)`` adds with it, and then less.
+    private func ranges(_ number: Int, _ lines: TextLines, _ content: Data) -> [Range<Int>] {
         let line = lines.ranges[number]
         let isLast = !lines.ranges.indices.contains(number + 1) || lines.text(number + 1).hasPrefix("[")
-        guard number > 0, isLast, lines.text(number - 1) == "[\(section)]" else { return line }
-        return lines.ranges[number - 1].lowerBound..<line.upperBound
+        guard number > 0, isLast, lines.text(number - 1) == "[\(section)]" else { return [line] }
+        let start = lines.ranges[number - 1].lowerBound
+        var rest = content[..<start]
+        if Self.goesOn(rest) && Self.endsLine(rest) { rest = rest.dropLast() }
+        if !Self.endsLine(content[line]) && Self.endsLine(rest) { rest = rest.dropLast() }
+        return [rest.endIndex..<line.upperBound, start..<line.upperBound]
+    }
+
+    private static func endsLine(_ content: Data) -> Bool { content.last == UInt8(ascii: "\n") }
+
+    /// Whether a backslash at the end of the last line would join the next one to it.
+    private static func goesOn(_ content: Data) -> Bool {
+        content.reversed().drop { $0 == 0x0a || $0 == 0x0d }.first == UInt8(ascii: "\\")
     }
 
     /// Whether a value of credential.helper means this project's helper.

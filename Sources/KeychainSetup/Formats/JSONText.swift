@@ -24,7 +24,7 @@ struct JSONText {
     }
 
     func value(of key: String) -> String? {
-        members.last { $0.key == key }.map { String(text($0.value)) }
+        members.last { $0.key == key }.map { String(decoding: bytes[$0.value], as: UTF8.self) }
     }
 
     var isEmpty: Bool { members.isEmpty }
@@ -35,34 +35,40 @@ struct JSONText {
         return alike.count > 1 || alike.contains { $0.key != key }
     }
 
+    /// The text with a member that has this value.
+    ///
     /// - Parameter value: The value as JSON.
-    func setting(_ key: String, to value: String) -> TextEdit {
-        if let member = members.last(where: { $0.key == key }) {
-            return TextEdit(offset: member.value.lowerBound, removing: text(member.value), inserting: value)
-        }
+    func setting(_ key: String, to value: String) -> Data {
+        if let member = members.last(where: { $0.key == key }) { return replacing(member.value, with: value) }
         let start = (bytes.firstIndex(of: UInt8(ascii: "{")) ?? 0) + 1
+        let member = "\"\(key)\": \(value)"
+        if members.isEmpty { return replacing(start..<start, with: Self.soleStart + member + Self.soleEnd) }
         let space = String(decoding: bytes[start...].prefix { Scanner.isSpace($0) }, as: UTF8.self)
-        if members.isEmpty { return TextEdit(offset: start, inserting: "\n\t\"\(key)\": \(value)\n") }
-        return TextEdit(offset: start, inserting: "\(space)\"\(key)\": \(value),")
+        return replacing(start..<start, with: space + member + ",")
     }
 
-    /// Takes a member out, with its comma and the space on that side.
+    /// The bytes around a member that was put into an empty object.
+    private static let (soleStart, soleEnd) = ("\n\t", "\n")
+
+    /// The text without a member, and without its comma and the space on that side.
     ///
     /// - Parameter key: A key that the object has.
-    func removing(_ key: String) -> TextEdit {
-        guard let place = members.lastIndex(where: { $0.key == key }) else { return TextEdit(offset: 0, inserting: "") }
-        let range =
-            if place + 1 < members.count {
-                members[place].start..<members[place + 1].start
-            } else if place > 0 {
-                members[place - 1].value.upperBound..<members[place].value.upperBound
-            } else {
-                members[place].start..<members[place].value.upperBound
-            }
-        return TextEdit(offset: range.lowerBound, removing: text(range), inserting: "")
+    func removing(_ key: String) -> Data {
+        guard let place = members.lastIndex(where: { $0.key == key }) else { return Data(bytes) }
+        let member = members[place].start..<members[place].value.upperBound
+        if place + 1 < members.count { return replacing(member.lowerBound..<members[place + 1].start) }
+        if place > 0 { return replacing(members[place - 1].value.upperBound..<member.upperBound) }
+        let isAlone =
+            bytes[..<member.lowerBound].suffix(3).elementsEqual(("{" + Self.soleStart).utf8)
+            && bytes[member.upperBound...].starts(with: Self.soleEnd.utf8)
+        return replacing(
+            isAlone
+                ? member.lowerBound - Self.soleStart.utf8.count..<member.upperBound + Self.soleEnd.utf8.count : member)
     }
 
-    private func text(_ range: Range<Int>) -> Substring { String(decoding: bytes[range], as: UTF8.self)[...] }
+    private func replacing(_ range: Range<Int>, with text: String = "") -> Data {
+        Data(bytes[..<range.lowerBound] + Array(text.utf8) + bytes[range.upperBound...])
+    }
 
     /// Reads text that is known to be JSON.
     private struct Scanner {

@@ -1,6 +1,6 @@
 /// A check whether a text is TOML, as far as that shows without its tables. A tool that cannot read its file does not
 /// find its passwords either.
-struct TOMLText {
+package struct TOMLText {
     private static let mostDepth = 64
 
     private var rest: Substring.UTF8View
@@ -8,7 +8,7 @@ struct TOMLText {
     private var names: Set<String> = []
 
     /// The line of the first mistake; nil: there is none.
-    static func flaw(in text: String) -> Int? {
+    package static func flaw(in text: String) -> Int? {
         var reader = TOMLText(rest: Substring(text).utf8)
         while !reader.rest.isEmpty {
             guard reader.takeLine() else {

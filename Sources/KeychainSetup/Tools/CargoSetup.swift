@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainSystem
 
-enum CargoSetup: ToolSetup {
+package enum CargoSetup: ToolSetup {
     static let summary = "registry.global-credential-providers in cargo's config.toml"
 
     private static let helper = "cargo-credential-keychain"
@@ -27,7 +27,7 @@ enum CargoSetup: ToolSetup {
     }
 
     /// nil: the provider is there. Later providers are asked first.
-    private static func setting(
+    package static func setting(
         _ text: String, provider: String, _ path: String
     ) throws -> ConfigurationSetting? {
         let refused = SetupFailure(
@@ -55,11 +55,10 @@ enum CargoSetup: ToolSetup {
         guard line.section == section, line.sets(key), let list = TOMLList(String(line.content)) else { throw refused }
         if list.elements.contains(where: { FilePath.name(of: $0) == helper }) { return nil }
         let comma = list.elements.isEmpty || list.endsWithComma ? "" : ", "
-        let longer = TextEdit(offset: list.end, inserting: #"\#(comma)"\#(provider)""#)
-            .applied(to: Data(line.content.utf8))
+        let end = line.content.utf8.index(line.content.startIndex, offsetBy: list.end)
+        let longer = #"\#(line.content[..<end])\#(comma)"\#(provider)"\#(line.content[end...])"#
         return ConfigurationSetting(
-            String(decoding: longer, as: UTF8.self), key: key, mark: helper, in: section, of: lines,
-            replacing: String(line.content))
+            longer, key: key, mark: helper, in: section, of: lines, replacing: String(line.content))
     }
 }
 

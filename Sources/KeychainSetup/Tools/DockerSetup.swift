@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainSystem
 
-enum DockerSetup: ToolSetup {
+package enum DockerSetup: ToolSetup {
     static let summary = "credsStore in docker's config.json"
 
     private static let key = "credsStore"
@@ -13,21 +13,10 @@ enum DockerSetup: ToolSetup {
         let file = try SetupFile(FilePath.join(directory, "config.json"))
         let text = try file.text
         var plan = SetupPlan()
-        if text.allSatisfy(\.isWhitespace) {
-            plan.change(file, .member(JSONMember(key: key, value: value, replaced: nil)))
-            return plan
-        }
-        guard let object = JSONText(text), !object.isAmbiguous(key) else {
-            throw SetupFailure(
-                message: "\(file.path) is not a JSON object with \(key) once at most: mend it, and put "
-                    + "\"\(key)\": \(value) into it")
-        }
-        let former = object.value(of: key)
-        if former != value {
-            plan.change(file, .member(JSONMember(key: key, value: value, replaced: former)))
-            if let former, former.hasPrefix("\""), former != "\"\"" {
-                plan.notes.append("docker used the helper \(former) so far: log in again, or move what is there")
-            }
+        let member = try member(text, file.path)
+        plan.change(file, member.map { .member($0) })
+        if let former = member?.replaced, former.hasPrefix("\""), former != "\"\"" {
+            plan.notes.append("docker used the helper \(former) so far: log in again, or move what is there")
         }
         let registries = plainRegistries(text)
         if !registries.isEmpty {
@@ -36,6 +25,20 @@ enum DockerSetup: ToolSetup {
                     + "'docker login' move each of them")
         }
         return plan
+    }
+
+    /// nil: the member is there.
+    package static func member(_ text: String, _ path: String) throws -> JSONMember? {
+        if text.allSatisfy(\.isWhitespace) {
+            return JSONMember(key: key, value: value, replaced: nil, makesObject: true)
+        }
+        guard let object = JSONText(text), !object.isAmbiguous(key) else {
+            throw SetupFailure(
+                message: "\(path) is not a JSON object with \(key) once at most: mend it, and put "
+                    + "\"\(key)\": \(value) into it")
+        }
+        let former = object.value(of: key)
+        return former == value ? nil : JSONMember(key: key, value: value, replaced: former, makesObject: false)
     }
 
     private static func plainRegistries(_ text: String) -> [String] {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainSystem
 
-enum PipSetup: ToolSetup {
+package enum PipSetup: ToolSetup {
     static let summary = "keyring-provider in pip.conf, and the command keyring in ~/.local/bin"
     static let usesKeyring = true
 
@@ -22,7 +22,7 @@ enum PipSetup: ToolSetup {
     }
 
     /// nil: the setting is there.
-    private static func setting(_ text: String, _ path: String) throws -> ConfigurationSetting? {
+    package static func setting(_ text: String, _ path: String) throws -> ConfigurationSetting? {
         let line = "\(key) = subprocess"
         let (lines, file) = (ConfigurationLines(text), try naming(path) { try INIText(text) })
         // pip takes both spellings of the key for one, and has a section for each of its commands too.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainSystem
 
-enum UVSetup: ToolSetup {
+package enum UVSetup: ToolSetup {
     static let summary = "keyring-provider in uv.toml, and the command keyring in ~/.local/bin"
     static let usesKeyring = true
 
@@ -17,7 +17,7 @@ enum UVSetup: ToolSetup {
     }
 
     /// nil: the setting is there. It has to stand before all tables.
-    private static func setting(_ text: String, _ path: String) throws -> ConfigurationSetting? {
+    package static func setting(_ text: String, _ path: String) throws -> ConfigurationSetting? {
         let line = #"\#(key) = "subprocess""#
         let lines = ConfigurationLines(text)
         let present = lines.lines(with: key)
@@ -26,6 +26,10 @@ enum UVSetup: ToolSetup {
         }
         let value = present.first?.trimmed.dropFirst(key.count).drop { " \t=".contains($0) }
         if value?.hasPrefix(#""subprocess""#) == true { return nil }
+        // The line may be a part of a string that has several lines.
+        if !present.isEmpty && (text.contains("\"\"\"") || text.contains("'''")) {
+            throw SetupFailure(message: "\(path) has a string of several lines: put '\(line)' before the first table")
+        }
         return ConfigurationSetting(
             line, key: key, mark: "subprocess", in: "", of: lines, replacing: present.first.map { String($0.content) })
     }
