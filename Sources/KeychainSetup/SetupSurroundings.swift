@@ -65,8 +65,13 @@ struct SetupSurroundings {
 
     /// Whether a program is a helper of this project, and not another one of the same name.
     func isHelper(_ path: String) -> Bool {
-        guard let real = realpath(path, nil) else { return false }
+        Self.withoutLinks(path).map(FilePath.name) == "keychain-helper"
+    }
+
+    /// nil: the path leads nowhere.
+    static func withoutLinks(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
-        return FilePath.name(of: String(cString: real)) == "keychain-helper"
+        return String(cString: real)
     }
 }

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import KeychainModel
 internal import KeychainSystem
 
 /// One value of a variable in a file of git's. The command edits the text, and git tells its meaning. An edit with
@@ -44,8 +43,8 @@ package struct GitValue: Codable, Equatable {
             return nil
         }
         entries.remove(at: place)
-        let lines = TextLines(content)
-        for number in lines.ranges.indices.reversed() where lines.text(number).lowercased().contains(key) {
+        let lines = Self.lines(content)
+        for number in lines.indices.reversed() where Self.text(lines[number]).lowercased().contains(key) {
             for range in ranges(number, lines, content) {
                 let rest = content[..<range.lowerBound] + content[range.upperBound...]
                 if (try? GitEntry.all(in: Data(rest))) == entries { return Data(rest) }
@@ -55,15 +54,28 @@ package struct GitValue: Codable, Equatable {
     }
 
     /// The bytes that may go with a line: all that ``applied(to:)`` adds with it, and then less.
-    private func ranges(_ number: Int, _ lines: TextLines, _ content: Data) -> [Range<Int>] {
-        let line = lines.ranges[number]
-        let isLast = !lines.ranges.indices.contains(number + 1) || lines.text(number + 1).hasPrefix("[")
-        guard number > 0, isLast, lines.text(number - 1) == "[\(section)]" else { return [line] }
-        let start = lines.ranges[number - 1].lowerBound
+    private func ranges(_ number: Int, _ lines: [Data], _ content: Data) -> [Range<Int>] {
+        let line = lines[number]
+        let isLast = number + 1 == lines.count || Self.text(lines[number + 1]).hasPrefix("[")
+        guard number > 0, isLast, Self.text(lines[number - 1]) == "[\(section)]" else { return [line.indices] }
+        let start = lines[number - 1].startIndex
         var rest = content[..<start]
         if Self.goesOn(rest) && Self.endsLine(rest) { rest = rest.dropLast() }
-        if !Self.endsLine(content[line]) && Self.endsLine(rest) { rest = rest.dropLast() }
-        return [rest.endIndex..<line.upperBound, start..<line.upperBound]
+        if !Self.endsLine(line) && Self.endsLine(rest) { rest = rest.dropLast() }
+        return [rest.endIndex..<line.endIndex, start..<line.endIndex]
+    }
+
+    /// The lines with their ends. Their bytes need not be text.
+    private static func lines(_ content: Data) -> [Data] {
+        content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).compactMap { line in
+            let end = min(line.endIndex + 1, content.endIndex)
+            return line.startIndex == end ? nil : content[line.startIndex..<end]
+        }
+    }
+
+    /// A line without space at both ends.
+    private static func text(_ line: Data) -> String {
+        String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     private static func endsLine(_ content: Data) -> Bool { content.last == UInt8(ascii: "\n") }
@@ -81,76 +93,4 @@ package struct GitValue: Codable, Equatable {
     }
 
     static let helper = "git-credential-keychain"
-}
-
-/// The lines of bytes, which need not be text.
-private struct TextLines {
-    private let content: Data
-    let ranges: [Range<Int>]
-
-    init(_ content: Data) {
-        self.content = content
-        var ranges: [Range<Int>] = []
-        var start = content.startIndex
-        while start < content.endIndex {
-            let end = content[start...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? content.endIndex
-            ranges.append(start..<end)
-            start = end
-        }
-        self.ranges = ranges
-    }
-
-    /// A line without space at both ends.
-    func text(_ number: Int) -> String {
-        String(decoding: content[ranges[number]], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    }
-}
-
-/// A value of git's configuration, as git reads it.
-struct GitEntry: Equatable {
-    /// The key, with section and name in small letters.
-    let key: String
-    /// nil: the key has no value, which means true.
-    let value: String?
-
-    /// The entries of a file's content, in their order. The content may have passwords, so it reaches git only through
-    /// memory.
-    static func all(in content: Data) throws -> [GitEntry] {
-        let memory = try MemoryFile(SecretBytes(copying: content), for: .reading)
-        defer { memory.release() }
-        let (status, output) = try Git.run(
-            ["config", "--file", "-", "--no-includes", "--list", "-z"], input: memory.handle)
-        guard status == 0 else { throw SetupFailure(message: "is not understood by git") }
-        return output.split(separator: "\0", omittingEmptySubsequences: false).dropLast().map { GitEntry($0) }
-    }
-
-    init(key: String, value: String?) { (self.key, self.value) = (key, value) }
-
-    /// The entry in a text "KEY\nVALUE", which git prints with -z.
-    init(_ text: Substring) {
-        let end = text.firstIndex(of: "\n")
-        key = String(text[..<(end ?? text.endIndex)])
-        value = end.map { String(text[text.index(after: $0)...]) }
-    }
-}
-
-enum Git {
-    static func run(
-        _ arguments: [String], input: FileHandle = .nullDevice
-    ) throws -> (status: Int32, output: String) {
-        guard let program = SetupSurroundings().program("git") else {
-            throw SetupFailure(message: "there is no git in the PATH")
-        }
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        (process.standardInput, process.standardOutput) = (input, output)
-        // The status says enough, and git's lines have another form than this command's.
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: text, as: UTF8.self))
-    }
 }

@@ -10,17 +10,57 @@ struct JSONText {
     }
 
     private let bytes: [UInt8]
-    private let members: [Member]
+    private var members: [Member] = []
 
     /// nil: the text is no JSON object.
     init?(_ text: String) {
-        let object = try? JSONSerialization.jsonObject(with: Data(text.utf8))
-        guard object is [String: Any] else { return nil }
         bytes = Array(text.utf8)
-        var scanner = Scanner(bytes: bytes)
-        guard !scanner.hasCommaAtEnd() else { return nil }
-        scanner.place = 0
-        members = scanner.members()
+        guard (try? JSONSerialization.jsonObject(with: Data(bytes))) is [String: Any], findMembers() else { return nil }
+    }
+
+    /// Finds the members in text that Foundation takes for a JSON object.
+    ///
+    /// - Returns: false: a list has a comma behind its last element, which Foundation reads and other programs do not.
+    private mutating func findMembers() -> Bool {
+        var (depth, place) = (0, 0)
+        /// The parts of the present member.
+        var (key, start): (Range<Int>?, Int?) = (nil, nil)
+        /// The last token.
+        var last = 0..<0
+        while place < bytes.count {
+            let (byte, begin) = (bytes[place], place)
+            place = byte == UInt8(ascii: "\"") ? endOfString(from: place) : place + 1
+            if Self.isSpace(byte) { continue }
+            let isEnd = "}]".utf8.contains(byte)
+            if isEnd && bytes[last].first == UInt8(ascii: ",") { return false }
+            if depth == 1, isEnd || byte == UInt8(ascii: ","), let name = key, let first = start {
+                members.append(Member(key: string(name), start: name.lowerBound, value: first..<last.upperBound))
+                (key, start) = (nil, nil)
+            } else if depth == 1 && key == nil && byte == UInt8(ascii: "\"") {
+                key = begin..<place
+            } else if depth == 1 && start == nil && bytes[last].first == UInt8(ascii: ":") {
+                start = begin
+            }
+            depth += "{[".utf8.contains(byte) ? 1 : isEnd ? -1 : 0
+            last = begin..<place
+        }
+        return true
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { " \t\n\r".utf8.contains(byte) }
+
+    private func endOfString(from start: Int) -> Int {
+        var place = start + 1
+        while place < bytes.count, bytes[place] != UInt8(ascii: "\"") {
+            place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return min(place + 1, bytes.count)
+    }
+
+    /// A string without its quotes and escapes.
+    private func string(_ range: Range<Int>) -> String {
+        let decoded = try? JSONSerialization.jsonObject(with: Data(bytes[range]), options: .fragmentsAllowed)
+        return decoded as? String ?? ""
     }
 
     func value(of key: String) -> String? {
@@ -43,7 +83,7 @@ struct JSONText {
         let start = (bytes.firstIndex(of: UInt8(ascii: "{")) ?? 0) + 1
         let member = "\"\(key)\": \(value)"
         if members.isEmpty { return replacing(start..<start, with: Self.soleStart + member + Self.soleEnd) }
-        let space = String(decoding: bytes[start...].prefix { Scanner.isSpace($0) }, as: UTF8.self)
+        let space = String(decoding: bytes[start...].prefix { Self.isSpace($0) }, as: UTF8.self)
         return replacing(start..<start, with: space + member + ",")
     }
 
@@ -68,82 +108,5 @@ struct JSONText {
 
     private func replacing(_ range: Range<Int>, with text: String = "") -> Data {
         Data(bytes[..<range.lowerBound] + Array(text.utf8) + bytes[range.upperBound...])
-    }
-
-    /// Reads text that is known to be JSON.
-    private struct Scanner {
-        let bytes: [UInt8]
-        var place = 0
-
-        static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0a, 0x0d].contains(byte) }
-
-        mutating func members() -> [Member] {
-            var found: [Member] = []
-            skip { $0 != UInt8(ascii: "{") }
-            place += 1
-            while true {
-                skip { Self.isSpace($0) || $0 == UInt8(ascii: ",") }
-                guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else { return found }
-                let begin = place
-                let key = string()
-                skip { Self.isSpace($0) || $0 == UInt8(ascii: ":") }
-                let start = place
-                skipValue()
-                found.append(Member(key: key, start: begin, value: start..<place))
-            }
-        }
-
-        /// Foundation reads a list whose last element has a comma behind it. Other programs do not.
-        mutating func hasCommaAtEnd() -> Bool {
-            var last: UInt8 = 0
-            while place < bytes.count {
-                let byte = bytes[place]
-                if last == UInt8(ascii: ","), byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") { return true }
-                if !Self.isSpace(byte) { last = byte }
-                if byte == UInt8(ascii: "\"") { _ = string() } else { place += 1 }
-            }
-            return false
-        }
-
-        private mutating func skip(while isSkipped: (UInt8) -> Bool) {
-            while place < bytes.count, isSkipped(bytes[place]) { place += 1 }
-        }
-
-        private mutating func skipValue() {
-            var depth = 0
-            while place < bytes.count {
-                switch bytes[place] {
-                case UInt8(ascii: "\""): _ = string()
-                case UInt8(ascii: "{"), UInt8(ascii: "["):
-                    depth += 1
-                    place += 1
-                case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                    if depth == 0 { return }
-                    depth -= 1
-                    place += 1
-                case UInt8(ascii: ",") where depth == 0: return
-                case let byte where depth == 0 && Self.isSpace(byte): return
-                default: place += 1
-                }
-                if depth == 0, place > 0,
-                    [UInt8(ascii: "\""), UInt8(ascii: "}"), UInt8(ascii: "]")].contains(bytes[place - 1])
-                {
-                    return
-                }
-            }
-        }
-
-        /// Takes a string, and decodes its escapes.
-        private mutating func string() -> String {
-            let start = place
-            place += 1
-            while place < bytes.count, bytes[place] != UInt8(ascii: "\"") {
-                place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1
-            }
-            place = min(place + 1, bytes.count)
-            let text = Data(bytes[start..<place])
-            let decoded = try? JSONSerialization.jsonObject(with: text, options: .fragmentsAllowed)
-            return decoded as? String ?? ""
-        }
     }
 }

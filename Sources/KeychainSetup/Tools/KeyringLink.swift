@@ -18,7 +18,11 @@ enum KeyringLink {
                 throw SetupFailure(message: "\(path) is another program: move it away, or leave this tool as it is")
             }
         } else {
-            plan.changes.append(SetupChange(link: path, to: try executable(target)))
+            // The link leads to the program behind the helper's name, which is a link too and may go.
+            guard let program = SetupSurroundings.withoutLinks(target) else {
+                throw SetupFailure(message: "\(target) leads nowhere")
+            }
+            plan.changes.append(SetupChange(link: path, to: program))
         }
         if !surroundings.isInSearchPath(directory) {
             plan.notes.append("put \(directory) into the PATH, so that the link \(path) is found")
@@ -27,12 +31,5 @@ enum KeyringLink {
                 "if \(directory) is behind \(FilePath.directory(of: other)) in the PATH, the other keyring "
                     + "there is found first: put it in front")
         }
-    }
-
-    /// The program to which the helpers' names are links. A link may go, and the program stays.
-    private static func executable(_ helper: String) throws -> String {
-        guard let real = realpath(helper, nil) else { throw SetupFailure(message: "\(helper) leads nowhere") }
-        defer { free(real) }
-        return String(cString: real)
     }
 }
