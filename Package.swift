@@ -495,7 +495,8 @@ if fuzzing == "1" || fuzzing == "replay" {
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
     let reached: Set = [
         "KeychainCertificates", "KeychainClient", "KeychainCrypto", "KeychainEngine", "KeychainHelpers", "KeychainKeys",
-        "KeychainModel", "KeychainRun", "KeychainSecurity", "KeychainTransfer", "KeychainWire", "SwiftKeychain",
+        "KeychainModel", "KeychainRun", "KeychainSecurity", "KeychainSetup", "KeychainTransfer", "KeychainWire",
+        "SwiftKeychain",
     ]
     for target in package.targets {
         if reached.contains(target.name) { target.swiftSettings = (target.swiftSettings ?? []) + coverage }
@@ -520,6 +521,7 @@ if fuzzing == "1" || fuzzing == "replay" {
         ),
         ("FuzzRun", ["CFuzzer", "KeychainModel", "KeychainRun"]),
         ("FuzzHelpers", ["CFuzzer", "KeychainEmbedded", "KeychainHelpers", "KeychainModel"]),
+        ("FuzzSetup", ["CFuzzer", "KeychainSetup"]),
         (
             "FuzzKeyFile",
             [
