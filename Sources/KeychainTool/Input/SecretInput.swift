@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 
 /// The source of secrets: standard input, or a person at a terminal. Arguments never have secrets.
 enum SecretInput {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainModel
+internal import KeychainRun
 
 /// Finds the internet passwords that go into a netrc.
 struct NetrcLookup {
