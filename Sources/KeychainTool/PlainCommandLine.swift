@@ -14,7 +14,7 @@ enum PlainCommandLine {
         case "get": return PlainWords(words.dropFirst()).flatMap { GetCommand($0) }
         case "find", "ls": return PlainWords(words.dropFirst()).flatMap { FindCommand($0) }
         case "add" where words.count > 1 && CommandNames.isPassword(words[1]):
-            words.removeFirst(words[1] == ItemKind.generic.rawValue ? 2 : 1)
+            words.removeFirst(words[1] == ItemClass.genericPassword.name ? 2 : 1)
             return PlainWords(words[...]).flatMap { AddGenericCommand($0) }
         default: return nil
         }

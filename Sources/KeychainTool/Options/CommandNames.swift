@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainModel
 
 /// The commands that the first arguments name.
 enum CommandNames {
@@ -39,9 +40,9 @@ enum CommandNames {
 
     /// Whether `add` stores a generic password if this word, its class or an item's name, follows.
     static func isPassword(_ word: String) -> Bool {
-        if word == ItemKind.generic.rawValue { return true }
+        if word == ItemClass.genericPassword.name { return true }
         // The name of another class is a command of `add` or a mistake, and not the name of an item.
-        return !word.hasPrefix("-") && ItemKind(rawValue: word) == nil
+        return !word.hasPrefix("-") && ItemClass(argument: word) == nil
     }
 
     /// nil: no name is near enough.

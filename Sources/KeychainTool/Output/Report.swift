@@ -81,6 +81,15 @@ struct Field<Subject>: Sendable {
         Field(nil, "", term, words) { _ in nil }
     }
 
+    /// The field's line for a person, without its key.
+    var line: Field { Field(nil, "", term, words) { _ in nil } }
+
+    /// The field with its line only for subjects that meet a condition.
+    func shown(if isShown: @escaping @Sendable (Subject) -> Bool) -> Field {
+        let words = words
+        return Field(key, meaning, term, { isShown($0) ? words($0) : nil }, value)
+    }
+
     /// The field of a part, as a field of the whole. It is not there without the part.
     func of<Whole>(_ part: @escaping @Sendable (Whole) -> Subject?) -> Field<Whole> {
         let (words, value) = (words, value)

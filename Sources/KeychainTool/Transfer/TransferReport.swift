@@ -28,14 +28,12 @@ struct ImportReport: Report {
     static let fields: [Field<Self>] = [
         Field("dryRun", "whether nothing was changed") { $0.isDryRun },
         Field("items", "the number of entries in the file") { $0.summary.items },
-        Field("added", "the number of entries that were new") { $0.count(.added) },
-        Field("replaced", "of entries that took the place of older items, here or in the same file") {
-            $0.count(.replaced)
-        },
-        Field("kept", "of entries that were not taken, because newer items are here") { $0.count(.kept) },
-        Field("unchanged", "of entries that are here already") { $0.count(.unchanged) },
-        Field("refused", "of entries that are not items of this version") { $0.count(.refused) },
-        Field("expired", "of entries that have expired since") { $0.count(.expired) },
+        Field("added", "how many of them were new") { $0.count(.added) },
+        Field("replaced", "how many took the place of older items, here or in the same file") { $0.count(.replaced) },
+        Field("kept", "how many were not taken, because newer items are here") { $0.count(.kept) },
+        Field("unchanged", "how many are here already") { $0.count(.unchanged) },
+        Field("refused", "how many are no items of this version") { $0.count(.refused) },
+        Field("expired", "how many have expired since") { $0.count(.expired) },
         Field("leftOutOfExport", "what the file says was left out of it: as `leftOut` above") { $0.summary.leftOut },
     ]
 
