@@ -284,7 +284,8 @@ let package = Package(
             dependencies: [
                 "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCertificates",
                 "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainKeys", "KeychainLogin",
-                "KeychainModel", "KeychainRun", "KeychainSalvage", "KeychainSystem", "KeychainTransfer", "KeychainWire",
+                "KeychainModel", "KeychainPrompt", "KeychainRun", "KeychainSalvage", "KeychainSystem",
+                "KeychainTransfer", "KeychainWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
