@@ -33,7 +33,8 @@ struct FileClassCommand: ParsableCommand {
     }
 
     func run() throws {
-        try TreeRun.start(store, arguments, recursive ? .entered : .takenAlone) { session, run in
+        let directories = recursive ? TreeWalk.Directories.entered : .takenAlone
+        try TreeRun.start(store, arguments, directories, holdsSignals: false) { session, run in
             var work = ClassWork(set: `set`, removes: remove, files: session.files, run: run, keepsClasses: json)
             try run.perform(&work, recursive ? "Setting the class" : nil)
             if json { try work.classes.writeJSON() }

@@ -18,7 +18,7 @@ struct FileInfoCommand: ParsableCommand {
     @Flag(help: "Print a JSON array; docs/cli.md lists the keys.") var json = false
 
     func run() throws {
-        try TreeRun.start(store, arguments, .takenAlone) { session, run in
+        try TreeRun.start(store, arguments, .takenAlone, holdsSignals: false) { session, run in
             var inspection = Inspection(files: session.files, storeID: session.storeID)
             try run.perform(&inspection, nil)
             let reports = inspection.reports

@@ -1,6 +1,5 @@
 internal import DataProtection
 internal import Foundation
-internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
@@ -68,17 +67,14 @@ final class TreeCopy {
 
     /// A tree that is copied into itself has no end.
     private func requireOutside(_ path: String) throws(FileFailure) {
-        var source = stat()
-        guard stat(path, &source) == 0, source.st_mode & S_IFMT == S_IFDIR else { return }
-        var status = stat()
-        var place = stat(directory, &status) == 0 ? directory : parentDirectory(of: directory)
-        while stat(place, &status) == 0 {
-            if status.st_ino == source.st_ino && status.st_dev == source.st_dev {
+        let source = FileNumber(path)
+        var place = FilePath.exists(directory) ? directory : parentDirectory(of: directory)
+        while let number = FileNumber(place) {
+            if number == source {
                 throw FileFailure(path, .parameter, "\(directory) is within it: copy to a directory elsewhere")
             }
             let above = place + "/.."
-            var next = stat()
-            guard stat(above, &next) == 0, next.st_ino != status.st_ino || next.st_dev != status.st_dev else { return }
+            if FileNumber(above) == number { return }
             place = above
         }
     }
@@ -92,10 +88,7 @@ final class TreeCopy {
         let copy = place(of: path, below: root)
         do throws(FileFailure) {
             try requireElsewhere(copy)
-            var (source, present) = (stat(), stat())
-            if stat(path, &source) == 0, stat(copy, &present) == 0, source.st_ino == present.st_ino,
-                source.st_dev == present.st_dev
-            {
+            if let present = FileNumber(copy), present == FileNumber(path) {
                 throw FileFailure(path, .parameter, "the copy would take its own place")
             }
             let isNew = try open(copy)

@@ -37,21 +37,24 @@ final class TreeRun {
 
     private(set) var counts = TreeCounts()
     let walk: TreeWalk
-    private let signals: HeldSignals
+    /// nil: a signal takes effect at once.
+    private let signals: HeldSignals?
     private var progress: FileProgress?
     private var firstStatus: Int32?
     /// The bytes of the present file that are done.
     private(set) var completed: UInt64 = 0
 
-    private init(_ walk: TreeWalk, _ signals: HeldSignals) { (self.walk, self.signals) = (walk, signals) }
+    private init(_ walk: TreeWalk, _ signals: HeldSignals?) { (self.walk, self.signals) = (walk, signals) }
 
     /// Opens the keychain, and holds the signals before any thread starts.
+    ///
+    /// - Parameter holdsSignals: Whether a file must not be left in the midst of the work.
     static func start(
         _ store: StoreOptions, _ arguments: PathArguments, _ directories: TreeWalk.Directories,
-        _ body: (KeychainSession, TreeRun) throws -> Void
+        holdsSignals: Bool = true, _ body: (KeychainSession, TreeRun) throws -> Void
     ) throws {
-        let signals = HeldSignals()
-        defer { signals.release() }
+        let signals = holdsSignals ? HeldSignals() : nil
+        defer { signals?.release() }
         let session = try KeychainSession(store)
         let walk = TreeWalk(paths: arguments.paths, directories: directories, storeFiles: StoreFiles(session))
         try body(session, TreeRun(walk, signals))
@@ -140,7 +143,7 @@ final class TreeRun {
     }
 
     func heedSignals() {
-        guard signals.arePending else { return }
+        guard let signals, signals.arePending else { return }
         progress?.end()
         // The program ends with the delivery of such a signal. Its unfinished file may have content in the clear.
         if signals.isEndPending { ProtectedFiles.removeUnfinished() }
