@@ -289,6 +289,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
+            resources: [.embedInCode("Demo/steps.txt")],
             swiftSettings: callingC,
             linkerSettings: bindingAtStart
         ),

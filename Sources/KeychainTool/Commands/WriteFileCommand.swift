@@ -38,8 +38,8 @@ struct WriteFileCommand: ParsableCommand {
         try StoreFiles(session).requireElsewhere(path)
         let url = URL(namedByPerson: path)
         let files = session.filesMakingStore
-        // Killed programs may have left files. A failure to remove them does no harm.
-        _ = try? files.removeLeftovers(in: URL(namedByPerson: parentDirectory(of: path)))
+        // Killed programs may have left files.
+        _ = files.removeAllLeftovers(in: parentDirectory(of: path))
         // A pipe is empty when the program before it has failed.
         var mayBeEmpty = allowEmpty || !FilePath.exists(url.path)
         do {
