@@ -11,6 +11,9 @@ import Testing
     private static let page = root.appendingPathComponent("docs/cli.md")
 
     private static let tables: [String: [String]] = [
+        "BackupReport": rows(BackupReport.self), "ConversionReport": rows(ConversionReport.self),
+        "FileCheckReport": rows(FileCheckReport.self), "FileCheckSummary": rows(FileCheckSummary.self),
+        "FileInfoReport": rows(FileInfoReport.self), "RehearsalReport": rows(RehearsalReport.self),
         "CertificateEnd": rows(CertificateEnd.self), "Diagnosis": rows(Diagnosis.self),
         "ExportReport": rows(ExportReport.self), "FailureReport": rows(FailureReport.self),
         "ImportReport": rows(ImportReport.self), "Item": rows(Item.self), "LockStatus": rows(LockStatus.self),

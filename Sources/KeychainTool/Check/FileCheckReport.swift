@@ -8,14 +8,18 @@ struct FileCheckReport: Report {
             "state", "`intact` (the file is whole, but a finding is worth knowing), `damaged`, `repaired`"
         ) { $0.state.rawValue },
         Field("class", "as the header says; null if no header can be used") {
-            $0.check.protection.map { FileClassName($0).rawValue }
+            $0.check.protection
         },
         Field("length", "as the header says; null if no header can be used") { $0.check.length },
         Field("readable", "how many bytes of content open") { $0.check.readable },
         Field("lost", "the bytes that do not open: an array of `offset` and `count`") { report in
             report.check.lost.map { JSONValue.object([("offset", $0.lowerBound.json), ("count", $0.byteCount.json)]) }
         },
-        Field("findings", "an array of objects") { $0.check.findings },
+        Field(
+            "findings",
+            "an array: `kind`; `damage`, a boolean; `losesContent`, a boolean; `offset` and `count` of the content concerned, "
+                + "or null; `text`; `advice`, or null"
+        ) { $0.check.findings },
         Field("salvaged", "the path of the new file, or null") { $0.salvagedPath },
     ]
 
@@ -61,7 +65,7 @@ struct FileCheckReport: Report {
             case .repaired: "was damaged"
             }
         guard let protection = check.protection, let length = check.length else { return state }
-        let name = FileClassName(protection).rawValue
+        let name = protection.name
         let readable =
             check.readable == length
             ? "all of its \(counted(length))" : "\(check.readable) of \(counted(length))"

@@ -22,7 +22,7 @@ struct FileClassCommand: ParsableCommand {
     @OptionGroup var arguments: PathArguments
     @Option(
         help: "The class that the files get; a directory gives it to files made in it from now on.")
-    var `set`: FileClassName?
+    var `set`: FileProtection?
     @Flag(help: "Directories give no class any more; the files in them stay as they are.") var remove = false
     @Flag(help: "With --set: all files and directories below the directories too.") var recursive = false
     @Flag(help: "Print a JSON array; docs/cli.md lists the keys.") var json = false
@@ -47,15 +47,15 @@ struct FileClassCommand: ParsableCommand {
 private struct ClassReport: Keyed {
     static let fields: [Field<Self>] = [
         Field("path", "the path as given") { $0.path },
-        Field("class", "a name as for `--class`, or null") { $0.name?.rawValue },
+        Field("class", "a name as for `--class`, or null") { $0.protection },
     ]
 
     let path: String
-    let name: FileClassName?
+    let protection: FileProtection?
 }
 
 private struct ClassWork: TreeOperation {
-    let set: FileClassName?
+    let set: FileProtection?
     let removes: Bool
     let files: ProtectedFiles
     let run: TreeRun
@@ -84,12 +84,12 @@ private struct ClassWork: TreeOperation {
     }
 
     private mutating func deal(with path: String, _ url: URL, _ files: ProtectedFiles) throws {
-        if let set { try files.setProtection(set.protection, of: url) }
-        let name = try set ?? (removes ? nil : files.protection(of: url).map { FileClassName($0) })
+        if let set { try files.setProtection(set, of: url) }
+        let protection = try set ?? (removes ? nil : files.protection(of: url))
         if keepsClasses {
-            classes.append(ClassReport(path: path, name: name))
+            classes.append(ClassReport(path: path, protection: protection))
         } else if set == nil && !removes {
-            try run.write("\(name?.rawValue ?? "-") \(TerminalText.escape(path))\n")
+            try run.write("\(protection?.name ?? "-") \(TerminalText.escape(path))\n")
         }
     }
 }

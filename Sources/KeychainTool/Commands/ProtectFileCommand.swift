@@ -58,9 +58,9 @@ struct ProtectFileCommand: ParsableCommand {
             When the files open (default: what the directory gives to new files, else \
             complete-until-first-user-authentication).
             """)
-    var fileClass: FileClassName?
+    var fileClass: FileProtection?
 
-    func run() throws { try options.run(.protect(fileClass?.protection)) }
+    func run() throws { try options.run(.protect(fileClass)) }
 }
 
 struct UnprotectFileCommand: ParsableCommand {

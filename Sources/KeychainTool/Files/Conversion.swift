@@ -63,8 +63,8 @@ struct Conversion: TreeOperation {
         if case .protect(let wanted?) = direction, let present = try files.protection(of: file.url), present != wanted {
             ofOtherClass += 1
             run.note(
-                "\(file.path): has class \(FileClassName(present).rawValue) already and keeps it; "
-                    + "'keychainctl file class --set \(FileClassName(wanted).rawValue)' changes it")
+                "\(file.path): has class \(present.name) already and keeps it; "
+                    + "'keychainctl file class --set \(wanted.name)' changes it")
         }
         return .left
     }

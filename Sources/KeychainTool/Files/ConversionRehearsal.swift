@@ -37,7 +37,12 @@ struct RehearsalReport: Report {
         Field("alreadyProtected", "as above", when: \.direction.isProtecting) { $0.counts.left },
         Field("plain", "as above", when: { !$0.direction.isProtecting }) { $0.counts.left },
         TreeCounts.skipped.of(\.counts),
-        Field("disks", "an array of objects, one for each file system") { $0.plan.sortedDisks },
+        Field(
+            "disks",
+            "an array, for each file system: `path`, a directory on it; `growth`, how many bytes more all files take when "
+                + "they are done (fewer, if negative); `secondTime`, how many bytes more they take for a while; `free`, or "
+                + "null; `enough`"
+        ) { $0.plan.sortedDisks },
         TreeCounts.failed.of(\.counts),
     ]
 

@@ -6,7 +6,7 @@ struct FileInfoReport: Report {
     static let fields: [Field<Self>] =
         [
             Field("path", "the path as given", term: "File") { $0.path },
-            Field("kind", "`protected`, `plain`, `directory`; the keys marked * are there only for the first") {
+            Field("kind", "`protected`, `plain`, `directory`; the keys behind `class` are there only for the first") {
                 $0.kind
             },
             Field(
@@ -37,7 +37,7 @@ struct FileInfoReport: Report {
             protection = info.protection
             protected = ProtectedFileReport(info: info, isThisKeychain: storeID.map { $0 == info.keychain })
         }
-        className = protection.map { FileClassName($0).rawValue }
+        className = protection.map { $0.name }
     }
 
     private var classInWords: String {
@@ -45,7 +45,7 @@ struct FileInfoReport: Report {
         case ("directory", let name?): "new files in it get \(name)"
         case ("directory", nil):
             "a directory that gives none: new files in it get "
-                + "\(FileClassName.completeUntilFirstUserAuthentication.rawValue), if they are protected"
+                + "\(FileProtection.completeUntilFirstUserAuthentication.name), if they are protected"
         case (_, let name): name ?? "- (a plain file; 'keychainctl file protect' encrypts it)"
         }
     }
@@ -103,6 +103,6 @@ struct ProtectedFileReport: Keyed {
         info.hasBothHeaders
             ? "both are whole"
             : "one of the two is damaged, and the other serves; 'keychainctl file class --set "
-                + "\(FileClassName(info.protection).rawValue)' writes both anew"
+                + "\(info.protection.name)' writes both anew"
     }
 }
