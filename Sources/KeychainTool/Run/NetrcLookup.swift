@@ -23,7 +23,7 @@ struct NetrcLookup {
     }
 
     private func filter(_ machine: String?) -> ItemFilter {
-        var filter = ItemFilter(ItemKind.internet.rawValue)
+        var filter = ItemFilter(ItemClass.internetPassword.name)
         filter.server = machine
         return filter
     }
