@@ -257,10 +257,10 @@ let package = Package(
             swiftSettings: houseSettings,
             linkerSettings: bindingAtStart
         ),
-        // What 'keychainctl run' reads, and how it masks: text and bytes alone.
+        // What 'keychainctl run' reads, how it starts a program, and how it masks output. It finds no secret by itself.
         .target(
             name: "KeychainRun",
-            dependencies: ["KeychainModel", "KeychainSystem"],
+            dependencies: ["CKeychainLinux", "KeychainKeys", "KeychainModel", "KeychainSystem"],
             swiftSettings: houseSettings
         ),
         // What other tools start to find their secrets (docs/helpers.md). Apart from the command: what reads other programs'
@@ -270,6 +270,9 @@ let package = Package(
             dependencies: ["KeychainClient", "KeychainModel", "KeychainSystem"],
             swiftSettings: houseSettings
         ),
+        // Other tools' configuration. Apart from the helpers: no helper changes a file.
+        .target(
+            name: "KeychainSetup", dependencies: ["KeychainModel", "KeychainSystem"], swiftSettings: houseSettings),
         .executableTarget(
             name: "KeychainHelperMain",
             dependencies: [
@@ -284,10 +287,12 @@ let package = Package(
             dependencies: [
                 "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCertificates",
                 "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainKeys", "KeychainLogin",
-                "KeychainModel", "KeychainRun", "KeychainSalvage", "KeychainSystem", "KeychainTransfer", "KeychainWire",
+                "KeychainModel", "KeychainPrompt", "KeychainRun", "KeychainSalvage", "KeychainSetup", "KeychainSystem",
+                "KeychainTransfer", "KeychainWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
+            resources: [.embedInCode("Demo/steps.txt")],
             swiftSettings: callingC,
             linkerSettings: bindingAtStart
         ),
@@ -435,8 +440,8 @@ let package = Package(
             dependencies: [
                 "KeychainTool", "DataProtection", "KeychainClient", "SwiftKeychain", "KeychainBus", "KeychainEngine",
                 "KeychainHelpers",
-                "KeychainLogin", "KeychainModel", "KeychainRun", "KeychainSystem", "KeychainTestSupport",
-                "KeychainTransfer",
+                "KeychainLogin", "KeychainModel", "KeychainRun", "KeychainSetup", "KeychainSystem",
+                "KeychainTestSupport", "KeychainTransfer",
             ],
             swiftSettings: houseSettings
         ),
@@ -491,7 +496,8 @@ if fuzzing == "1" || fuzzing == "replay" {
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
     let reached: Set = [
         "KeychainCertificates", "KeychainClient", "KeychainCrypto", "KeychainEngine", "KeychainHelpers", "KeychainKeys",
-        "KeychainModel", "KeychainRun", "KeychainSecurity", "KeychainTransfer", "KeychainWire", "SwiftKeychain",
+        "KeychainModel", "KeychainRun", "KeychainSecurity", "KeychainSetup", "KeychainTransfer", "KeychainWire",
+        "SwiftKeychain",
     ]
     for target in package.targets {
         if reached.contains(target.name) { target.swiftSettings = (target.swiftSettings ?? []) + coverage }
@@ -516,6 +522,7 @@ if fuzzing == "1" || fuzzing == "replay" {
         ),
         ("FuzzRun", ["CFuzzer", "KeychainModel", "KeychainRun"]),
         ("FuzzHelpers", ["CFuzzer", "KeychainEmbedded", "KeychainHelpers", "KeychainModel"]),
+        ("FuzzSetup", ["CFuzzer", "KeychainSetup"]),
         (
             "FuzzKeyFile",
             [

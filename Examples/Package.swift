@@ -37,14 +37,15 @@ import PackageDescription
 let settings: [SwiftSetting] =
     Context.environment["KEYCHAIN_STRICT"] == "1" ? [.treatAllWarnings(as: .error)] : []
 
+/// Whether the programs beside jwt-kit and NIOSSL are there, which take minutes to build: `KEYCHAIN_ADAPTERS=0` leaves them out.
+let hasAdapters = Context.environment["KEYCHAIN_ADAPTERS"] != "0"
+
 let package = Package(
     name: "Examples",
     platforms: [.macOS(.v13)],
     dependencies: [
-        .package(path: Context.environment["KEYCHAIN_PACKAGE"] ?? "..", traits: ["JWTKit", "NIOSSL"]),
-        .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
-        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        .package(
+            path: Context.environment["KEYCHAIN_PACKAGE"] ?? "..", traits: hasAdapters ? ["JWTKit", "NIOSSL"] : [])
     ],
     targets: [
         // What the programs tell about themselves: nothing of it is needed to use the keychain.
@@ -82,34 +83,6 @@ let package = Package(
             dependencies: localAuthentication + security + ["Story"],
             swiftSettings: settings
         ),
-        // swift-certificates, which jwt-kit uses, asks canImport(Security): the alias keeps it from finding one.
-        .executableTarget(
-            name: "SignedToken",
-            dependencies: [.product(name: "JWTKit", package: "jwt-kit"), "Story"] + dataProtection + security,
-            swiftSettings: settings
-        ),
-        // A service signs tokens with a key that is in the daemon and never in the service.
-        .executableTarget(
-            name: "TokenService",
-            dependencies: [.product(name: "JWTKit", package: "jwt-kit"), "Pass", "Story"] + keychainJWTKit + security,
-            swiftSettings: settings
-        ),
-        // Has the public key alone, and no keychain.
-        .executableTarget(
-            name: "TokenVerifier",
-            dependencies: [.product(name: "JWTKit", package: "jwt-kit"), "Pass", "Story"],
-            swiftSettings: settings
-        ),
-        .target(name: "Pass", dependencies: [.product(name: "JWTKit", package: "jwt-kit")], swiftSettings: settings),
-        // A server and a client that show each other certificates. Their keys are in the daemon and never in the programs.
-        .executableTarget(
-            name: "MutualTLS",
-            dependencies: [
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"), "Story",
-            ] + keychainNIOSSL + security,
-            swiftSettings: settings
-        ),
         // A library under the plugin, with entitlements for every program that has none of its own.
         .target(
             name: "LibraryClient",
@@ -142,3 +115,41 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+if hasAdapters {
+    package.dependencies += [
+        .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+    ]
+    package.targets += [
+        // swift-certificates, which jwt-kit uses, asks canImport(Security): the alias keeps it from finding one.
+        .executableTarget(
+            name: "SignedToken",
+            dependencies: [.product(name: "JWTKit", package: "jwt-kit"), "Story"] + dataProtection + security,
+            swiftSettings: settings
+        ),
+        // A service signs tokens with a key that is in the daemon and never in the service.
+        .executableTarget(
+            name: "TokenService",
+            dependencies: [.product(name: "JWTKit", package: "jwt-kit"), "Pass", "Story"] + keychainJWTKit + security,
+            swiftSettings: settings
+        ),
+        // Has the public key alone, and no keychain.
+        .executableTarget(
+            name: "TokenVerifier",
+            dependencies: [.product(name: "JWTKit", package: "jwt-kit"), "Pass", "Story"],
+            swiftSettings: settings
+        ),
+        .target(name: "Pass", dependencies: [.product(name: "JWTKit", package: "jwt-kit")], swiftSettings: settings),
+        // A server and a client that show each other certificates. Their keys are in the daemon and never in the programs.
+        .executableTarget(
+            name: "MutualTLS",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"), "Story",
+            ] + keychainNIOSSL + security,
+            swiftSettings: settings
+        ),
+    ]
+}

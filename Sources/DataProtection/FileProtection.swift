@@ -43,6 +43,16 @@ public enum FileProtection: String, Sendable, Hashable, CaseIterable {
 }
 
 extension FileProtection {
+    /// The name on the command line and in its output.
+    package var name: String {
+        switch self {
+        case .complete: "complete"
+        case .completeUnlessOpen: "complete-unless-open"
+        case .completeUntilFirstUserAuthentication: "complete-until-first-user-authentication"
+        case .always: "none"
+        }
+    }
+
     package init(_ fileClass: FileClass) {
         self =
             switch fileClass {

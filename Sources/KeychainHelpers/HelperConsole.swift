@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import KeychainModel
+internal import KeychainSystem
 
 /// The three descriptors between a tool and its helper.
 struct HelperConsole {
@@ -23,15 +24,11 @@ struct HelperConsole {
 
     /// - Returns: false at the end of the input.
     func fill(_ buffer: SecretBuffer) throws -> Bool {
-        let room = buffer.room()
-        let count = Foundation.read(STDIN_FILENO, room.baseAddress, room.count)
-        if count < 0 {
-            if errno == EINTR { return true }
-            throw HelperFailure("cannot read standard input: \(String(cString: strerror(errno)))")
+        let goesOn = try buffer.fill(from: STDIN_FILENO) {
+            HelperFailure("cannot read standard input: \(String(cString: strerror($0)))")
         }
-        buffer.advance(by: count)
         guard buffer.count <= Self.mostBytes else { throw HelperFailure("standard input has more than 4 MiB") }
-        return count > 0
+        return goesOn
     }
 
     // MARK: Output

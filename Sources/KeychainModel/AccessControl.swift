@@ -21,7 +21,23 @@ package struct AccessControl: Sendable, Hashable {
         package static let constraints: Flags = [
             .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion,
         ]
-        static let known: Flags = [.constraints, .or, .and, .privateKeyUsage, .applicationPassword]
+        package static let known: Flags = [.constraints, .or, .and, .privateKeyUsage, .applicationPassword]
+
+        private static let named: [(flag: Flags, name: String)] = [
+            (.userPresence, "user-presence"), (.biometryAny, "biometry-any"),
+            (.biometryCurrentSet, "biometry-current-set"), (.devicePasscode, "passcode"),
+            (.companion, "companion"), (.or, "or"), (.and, "and"), (.privateKeyUsage, "private-key-usage"),
+            (.applicationPassword, "application-password"),
+        ]
+
+        /// The names of the flags on the command line and in its output.
+        package var names: [String] { Self.named.filter { contains($0.flag) }.map(\.name) }
+
+        /// A flag by its name.
+        package init?(name: String) {
+            guard let known = Self.named.first(where: { $0.name == name }) else { return nil }
+            self = known.flag
+        }
     }
 
     package private(set) var protection: Protection

@@ -16,6 +16,9 @@ package protocol Clock: Sendable {
 
     /// The time of day by the file system of a file, which is written to; nil if it cannot be told.
     func now(byWritingTo file: Int32) -> Double?
+
+    /// Waits for this long in a loop that looks for something again and again.
+    func pause(_ duration: Duration)
 }
 
 /// The readings of the clocks at one moment.
@@ -37,11 +40,13 @@ package struct ClockReading: Sendable {
     }
 }
 
-/// A clock that has no system behind it.
+/// A clock that has no system behind it. Its pauses take their time all the same.
 extension Clock {
     package var reading: ClockReading {
         ClockReading(now: now, sinceBoot: sinceBoot, bootID: bootID, isSynchronized: false)
     }
 
     package func now(byWritingTo _: Int32) -> Double? { now }
+
+    package func pause(_ duration: Duration) { Thread.sleep(forTimeInterval: duration / .seconds(1)) }
 }

@@ -28,6 +28,15 @@ package enum ItemClass: String, Sendable, CaseIterable, Hashable {
         self = match
     }
 
+    /// The name on the command line and in its output.
+    package var name: String {
+        switch self {
+        case .genericPassword: "generic"
+        case .internetPassword: "internet"
+        case .certificate, .key, .identity: title
+        }
+    }
+
     /// The class in words, for messages.
     package var title: String {
         switch self {

@@ -5,10 +5,23 @@ package enum Protection: String, Sendable, CaseIterable, Hashable {
     case whenUnlocked = "ak"
     case afterFirstUnlock = "ck"
     case always = "dk"
+    case whenPasscodeSetThisDeviceOnly = "akpu"
     case whenUnlockedThisDeviceOnly = "aku"
     case afterFirstUnlockThisDeviceOnly = "cku"
     case alwaysThisDeviceOnly = "dku"
-    case whenPasscodeSetThisDeviceOnly = "akpu"
+
+    /// The name on the command line and in its output.
+    package var name: String {
+        switch self {
+        case .whenUnlocked: "when-unlocked"
+        case .afterFirstUnlock: "after-first-unlock"
+        case .always: "always"
+        case .whenPasscodeSetThisDeviceOnly: "when-passcode-set"
+        case .whenUnlockedThisDeviceOnly: "when-unlocked-this-device-only"
+        case .afterFirstUnlockThisDeviceOnly: "after-first-unlock-this-device-only"
+        case .alwaysThisDeviceOnly: "always-this-device-only"
+        }
+    }
 
     /// Whether an item of this class may leave the device.
     package var isThisDeviceOnly: Bool {

@@ -80,3 +80,8 @@
 @_extern(c) package func ckeychain_remove_attribute(
     _ path: UnsafePointer<CChar>?, _ descriptor: CInt, _ name: UnsafePointer<CChar>
 ) -> CInt
+
+@_extern(c) package func ckeychain_memory_file(
+    _ name: UnsafePointer<CChar>, _ bytes: UnsafeRawPointer?, _ count: Int, _ mayChange: CInt,
+    _ descriptor: UnsafeMutablePointer<CInt>
+) -> CInt

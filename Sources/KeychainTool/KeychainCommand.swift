@@ -29,8 +29,18 @@ struct KeychainCommand: ParsableCommand {
             SetupCommand.self, ClipboardHolderCommand.self,
         ])
 
-    private static func parsed(_ arguments: some Collection<String>) throws -> any ParsableCommand {
-        try CommandNames.requireKnown(arguments)
+    /// The command of a line.
+    ///
+    /// ArgumentParser collects all options of every command on the way from the root, several times. A command that is
+    /// read alone costs a part of that. A line with a mistake, or for help, is read from the root, which names the whole
+    /// command in its messages.
+    static func parsed(_ arguments: some Collection<String>) throws -> any ParsableCommand {
+        let (command, words) = try CommandNames.command(of: arguments)
+        if command.configuration.subcommands.isEmpty, let alone = try? command.parseAsRoot(ClipTime.completed(words)),
+            type(of: alone) == command
+        {
+            return alone
+        }
         return try parseAsRoot(ClipTime.completed(arguments))
     }
 

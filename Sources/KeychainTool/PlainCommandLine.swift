@@ -4,7 +4,7 @@ internal import KeychainModel
 
 /// The plain forms of the commands that scripts run many times: a class or a name, and options with one value each.
 ///
-/// ArgumentParser finds the options by reflection, which takes two thirds of the time of a `get`
+/// ArgumentParser finds the options by reflection, which takes 2 ms of a `get`
 /// (docs/decisions/032-what-a-look-up-costs.md). It still reads every unusual line, and so tells of mistakes.
 enum PlainCommandLine {
     /// nil: the line is for ArgumentParser.
@@ -14,7 +14,7 @@ enum PlainCommandLine {
         case "get": return PlainWords(words.dropFirst()).flatMap { GetCommand($0) }
         case "find", "ls": return PlainWords(words.dropFirst()).flatMap { FindCommand($0) }
         case "add" where words.count > 1 && CommandNames.isPassword(words[1]):
-            words.removeFirst(words[1] == ItemKind.generic.rawValue ? 2 : 1)
+            words.removeFirst(words[1] == ItemClass.genericPassword.name ? 2 : 1)
             return PlainWords(words[...]).flatMap { AddGenericCommand($0) }
         default: return nil
         }

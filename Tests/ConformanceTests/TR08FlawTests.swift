@@ -432,6 +432,13 @@ struct TR08FlawTests {
         #expect(try verdict([.init("1.2.3.4", unknown)]) == .trusted(3))
         #expect(try verdict([.init("2.5.29.19", Data([0x30, 0x05]))]) == .failed(errSecUnknownCertExtension))
         #expect(try verdict([.server]) == .failed(errSecCertificateDuplicateExtension))
+        // Nearly every certificate in use tells where its list of revoked ones is. None is asked for.
+        let address = OpenSSL.node(0xA0, OpenSSL.node(0xA0, OpenSSL.node(0x86, Data("http://example/list".utf8))))
+        let places = [OpenSSL.node(0x30, address), OpenSSL.node(0x31, address)]
+        #expect(try verdict([.init("2.5.29.31", OpenSSL.node(0x30, places[0]))]) == .trusted(3))
+        #expect(
+            try verdict([.init("2.5.29.31", OpenSSL.node(0x30, places[0] + places[1]))])
+                == .failed(errSecUnknownCertExtension))
     }
 
     @Test("TR.31 A subject is named, or has an alternative name that is critical")

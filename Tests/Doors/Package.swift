@@ -9,11 +9,16 @@ let door = Context.environment["KEYCHAIN_DOOR"] ?? "alias"
 /// The plain door breaks this package.
 let hasAsker = Context.environment["KEYCHAIN_DOOR_WITHOUT_ASKER"] == nil
 
+/// Takes a minute to build.
+let hasJWT = Context.environment["KEYCHAIN_DOOR_WITHOUT_JWT"] == nil
+
 let strangers: [Target.Dependency] =
-    [.product(name: "JWTKit", package: "jwt-kit"), .product(name: "AsksAndImports", package: "Strangers")]
+    [.product(name: "AsksAndImports", package: "Strangers")]
+    + (hasJWT ? [.product(name: "JWTKit", package: "jwt-kit")] : [])
     + (hasAsker ? [.product(name: "AsksOnly", package: "Strangers")] : [])
 
-let settings: [SwiftSetting] = hasAsker ? [.define("HAS_ASKER")] : []
+let settings: [SwiftSetting] =
+    (hasAsker ? [.define("HAS_ASKER")] : []) + (hasJWT ? [.define("HAS_JWT")] : [])
 
 let aliased: [Target.Dependency] = [
     .product(name: "Security", package: "swift-keychain", moduleAliases: ["Security": "LinuxSecurity"]),
@@ -57,8 +62,7 @@ let package = Package(
     name: "Doors",
     dependencies: [
         .package(path: Context.environment["KEYCHAIN_PACKAGE"] ?? "../.."), .package(path: "Strangers"),
-        .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
-    ],
+    ] + (hasJWT ? [.package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1")] : []),
     targets: [client],
     swiftLanguageModes: [.v6]
 )

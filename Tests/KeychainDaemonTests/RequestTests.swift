@@ -78,6 +78,9 @@ extension Request {
                 Issue.record("another answer")
                 return
             }
+            // Its id must grow as well.
+            try client.send(bytes: TestClient.bytes(of: frame))
+            #expect(try client.goodbye().reason == .malformed)
         }
     }
 

@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("Damaged items are read as absent while others are added")
+    @Test("T12.3 Damaged items are read as absent while others are added")
     func readsOfDamaged() async throws {
         let directory = try makeTemporaryDirectory()
         defer { try? FileManager.default.removeItem(at: directory) }

@@ -123,6 +123,10 @@ import Testing
             "ckeychain_remove_attribute", type(of: CKeychainLinux.ckeychain_remove_attribute),
             type(of: KeychainSystem.ckeychain_remove_attribute)
         ),
+        (
+            "ckeychain_memory_file", type(of: CKeychainLinux.ckeychain_memory_file),
+            type(of: KeychainSystem.ckeychain_memory_file)
+        ),
     ]
 
     @Test("Each function of C that is declared has the types of its header", arguments: pairs.map(\.name))

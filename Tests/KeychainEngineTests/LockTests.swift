@@ -4,6 +4,7 @@ import Glibc
 import KeychainCrypto
 import KeychainModel
 import KeychainTestSupport
+import Synchronization
 import Testing
 
 @testable import KeychainEngine
@@ -254,15 +255,18 @@ let hasKeyring = KernelKeyring.ofUser != nil
             try keychain.lock()
             try keychain.unlock("1234")
             let isHeld = DispatchSemaphore(value: 0)
+            let hasEnded = Atomic(false)
+            let queue = keychain.engine.store.writeQueue
             let other = try Engine(keychain.configuration)
             let thread = Thread {
                 try? other.store.write { _ in
                     isHeld.signal()
-                    usleep(300_000)
+                    while !hasEnded.load(ordering: .relaxed), !queue.isWaitedIn { usleep(1_000) }
                 }
             }
             thread.start()
             isHeld.wait()
+            defer { hasEnded.store(true, ordering: .relaxed) }
             try keychain.handler.add(.password("c"))
         }
     }

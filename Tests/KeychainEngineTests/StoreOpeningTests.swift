@@ -32,7 +32,9 @@ import Testing
         }
     }
 
-    @Test("A file that is no database", arguments: ["not a database at all", String(repeating: "x", count: 5000)])
+    @Test(
+        "T15.7 A file that is no database is refused",
+        arguments: ["not a database at all", String(repeating: "x", count: 5000)])
     func notADatabase(content: String) throws {
         try withStore { store in
             try Data(content.utf8).write(to: store.database)

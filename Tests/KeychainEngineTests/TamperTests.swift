@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "A flipped byte in any sealed part hides the item and leaves its neighbour alone",
+        "T15.1 A flipped byte in any sealed part hides the item and leaves its neighbour alone",
         arguments: ["metadata", "metadata_key", "secret", "secret_key"])
     func flippedByte(column: String) throws {
         try withTwoItems { store in
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("Halves of two rows do not go together", arguments: ["metadata", "secret"])
+    @Test("T15.5 Halves of two rows do not go together", arguments: ["metadata", "secret"])
     func swappedHalves(half: String) throws {
         try withTwoItems { store in
             try store.edit(
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("An item that is listed in another group's home is not that group's")
+    @Test("T11.12 An item that is listed in another group's home is not that group's")
     func editedHome() throws {
         try withClosedStore({ engine in
             try engine.add(.password("ann", group: "G"))
@@ -229,7 +229,7 @@ import Testing
         }
     }
 
-    @Test("A damaged item gives way to a new one, and only to one with the same unique attributes")
+    @Test("T15.2 A damaged item gives way to a new one, and only to one with the same unique attributes")
     func replacement() throws {
         try withTwoItems { store in
             try store.edit("UPDATE item SET secret = zeroblob(60) WHERE id = 1")
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test("A neighbour that is updated into a damaged item's name takes its place and keeps its own reference")
+    @Test("T15.4 A neighbour that is updated into a damaged item's name takes its place and keeps its own reference")
     func updateIntoDamaged() throws {
         try withTwoItems { store in
             try store.edit("UPDATE item SET secret = zeroblob(60) WHERE id = 1")
@@ -291,7 +291,7 @@ import Testing
         }
     }
 
-    @Test("An update passes over an item whose secret is damaged")
+    @Test("T15.3 An update passes over an item whose secret is damaged")
     func updateOfDamaged() throws {
         try withTwoItems { store in
             try store.edit("UPDATE item SET secret = zeroblob(60) WHERE id = 1")

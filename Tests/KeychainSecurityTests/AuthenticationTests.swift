@@ -17,7 +17,7 @@ struct AuthenticationTests {
     // MARK: Passcode
 
     @Test(
-        "An item behind the passcode opens for the right one, is refused for a wrong one, and cancelling is neither",
+        "T10.18 An item behind the passcode opens for the right one, is refused for a wrong one, and cancelling is neither",
         arguments: KeychainHost.allCases)
     func passcodeItem(host: KeychainHost) throws {
         try withKeychain(host) { keychain in
@@ -129,7 +129,7 @@ struct AuthenticationTests {
     // MARK: Biometry
 
     @Test(
-        "The right finger gets the secret, the wrong one does not, and a newly enrolled one makes the item go",
+        "T10.19 The right finger gets the secret, the wrong one does not, and a newly enrolled one makes the item go",
         arguments: KeychainHost.allCases)
     func currentSet(host: KeychainHost) throws {
         try withKeychain(host) { keychain in

@@ -1,4 +1,5 @@
 package import Foundation
+internal import Glibc
 package import KeychainModel
 internal import Synchronization
 
@@ -11,6 +12,8 @@ package final class TestClock: Clock {
         var isSynchronized = false
         var isNameless = false
         var fileOffset: Double? = 0
+        /// How often each thread has paused.
+        var pauses: [pthread_t: Int] = [:]
     }
     private let time: Mutex<Time>
 
@@ -30,6 +33,29 @@ package final class TestClock: Clock {
 
     package func now(byWritingTo _: Int32) -> Double? {
         time.withLock { time in time.fileOffset.map { time.now + $0 } }
+    }
+
+    /// Waits for a moment of the machine's time, since the loop may look for something else than the time.
+    package func pause(_: Duration) {
+        time.withLock { $0.pauses[pthread_self(), default: 0] += 1 }
+        usleep(1_000)
+    }
+
+    /// Waits until so many threads have paused twice, so that the loop of each has looked once more than now.
+    ///
+    /// - Parameter isOver: Whether there is nothing to wait for any more.
+    /// - Returns: false after a minute.
+    package func awaitPauses(ofThreads count: Int, unless isOver: () -> Bool) -> Bool {
+        let former = time.withLock { $0.pauses }
+        func haveLooked() -> Bool {
+            time.withLock { $0.pauses.count { $1 >= former[$0, default: 0] + 2 } } >= count
+        }
+        let end = ContinuousClock.now + .seconds(60)
+        while !haveLooked(), !isOver() {
+            guard ContinuousClock.now < end else { return false }
+            usleep(1_000)
+        }
+        return true
     }
 
     /// What the kernel says of the time of day from now on.

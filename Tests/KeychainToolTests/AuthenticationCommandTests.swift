@@ -124,7 +124,7 @@ import Testing
         try withPasscode { (tool) throws in
             let added = try add(
                 tool.answering("pw", times: 2), "--require", "passcode", "--require", "application-password", "--json")
-            #expect(added.object["constraints"] as? [String] == ["device-passcode", "application-password"])
+            #expect(added.object["constraints"] as? [String] == ["passcode", "application-password"])
         }
     }
 

@@ -1,3 +1,4 @@
+import DataProtection
 import Foundation
 import KeychainModel
 import Testing
@@ -191,7 +192,7 @@ import Testing
             let outcome = try tool.run("--generate-completion-script", shell)
             #expect(outcome.status == 0)
             #expect(outcome.text.contains("after-first-unlock-this-device-only"))
-            for name in FileClassName.allCases { #expect(outcome.text.contains(name.rawValue)) }
+            for protection in FileProtection.allCases { #expect(outcome.text.contains(protection.name)) }
             for verb in ["protect", "unprotect", "class", "cat", "write", "info"] {
                 #expect(outcome.text.contains("file_\(verb)") || outcome.text.contains("file \(verb)"), "\(verb)")
             }

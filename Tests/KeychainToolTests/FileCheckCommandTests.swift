@@ -22,7 +22,7 @@ import Testing
         return content
     }
 
-    @Test("What is intact is only counted, and plain files in a tree are")
+    @Test("What is intact is only counted, and plain files in a tree are; one that is named fails, once")
     func intact() throws {
         try withTool { (tool) throws in
             try tool.file("tree/a", tool.bytes(100_000))
@@ -38,6 +38,8 @@ import Testing
             #expect(json["checked"] as? Int == 2 && json["intact"] as? Int == 2 && json["plain"] as? Int == 1)
             #expect((json["files"] as? [Any])?.isEmpty == true)
             #expect(try tool.run("file", "fsck", plain).status == 206)
+            let twice = try tool.run("file", "fsck", "--json", "--recursive", tool.path("tree"), plain)
+            #expect(twice.status == 206 && twice.object["failed"] as? Int == 1 && twice.object["plain"] as? Int == 1)
             #expect(try tool.run("file", "fsck", tool.path("tree")).status == 206)
             #expect(try tool.run("file", "fsck", tool.path("none")).status == 220)
         }

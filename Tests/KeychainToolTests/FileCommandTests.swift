@@ -356,15 +356,15 @@ import Testing
 
     // MARK: Classes
 
-    @Test("Each class has the name that sets it", arguments: FileClassName.allCases)
-    func classes(name: FileClassName) throws {
+    @Test("Each class has the name that sets it", arguments: FileProtection.allCases)
+    func classes(protection: FileProtection) throws {
         try withTool { (tool) throws in
             let file = try tool.file("f")
-            #expect(try tool.run("file", "protect", "--class", name.rawValue, file).status == 0)
-            #expect(try tool.run("file", "class", file).text == "\(name.rawValue) \(file)\n")
-            for other in FileClassName.allCases {
-                #expect(try tool.run("file", "class", "--set", other.rawValue, file).output.isEmpty)
-                #expect(try tool.run("file", "class", file).text == "\(other.rawValue) \(file)\n")
+            #expect(try tool.run("file", "protect", "--class", protection.name, file).status == 0)
+            #expect(try tool.run("file", "class", file).text == "\(protection.name) \(file)\n")
+            for other in FileProtection.allCases {
+                #expect(try tool.run("file", "class", "--set", other.name, file).output.isEmpty)
+                #expect(try tool.run("file", "class", file).text == "\(other.name) \(file)\n")
                 #expect(try tool.run("file", "cat", file).text == "content")
             }
         }

@@ -102,6 +102,17 @@ import Testing
         }
     }
 
+    @Test("The status is that of the first failure, and every other file is done")
+    func firstFailure() throws {
+        try withTool { (tool) throws in
+            let (one, other) = (try tool.file("tree/a"), tool.path("none"))
+            for (paths, status) in [([other, tool.path("tree")], 220), ([tool.path("tree"), other], 206)] {
+                #expect(try tool.run(words: ["file", "protect"] + paths + [one]).status == status)
+            }
+            #expect(try tool.run("file", "class", one).text.hasPrefix("complete-until"))
+        }
+    }
+
     @Test("Everything happens in the order of the names")
     func order() throws {
         try withTool { (tool) throws in

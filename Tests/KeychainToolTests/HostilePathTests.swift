@@ -138,8 +138,8 @@ import Testing
             let walk = TreeWalk(paths: [tool.path("shared")], directories: .entered, storeFiles: StoreFiles([]))
             try walk.visit { finding in
                 switch finding {
-                case .file(let path, let file):
-                    found.append((URL(fileURLWithPath: path), file.found))
+                case .file(let file):
+                    found.append((URL(fileURLWithPath: file.path), file.found))
                     if !isExchanged { try exchange() }
                     isExchanged = true
                 case .directory(let path, let number): found.append((URL(fileURLWithPath: path), number))

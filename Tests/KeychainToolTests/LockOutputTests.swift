@@ -12,7 +12,7 @@ import Testing
 
     private func text(_ status: LockStatus) -> String {
         var lines = Lines()
-        LockReport(status: status).add(to: &lines)
+        status.add(to: &lines)
         // As one line, since where it is folded does not matter here.
         return lines.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
@@ -112,13 +112,13 @@ import Testing
     @Test("The lock's JSON has every key that is documented, in whole seconds rounded up")
     func json() {
         #expect(
-            LockReport(status: Self.status).json.text.split(whereSeparator: \.isWhitespace).joined()
+            Self.status.json.text.split(whereSeparator: \.isWhitespace).joined()
                 == #"{"state":"locked","passcode":true,"keys":"process","watched":true,"idleLimit":600,"#
                 + #""eraseAfterTen":true,"failedAttempts":6,"secondsUntilNextAttempt":90,"rekeying":true}"#)
         var status = Self.status
         status.idleLimit = nil
         status.state = .neverUnlocked
-        let text = LockReport(status: status).json.text
+        let text = status.json.text
         #expect(text.contains(#""idleLimit": null"#))
         #expect(text.contains(#""state": "never-unlocked""#))
     }

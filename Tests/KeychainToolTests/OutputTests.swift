@@ -109,7 +109,7 @@ import Testing
 
     @Test("Every protection class has a name, and the name means it", arguments: Protection.allCases)
     func accessibleNames(protection: Protection) {
-        #expect(Accessibility(protection).protection == protection)
+        #expect(Protection(argument: protection.name) == protection)
     }
 
     @Test("Sizes are told in words", arguments: [(0, "0 bytes"), (1536, "1.5 KiB"), (64 << 20, "64 MiB")])

@@ -88,6 +88,42 @@ import Testing
         }
     }
 
+    @Test("^C at the prompt ends the program as it ends others, with the terminal as it was")
+    func interruptKey() throws {
+        try withTool { (tool) throws in
+            let terminal = try PseudoTerminal()
+            let process = try startAdd(tool, at: terminal)
+            try terminal.person.write(contentsOf: Data("sec\u{3}".utf8))
+            process.waitUntilExit()
+            #expect(process.terminationReason == .uncaughtSignal)
+            #expect(process.terminationStatus == SIGINT)
+            #expect(terminal.echoes)
+        }
+    }
+
+    @Test("^Z at the prompt stops the program with the terminal as it was, and afterwards it asks again")
+    func stopKey() throws {
+        try withTool { (tool) throws in
+            let terminal = try PseudoTerminal()
+            let process = try startAdd(tool, at: terminal)
+            try terminal.person.write(contentsOf: Data("sec\u{1a}".utf8))
+            var stopped = siginfo_t()
+            #expect(waitid(P_PID, id_t(process.processIdentifier), &stopped, WSTOPPED) == 0)
+            #expect(terminal.echoes)
+            kill(process.processIdentifier, SIGCONT)
+            var asked = Data()
+            while !asked.contains(UInt8(ascii: ":")) { asked += terminal.person.availableData }
+            #expect(!terminal.echoes)
+            try terminal.person.write(contentsOf: Data("ty\u{e4}\u{7f}ped\n".utf8))
+            asked = Data()
+            while !asked.contains(UInt8(ascii: ":")) { asked += terminal.person.availableData }
+            try terminal.person.write(contentsOf: Data("typed\n".utf8))
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            #expect(try tool.run("get", "generic").text == "typed")
+        }
+    }
+
     @Test("An empty line at a terminal is no secret")
     func emptyLine() throws {
         try withTool { (tool) throws in

@@ -64,11 +64,9 @@ import Testing
         "Any bytes survive an export and an import",
         arguments: [0, 1, 27, 4_096, 65_536, 1_000_003, 20_000_000])
     func anyBytes(count: Int) throws {
-        var generator = SystemRandomNumberGenerator()
-        var secret = Data(count: count)
-        secret.withUnsafeMutableBytes { bytes in
-            for place in bytes.indices { bytes[place] = UInt8(truncatingIfNeeded: generator.next()) }
-        }
+        let source = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/dev/urandom"))
+        let secret = try source.read(upToCount: count) ?? Data()
+        try #require(secret.count == count)
         try withTool { (tool) throws in
             try tool.run("add", "generic", "--service", "s", "--account", "a", "--allow-empty", input: secret)
             try export(tool)

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "Groups come in Apple's order, each once, the token group last",
+        "T11.9 Groups come in Apple's order, each once, the token group last",
         arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
     func order(format: PropertyListSerialization.PropertyListFormat) throws {
         let groups = try groups(

@@ -152,17 +152,17 @@ import Testing
     func restartTakesTime() throws {
         try withSocketPath { path in
             let seen = Counter()
-            let carrier = carrier(path)
+            let started = Mutex<FakeDaemon?>(nil)
+            var patience = Patience()
+            patience.pause = {
+                started.withLock {
+                    if $0 == nil { $0 = try? FakeDaemon(at: path) { peer, _ in try answers(peer, seen) } }
+                }
+            }
+            let carrier = SocketCarrier(DaemonAddress(path: path, owners: [geteuid()]), patience)
             let daemon = try FakeDaemon(at: path) { peer, _ in try answers(peer, seen) }
             _ = try carrier.handle(.delete(ItemQuery(.genericPassword)), from: caller)
             daemon.stop()
-            let started = Mutex<FakeDaemon?>(nil)
-            let starter = Thread {
-                usleep(100_000)
-                let daemon = try? FakeDaemon(at: path) { peer, _ in try answers(peer, seen) }
-                started.withLock { $0 = daemon }
-            }
-            starter.start()
             _ = try carrier.handle(.delete(ItemQuery(.genericPassword)), from: caller)
             #expect(seen.count == 2)
             started.withLock { $0?.stop() }

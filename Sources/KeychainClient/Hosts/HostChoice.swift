@@ -22,9 +22,9 @@ package enum ChosenHost: Sendable, Hashable {
     }
 }
 
-/// Decides where the engine runs. The first that says something is heard: the program's code, `KEYCHAIN_HOST`, a store
-/// that the code or `KEYCHAIN_HOME` names, the machine's administrator in `/etc/keychain/host`, the mark of a daemon in
-/// the user's store.
+/// Decides where the engine runs. The first of these that says something is heard: the host or the store that the program's
+/// code names, `KEYCHAIN_HOST`, `KEYCHAIN_HOME`, the machine's administrator in `/etc/keychain/host`, the mark of a daemon
+/// in the user's store.
 struct HostChoice {
     var environment = Environment.process
     var machineFile = URL(fileURLWithPath: "/etc/keychain/host")

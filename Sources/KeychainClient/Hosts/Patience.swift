@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Synchronization
 
 /// How long a daemon may be silent while a call waits for it.
@@ -24,6 +25,8 @@ package struct Patience: Sendable {
     package var remembered = Duration.seconds(9)
     /// Called with the reason of a call's wait, once a part of the time is over.
     package var notice: @Sendable (String) -> Void = { _ in }
+    /// The pause between two attempts to reach a daemon that is being started anew.
+    package var pause: @Sendable () -> Void = { usleep(20_000) }
 
     package init() {}
 

@@ -87,7 +87,7 @@ package final class SocketCarrier: RequestHandler {
 
     private func answer(to request: Request, from caller: Caller) throws(KeychainError) -> Reply {
         try requireNoRecentSilence(request)
-        var failures = Failures()
+        var failures = Failures(patience)
         while true {
             switch attempt(request, caller) {
             case .success(let answer): return try answer.get()
@@ -230,7 +230,7 @@ package final class SocketCarrier: RequestHandler {
     /// Over a connection that is told of every change; it is kept between two waits, so that none is missed.
     package func waitForLockChange(since epoch: UInt64, timeout: Duration) throws(KeychainError) -> UInt64 {
         let end = ContinuousClock.now + timeout
-        var failures = Failures()
+        var failures = Failures(patience)
         while true {
             switch attemptToWait(since: epoch, until: end) {
             case .success(let present): return present
@@ -283,8 +283,11 @@ private struct Failures {
     /// How long a daemon that had answered before may take to come back.
     private static let restart = Duration.seconds(3)
 
+    private let pause: @Sendable () -> Void
     private var end: ContinuousClock.Instant?
     private var unknownCount = 0
+
+    init(_ patience: Patience) { pause = patience.pause }
 
     /// Returns if the request may be sent once more.
     ///
@@ -304,7 +307,7 @@ private struct Failures {
             guard ContinuousClock.now < last else { throw error }
             end = last
             // The connection may just have been an old one.
-            if !isFirst { usleep(20_000) }
+            if !isFirst { pause() }
         }
     }
 }

@@ -1,11 +1,10 @@
-internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 
 /// The notice before a lock: the keys stay until no process listens any more, for three seconds at most.
 extension KeyStore {
-    /// The pause between two looks for listeners, in microseconds.
-    private static let pause: UInt32 = 5_000
+    /// The pause between two looks for listeners.
+    private static let pause = Duration.milliseconds(5)
 
     /// Announces a lock and waits for the listeners.
     ///
@@ -16,7 +15,7 @@ extension KeyStore {
         guard let announced = announce(until: nil) else { return false }
         func wasLocked() -> Bool { state.read().map { $0.lockedAt != announced.lockedAt } ?? false }
         while announced.isNoticeRunning(configuration.clock.sinceBoot), state.hasListeners, !wasLocked() {
-            usleep(Self.pause)
+            configuration.clock.pause(Self.pause)
         }
         return wasLocked()
     }

@@ -20,6 +20,12 @@ final class TerminalDevice {
         }
     }
 
+    /// The terminal of a descriptor, which stays open.
+    init(of other: Int32) throws(Unusable) {
+        descriptor = fcntl(other, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { throw Unusable(reason: String(cString: strerror(errno))) }
+    }
+
     struct Unusable: Error {
         let reason: String
     }
@@ -49,7 +55,7 @@ final class TerminalDevice {
     }
 
     /// - Returns: the next byte; nil: the terminal has come to its end.
-    func readByte(_ wait: Wait, until deadline: ContinuousClock.Instant) throws(WaitFailure) -> UInt8? {
+    func readByte(_ wait: Wait, until deadline: ContinuousClock.Instant?) throws(WaitFailure) -> UInt8? {
         // The bytes are read singly: those behind the answer are not ours.
         var byte: UInt8 = 0
         defer { explicit_bzero(&byte, 1) }

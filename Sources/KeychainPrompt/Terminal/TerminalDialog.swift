@@ -25,20 +25,21 @@ struct TerminalDialog {
     func readSecret(_ field: String, _ complaint: String?) throws(PromptFailure) -> SecretBytes {
         try write((complaint.map { $0 + "\n" } ?? "") + field + " ")
         var line = TerminalLine(capacity: limits.secretByteCount)
-        var key = TerminalLine.Key.other
-        while case .other = key {
-            guard let byte = try readByte() else { throw .declined }
-            key = line.take(byte)
-        }
+        var key: TerminalLine.Key?
+        repeat {
+            key = try reading { () throws(WaitFailure) in try line.read(from: device, wait, until: deadline) }
+            // Nothing of the terminal would be shown while the program is stopped.
+        } while key == .signal(SIGTSTP)
+        guard let key else { throw .declined }
         try write("\n")
-        if case .decline = key { throw .declined }
+        guard key == .enter else { throw .declined }
         if line.isTooLong { throw .failed("the answer has more than \(limits.secretByteCount) bytes") }
         return line.buffer.secret()
     }
 
     /// Returns if the person chooses the fallback.
     func awaitChoice(hasFallback: Bool) throws(PromptFailure) {
-        while let byte = try readByte() {
+        while let byte = try reading({ () throws(WaitFailure) in try device.readByte(wait, until: deadline) }) {
             switch byte {
             case 0x0a where hasFallback, 0x0d where hasFallback: return try write("\n")
             case 0x03, 0x04, 0x1c, UInt8(ascii: "q"), UInt8(ascii: "Q"):
@@ -50,8 +51,8 @@ struct TerminalDialog {
         throw .declined
     }
 
-    private func readByte() throws(PromptFailure) -> UInt8? {
-        do throws(WaitFailure) { return try device.readByte(wait, until: deadline) } catch {
+    private func reading<R>(_ body: () throws(WaitFailure) -> R) throws(PromptFailure) -> R {
+        do throws(WaitFailure) { return try body() } catch {
             // The cursor does not stay behind the question. A failure of this write is not worth another error.
             _ = Glibc.write(device.descriptor, "\n", 1)
             throw PromptFailure(error)

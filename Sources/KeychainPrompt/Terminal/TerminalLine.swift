@@ -1,10 +1,14 @@
+internal import Glibc
+
 /// A line that a person types and corrects, a byte at a time, while the terminal itself does nothing.
 struct TerminalLine {
-    enum Key {
+    enum Key: Equatable {
         /// The person has finished the line.
         case enter
-        /// ^C, ^\, or ^D on an empty line.
-        case decline
+        /// ^D on an empty line.
+        case end
+        /// ^C, ^\ or ^Z. A terminal that is not silent makes this signal of it.
+        case signal(Int32)
         case other
     }
 
@@ -22,17 +26,32 @@ struct TerminalLine {
 
     init(capacity: Int) { buffer = ErasedBuffer(capacity: capacity) }
 
+    /// Reads up to a key that means something for the whole line.
+    ///
+    /// - Returns: nil: the terminal was hung up.
+    mutating func read(
+        from device: TerminalDevice, _ wait: Wait, until deadline: ContinuousClock.Instant?
+    ) throws(WaitFailure) -> Key? {
+        while let byte = try device.readByte(wait, until: deadline) {
+            let key = take(byte)
+            if key != .other { return key }
+        }
+        return nil
+    }
+
     mutating func take(_ byte: UInt8) -> Key {
         if belongsToSequence(byte) { return .other }
         switch byte {
         case 0x0a, 0x0d: return .enter
-        case 0x03, 0x1c: return .decline
-        case 0x04: return buffer.count == 0 && !isTooLong ? .decline : .other
+        case 0x03: return .signal(SIGINT)
+        case 0x1c: return .signal(SIGQUIT)
+        case 0x1a: return .signal(SIGTSTP)
+        case 0x04: return buffer.count == 0 && !isTooLong ? .end : .other
         case 0x08, 0x7f: removeLast()
         case 0x15: removeAll()
         case 0x1b: sequence = .began
         case 0x09, 0x20...: if !buffer.append(byte) { isTooLong = true }
-        // Other keys with Ctrl do nothing; ^Z neither, since nothing of the terminal would be shown while it is stopped.
+        // Other keys with Ctrl do nothing.
         default: break
         }
         return .other

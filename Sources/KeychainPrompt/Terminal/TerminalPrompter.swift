@@ -41,6 +41,39 @@ package final class TerminalPrompter: Prompter {
         }
     }
 
+    /// Reads a line at the terminal of a descriptor for this program itself. It waits as long as the person does, and
+    /// ^C, ^\ and ^Z send the signals that they send at any other time.
+    ///
+    /// - Parameters:
+    ///   - ask: Shows the question, when the terminal is silent.
+    ///   - end: Ends the line of the question.
+    /// - Throws: `.declined` after ^D on an empty line.
+    package func readLine(
+        at descriptor: Int32, ask: () -> Void, end: () -> Void
+    ) throws(PromptFailure) -> SecretBytes {
+        while true {
+            var line = TerminalLine(capacity: configuration.limits.secretByteCount)
+            let key = try configuration.turn.perform(Cancellation()) { wait throws(PromptFailure) in
+                let device = try Self.device(of: descriptor)
+                return try Self.silencing(device) { () throws(PromptFailure) in
+                    ask()
+                    defer { end() }
+                    do throws(WaitFailure) { return try line.read(from: device, wait, until: nil) } catch {
+                        throw PromptFailure(error)
+                    }
+                }
+            }
+            switch key {
+            case .enter where line.isTooLong:
+                throw .failed("the answer has more than \(configuration.limits.secretByteCount) bytes")
+            case .enter: return line.buffer.secret()
+            // The terminal is as it was. After SIGTSTP the program goes on here, and asks again.
+            case .signal(let number): raise(number)
+            case .end, .other, nil: throw .declined
+            }
+        }
+    }
+
     private func newSecret(
         _ terminal: TerminalDialog, _ words: PromptWords, _ repeatedField: String
     ) throws(PromptFailure) -> SecretBytes {
@@ -59,12 +92,26 @@ package final class TerminalPrompter: Prompter {
     ) throws(PromptFailure) -> R {
         try configuration.turn.perform(cancellation) { wait throws(PromptFailure) -> R in
             let device = try open()
-            let failure = ckeychain_silence_terminal(device.descriptor)
-            guard failure == 0 else {
-                throw .failed("cannot ask at the terminal: \(String(cString: strerror(failure)))")
+            return try Self.silencing(device) { () throws(PromptFailure) in
+                try body(TerminalDialog(device, wait, configuration.limits))
             }
-            defer { ckeychain_restore_terminal() }
-            return try body(TerminalDialog(device, wait, configuration.limits))
+        }
+    }
+
+    private static func silencing<R>(
+        _ device: TerminalDevice, _ body: () throws(PromptFailure) -> R
+    ) throws(PromptFailure) -> R {
+        let failure = ckeychain_silence_terminal(device.descriptor)
+        guard failure == 0 else { throw PromptFailure(WaitFailure.system(failure)) }
+        defer { ckeychain_restore_terminal() }
+        return try body()
+    }
+
+    private static func device(of descriptor: Int32) throws(PromptFailure) -> TerminalDevice {
+        do throws(TerminalDevice.Unusable) {
+            return try TerminalDevice(of: descriptor)
+        } catch {
+            throw .failed("cannot ask at the terminal: \(error.reason)")
         }
     }
 

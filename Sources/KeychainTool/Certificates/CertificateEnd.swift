@@ -4,7 +4,12 @@ internal import KeychainCertificates
 internal import KeychainModel
 
 /// The end of a certificate's validity, seen from one moment.
-struct CertificateEnd {
+struct CertificateEnd: Keyed {
+    static let fields: [Field<Self>] = [
+        Field("notAfter", "the date after which it is not valid") { Timestamp.text($0.date) },
+        Field("validity", "`notYetValid`, `valid`, `expiring` (within 30 days) or `expired`") { $0.state.rawValue },
+    ]
+
     enum State: String { case notYetValid, valid, expiring, expired }
 
     /// The 30 days before the end, in which a person can renew a certificate without haste.
@@ -34,11 +39,6 @@ struct CertificateEnd {
         case .expiring: "expires \(text)"
         case .expired: "expired \(text)"
         }
-    }
-
-    func members(of json: JSONValue) -> JSONValue {
-        json.adding("notAfter", .string(Timestamp.text(date.timeIntervalSinceReferenceDate)))
-            .adding("validity", .string(state.rawValue))
     }
 }
 

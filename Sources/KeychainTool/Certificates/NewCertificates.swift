@@ -53,14 +53,14 @@ struct NewCertificates: ParsableArguments {
         for (request, isNew) in zip(requests, isAdded) where !isNew {
             Console.note("note: \(request.inWords) was there already, and stays as it is")
         }
-        if json { try Console.write(JSONValue.array(try report(requests, isAdded, ready)).text + "\n") }
+        if json { try report(requests, isAdded, ready).writeJSON() }
     }
 
     private func report(
         _ requests: [AddRequest], _ isAdded: [Bool], _ session: KeychainSession
     ) throws -> [JSONValue] {
         try zip(requests, isAdded).flatMap { request, isNew in
-            try session.find(request.queryForExisting).items.map { $0.json.adding("added", .boolean(isNew)) }
+            try session.find(request.queryForExisting).items.map { $0.json.adding("added", isNew.json) }
         }
     }
 }

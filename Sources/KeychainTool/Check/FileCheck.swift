@@ -1,139 +1,111 @@
 internal import DataProtection
 internal import Foundation
-internal import Glibc
-internal import KeychainModel
 internal import KeychainSystem
 
-/// One run of `file fsck`.
-final class FileCheck {
-    struct Options {
-        var salvageDirectory: String?
-        var repairs: Bool
-        var isQuiet: Bool
-        var printsJSON: Bool
-    }
-
-    private(set) var summary = FileCheckSummary()
-    /// The reports on files with findings, kept only for JSON.
-    private(set) var reports: [FileCheckReport] = []
-    private(set) var failures = FileFailures()
+/// The work of `file fsck`.
+struct FileCheck: TreeOperation {
     private let files: ProtectedFiles
-    private let walk: TreeWalk
-    private let signals: HeldSignals
-    private let options: Options
+    private let run: TreeRun
     private let salvage: SalvageDirectory?
-    private let progress: FileProgress?
+    private let repairs: Bool
+    /// Whether the reports on files wait for the end.
+    private let keepsReports: Bool
+    private var summary = FileCheckSummary()
 
-    /// - Parameter signals: The command holds them from its start.
-    init(_ files: ProtectedFiles, _ walk: TreeWalk, _ signals: HeldSignals, _ options: Options) {
-        self.files = files
-        self.walk = walk
-        self.signals = signals
-        self.options = options
-        salvage = options.salvageDirectory.map { SalvageDirectory($0, of: walk.paths) }
-        progress = options.isQuiet ? nil : FileProgress("Checking", over: walk)
+    init(_ files: ProtectedFiles, _ run: TreeRun, salvage: String?, repairs: Bool, keepsReports: Bool) {
+        (self.files, self.run, self.repairs, self.keepsReports) = (files, run, repairs, keepsReports)
+        self.salvage = salvage.map(SalvageDirectory.init)
     }
 
-    func run() throws {
-        try walk.visit { finding in
-            heedSignals()
-            switch finding {
-            case .directory: break
-            case .file(let path, let file):
-                do {
-                    if let report = try check(path, file) { try tell(report) }
-                } catch let failure as FileFailure {
-                    fail(failure)
-                }
-                progress?.endFile(file.size)
-            case .skipped(let kind): summary.skipped[kind, default: 0] += 1
-            case .failed(let failure): fail(failure)
-            }
-        }
-        progress?.end()
-        summary.failed = failures.count
+    var report: FileCheckSummary {
+        var report = summary
+        report.counts = run.counts
+        return report
     }
 
-    /// - Returns: nil if there is nothing to report.
-    private func check(_ path: String, _ file: TreeWalk.FoundFile) throws(FileFailure) -> FileCheckReport? {
-        let url = URL(namedByPerson: path)
-        do throws(DataProtectionError) {
+    mutating func perform(_ file: TreeWalk.FoundFile, below root: String) throws -> TreeRun.Outcome {
+        do {
             // A file that a person names is meant to be protected.
-            if !walk.paths.contains(where: { FilePath.isSame($0, path) }) {
-                guard try files.isProtected(url) else {
-                    summary.plain += 1
-                    return nil
-                }
-            }
-            var report = FileCheckReport(path, try files.check(url) { [self] in show($0) })
-            summary.checked += 1
-            if options.repairs, report.check.canRepairHeader, try files.meaning(file.found).repairHeader(of: url) {
-                report.afterRepair = try files.check(url) { [self] in show($0) }
-            }
-            if let salvage, report.state == .damaged {
-                guard let target = salvage.place(of: path) else {
-                    throw DataProtectionError(.unsupportedFile, path, "its name is not UTF-8 text: rename it first")
-                }
-                report.salvagedPath = try save(url, to: target, path, report.check)
-            }
-            count(report)
-            return report.check.findings.isEmpty ? nil : report
-        } catch {
-            throw FileFailure(error, path: path, prefix: Self.isUnchecked(error) ? "not checked: " : "")
+            guard try file.isNamed || files.isProtected(file.url) else { return .plain }
+            let report = try check(file, below: root)
+            if report.check.findings.isEmpty { return .done }
+            if keepsReports { summary.files.append(report) } else { try run.write(report.text) }
+            return .done
+        } catch let error as DataProtectionError where error.leavesUnchecked {
+            throw FileFailure(error, path: file.path, prefix: "not checked: ")
         }
     }
 
-    private static func isUnchecked(_ error: DataProtectionError) -> Bool {
-        [.locked, .wrongKey, .newerFormat, .keysUnavailable].contains(error.code)
+    private mutating func check(_ file: TreeWalk.FoundFile, below root: String) throws -> FileCheckReport {
+        var report = FileCheckReport(file.path, try files.check(file.url, progress: run.show))
+        summary.checked += 1
+        if repairs, report.check.canRepairHeader, try files.meaning(file.found).repairHeader(of: file.url) {
+            report.afterRepair = try files.check(file.url, progress: run.show)
+        }
+        if let salvage, report.state == .damaged {
+            let target = salvage.place(of: file.path, below: root)
+            guard let target else { throw FileFailure.nameIsNoText(file.path) }
+            report.salvagedPath = try save(file, to: target, report.check)
+        }
+        summary.states[report.state, default: 0] += 1
+        if report.salvagedPath != nil { summary.salvaged += 1 }
+        return report
     }
 
     /// - Returns: nil if the file has nothing to save.
     private func save(
-        _ url: URL, to target: String, _ path: String, _ check: ProtectedFileCheck
+        _ file: TreeWalk.FoundFile, to target: String, _ check: ProtectedFileCheck
     ) throws(DataProtectionError) -> String? {
         // A file without content to save gets no directory.
         guard check.readable > 0 || check.length == 0 else { return nil }
         try SalvageDirectory.makeDirectory(above: target)
-        guard !walk.storeFiles.belong(in: FilePath.directory(of: target)) else {
-            throw DataProtectionError(.unsupportedFile, path, "what is saved of it would lie among a keychain's files")
+        guard !run.walk.storeFiles.belong(in: FilePath.directory(of: target)) else {
+            throw DataProtectionError(
+                .unsupportedFile, file.path, "what is saved of it would lie among a keychain's files")
         }
-        try DiskSpace.require(ProtectedFiles.storedSize(ofContent: check.length ?? 0), at: target, for: path)
-        return try files.salvage(url, to: URL(namedByPerson: target)) { [self] in show($0) }.isSalvaged ? target : nil
+        try DiskSpace.require(ProtectedFiles.storedSize(ofContent: check.length ?? 0), at: target, for: file.path)
+        let saved = try files.salvage(file.url, to: URL(namedByPerson: target), progress: run.show)
+        return saved.isSalvaged ? target : nil
+    }
+}
+
+extension DataProtectionError {
+    fileprivate var leavesUnchecked: Bool { [.locked, .wrongKey, .newerFormat, .keysUnavailable].contains(code) }
+}
+
+struct FileCheckSummary: Report {
+    static let fields: [Field<Self>] = [
+        Field("checked", "how many protected files were checked") { $0.checked },
+        Field("intact", "how many of them are intact") { $0.count(.intact) },
+        Field("repaired", "how many of them were damaged, and are repaired") { $0.count(.repaired) },
+        Field("damaged", "how many of them are damaged") { $0.count(.damaged) },
+        Field("salvaged", "how many files were written anew") { $0.salvaged },
+        Field("plain", "how many plain files were found in trees") { $0.counts.plain },
+        TreeCounts.skipped.of(\.counts),
+        // Locked files are among them.
+        TreeCounts.failed.of(\.counts),
+        Field("files", "an array of the files with findings: see below") { $0.files },
+    ]
+
+    var checked = 0
+    var states: [FileCheckReport.State: Int] = [:]
+    var salvaged = 0
+    /// The reports on files with findings that were not told one by one.
+    var files: [FileCheckReport] = []
+    var counts = TreeCounts()
+
+    func count(_ state: FileCheckReport.State) -> Int { states[state] ?? 0 }
+
+    var text: String {
+        clauses(
+            "\(counted(checked, "protected file")) checked: \(outcome)", counts.failed.ifAny("could not be checked"),
+            salvaged.ifAny("salvaged"), counts.plain == 0 ? nil : counted(counts.plain, "plain file"),
+            counts.skippedInWords)
     }
 
-    private func count(_ report: FileCheckReport) {
-        switch report.state {
-        case .intact: summary.intact += 1
-        case .repaired: summary.repaired += 1
-        case .damaged: summary.damaged += 1
-        }
-        if report.salvagedPath != nil { summary.salvaged += 1 }
-    }
-
-    private func tell(_ report: FileCheckReport) throws {
-        if options.printsJSON {
-            reports.append(report)
-        } else {
-            progress?.end()
-            try Console.write(report.text)
-        }
-    }
-
-    private func fail(_ failure: FileFailure) {
-        progress?.end()
-        failures.add(failure)
-    }
-
-    private func show(_ part: ProtectedFiles.Progress) {
-        heedSignals()
-        progress?.show(part.completed)
-    }
-
-    private func heedSignals() {
-        guard signals.arePending else { return }
-        progress?.end()
-        // The program ends with the delivery of such a signal.
-        if signals.isEndPending { ProtectedFiles.removeUnfinished() }
-        signals.deliver()
+    private var outcome: String {
+        if checked > 0 && count(.intact) == checked { return checked == 1 ? "intact" : "all intact" }
+        let parts = ["\(count(.intact)) intact", count(.repaired).ifAny("repaired"), "\(count(.damaged)) damaged"]
+        return parts.compactMap(\.self).joined(separator: ", ")
     }
 }

@@ -1,7 +1,28 @@
 internal import DataProtection
 
-/// The report of `file fsck` on one file, in words and as JSON.
-struct FileCheckReport {
+/// The report of `file fsck` on one file.
+struct FileCheckReport: Report {
+    static let fields: [Field<Self>] = [
+        Field("path", "the path as given") { $0.path },
+        Field(
+            "state", "`intact` (the file is whole, but a finding is worth knowing), `damaged`, `repaired`"
+        ) { $0.state.rawValue },
+        Field("class", "as the header says; null if no header can be used") {
+            $0.check.protection
+        },
+        Field("length", "as the header says; null if no header can be used") { $0.check.length },
+        Field("readable", "how many bytes of content open") { $0.check.readable },
+        Field("lost", "the bytes that do not open: an array of `offset` and `count`") { report in
+            report.check.lost.map { JSONValue.object([("offset", $0.lowerBound.json), ("count", $0.byteCount.json)]) }
+        },
+        Field(
+            "findings",
+            "an array: `kind`; `damage`, a boolean; `losesContent`, a boolean; `offset` and `count` of the content concerned, "
+                + "or null; `text`; `advice`, or null"
+        ) { $0.check.findings },
+        Field("salvaged", "the path of the new file, or null") { $0.salvagedPath },
+    ]
+
     enum State: String {
         case intact, damaged
         /// The file was damaged, and the repair was enough.
@@ -25,8 +46,6 @@ struct FileCheckReport {
         return afterRepair?.isIntact == true ? .repaired : .damaged
     }
 
-    // MARK: Words
-
     var text: String {
         var lines = ["\(TerminalText.escape(path)): \(headline)"]
         for finding in check.findings {
@@ -46,7 +65,7 @@ struct FileCheckReport {
             case .repaired: "was damaged"
             }
         guard let protection = check.protection, let length = check.length else { return state }
-        let name = FileClassName(protection).rawValue
+        let name = protection.name
         let readable =
             check.readable == length
             ? "all of its \(counted(length))" : "\(check.readable) of \(counted(length))"
@@ -60,37 +79,22 @@ struct FileCheckReport {
         let rest = lost.isEmpty ? "all of it" : "with zeros at the bytes \(lost.joined(separator: ", "))"
         return "Saved to \(TerminalText.escape(path)), \(rest)."
     }
+}
 
-    // MARK: JSON
+extension ProtectedFileCheck.Finding: Keyed {
+    static let fields: [Field<Self>] = [
+        Field("kind", "see below") { $0.kind.rawValue },
+        Field("damage", "whether the file is damaged") { $0.isDamage },
+        Field("losesContent", "whether content is lost") { $0.losesContent },
+        Field("offset", "the content concerned: its first byte, or null") { $0.content?.lowerBound },
+        Field("count", "how many bytes they are, or null") { $0.content?.byteCount },
+        Field("text", "the finding in words") { $0.text },
+        Field("advice", "what to do, or null") { $0.kind.advice },
+    ]
+}
 
-    var json: JSONValue {
-        .object([
-            ("path", .string(path)), ("state", .string(state.rawValue)),
-            ("class", check.protection.map { .string(FileClassName($0).rawValue) } ?? .null),
-            ("length", check.length.map { .number(Int64(clamping: $0)) } ?? .null),
-            ("readable", .number(Int64(clamping: check.readable))),
-            ("lost", .array(check.lost.map { .object(Self.members($0)) })),
-            ("findings", .array(check.findings.map(Self.json))),
-            ("salvaged", salvagedPath.map { .string($0) } ?? .null),
-        ])
-    }
-
-    private static func json(_ finding: ProtectedFileCheck.Finding) -> JSONValue {
-        .object(
-            [
-                (key: "kind", value: JSONValue.string(finding.kind.rawValue)),
-                ("damage", .boolean(finding.isDamage)), ("losesContent", .boolean(finding.losesContent)),
-            ] + (finding.content.map(members) ?? [("offset", .null), ("count", .null)]) + [
-                ("text", .string(finding.text)), ("advice", finding.kind.advice.map { .string($0) } ?? .null),
-            ])
-    }
-
-    private static func members(_ range: Range<UInt64>) -> [(key: String, value: JSONValue)] {
-        [
-            ("offset", .number(Int64(clamping: range.lowerBound))),
-            ("count", .number(Int64(clamping: range.upperBound - range.lowerBound))),
-        ]
-    }
+extension Range<UInt64> {
+    fileprivate var byteCount: UInt64 { upperBound - lowerBound }
 }
 
 extension ProtectedFileCheck.Finding.Kind {

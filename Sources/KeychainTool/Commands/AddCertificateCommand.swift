@@ -13,7 +13,7 @@ struct AddCertificateCommand: ParsableCommand {
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var input: CertificateInput
-    @Option(help: "When the certificates can be read (default: always).") var accessible: Accessibility?
+    @Option(help: "When the certificates can be read (default: always).") var accessible: Protection?
     @OptionGroup var description: NewCertificates
 
     func run() throws {
@@ -27,7 +27,7 @@ struct AddCertificateCommand: ParsableCommand {
         }
         let requests = collection.certificates.map { certificate in
             var request = description.request(for: certificate)
-            if let accessible { request.accessControl = AccessControl(accessible.protection) }
+            if let accessible { request.accessControl = AccessControl(accessible) }
             return request
         }
         try description.store(requests, in: store, .once(reason: "store certificates", mayAsk: false))

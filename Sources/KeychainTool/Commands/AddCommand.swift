@@ -64,7 +64,7 @@ struct NewPassword: ParsableArguments {
         let item = update ? try session.connection.put(request, session.asking) : try session.ask(.add(request))
         if isFirst { session.noteIfNeverLocked() }
         try source.noteIfGenerated()
-        if json { try Console.write(item.json.text + "\n") }
+        if json { try item.writeJSON() }
     }
 }
 

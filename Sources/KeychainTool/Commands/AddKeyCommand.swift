@@ -29,7 +29,7 @@ struct AddKeyCommand: ParsableCommand {
         session.asking = description.consent
         let item = try session.ask(.add(request))
         if isFirst { session.noteIfNeverLocked() }
-        if json { try Console.write(item.json.text + "\n") }
+        if json { try item.writeJSON() }
     }
 
     private func readKey() throws -> AsymmetricKey {

@@ -99,7 +99,7 @@ struct ProjectPlace: ParsableArguments {
     func deny(_ store: StoreOptions, json: Bool) throws {
         let path = try resolvedPath()
         try AllowedFiles(store).remove(path)
-        let report = JSONValue.object([("path", .string(path)), ("allowed", .boolean(false))])
-        try Console.write(json ? report.text + "\n" : "\(TerminalText.escape(path)) is not allowed any more\n")
+        if json { return try JSONValue.object([("path", path.json), ("allowed", false.json)]).writeJSON() }
+        try Console.write("\(TerminalText.escape(path)) is not allowed any more\n")
     }
 }

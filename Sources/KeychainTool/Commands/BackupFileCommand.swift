@@ -28,14 +28,10 @@ struct BackupFileCommand: ParsableCommand {
     }
 
     func run() throws {
-        // The signals are held before any thread starts.
-        let signals = HeldSignals()
-        defer { signals.release() }
-        let session = try KeychainSession(store)
-        let storeFiles = StoreFiles(session)
-        let walk = TreeWalk(paths: arguments.paths, directories: .entered, storeFiles: storeFiles)
-        let copy = try TreeCopy(of: arguments.paths, into: to, for: .backup, session.files, storeFiles)
-        try options.run(BackupRun(.backUp(copy), session.files, walk, signals, isQuiet: options.quiet))
+        try TreeRun.start(store, arguments, .entered) { session, run in
+            let copy = try TreeCopy(into: to, for: .backup, session.files, run)
+            try options.run(TreeBackup(work: .backUp(copy), files: session.files, run: run))
+        }
     }
 }
 
@@ -44,13 +40,10 @@ struct BackupOptions: ParsableArguments {
     @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
     @Flag(help: "Say nothing unless something fails.") var quiet = false
 
-    func run(_ run: BackupRun) throws {
-        try run.run()
-        if json {
-            try Console.write(run.report.json.text + "\n")
-        } else if !quiet {
-            try Console.write(run.report.text + "\n")
-        }
-        try run.failures.end()
+    func run(_ backup: consuming TreeBackup) throws {
+        let run = backup.run
+        try run.perform(&backup, quiet ? nil : backup.report.isRestoring ? "Restoring" : "Backing up")
+        try run.tell(backup.report, json: json, quiet: quiet)
+        try run.end()
     }
 }

@@ -58,8 +58,7 @@ struct DeleteCommand: ParsableCommand {
             try Confirmation.require(try consequence(queries, session), else: "everything is still there")
         }
         let count = try filter.naming { try queries.reduce(0) { try $0 + session.ask(.delete($1)) } }
-        let report = JSONValue.object([("deleted", .number(Int64(count)))])
-        try Console.write(json ? report.text + "\n" : "\(counted(count, "item")) deleted\n")
+        try DeletionReport(deleted: count).write(json: json)
         if let name = filter.name, Console.errorIsTerminal, try OneTimeItem.isBeside(name, session) {
             Console.note(
                 "note: its key for one-time codes is left; 'keychainctl rm \(ShellWord.quoted(OneTimeItem.prefix + name))' deletes it"
@@ -106,8 +105,7 @@ struct DeleteCommand: ParsableCommand {
                 "\(counted(items.count, "item")) will be deleted, by this clock", else: "everything is still there")
         }
         let count = try session.connection.ask(.deleteExpired(items.map(\.identifier)))
-        let report = JSONValue.object([("deleted", .number(Int64(count)))])
-        try Console.write(json ? report.text + "\n" : "\(counted(count, "item")) deleted\n")
+        try DeletionReport(deleted: count).write(json: json)
     }
 
     private func show(_ queries: [ItemQuery], _ session: KeychainSession) throws {
@@ -119,13 +117,7 @@ struct DeleteCommand: ParsableCommand {
     }
 
     private func show(_ items: [Item]) throws {
-        let sorted = items.sortedForPeople
-        if json {
-            let report = JSONValue.object([("deleted", .number(0)), ("matches", .array(sorted.map(\.json)))])
-            return try Console.write(report.text + "\n")
-        }
-        try Console.write(ItemTable(items: sorted, showsWholePlaces: true).text)
-        try Console.write("\(counted(sorted.count, "item")) would be deleted\n")
+        try DeletionReport(deleted: 0, matches: items.sortedForPeople).write(json: json)
     }
 
     private func meaning(_ session: KeychainSession) throws -> KeychainSession.Meaning {
@@ -147,6 +139,23 @@ struct DeleteCommand: ParsableCommand {
                         ? "name its --group, --service and --account, or add --all" : "add --all")
                     + " to delete every match")
         }
+    }
+}
+
+private struct DeletionReport: Report {
+    static let fields: [Field<Self>] = [
+        Field("deleted", "how many items were deleted") { $0.deleted },
+        Field("matches", "with `--dry-run`: the items that match", when: { $0.matches != nil }) { $0.matches },
+    ]
+
+    var deleted: Int
+    /// nil: the items were deleted.
+    var matches: [Item]?
+
+    var text: String {
+        guard let matches else { return "\(counted(deleted, "item")) deleted\n" }
+        return ItemTable(items: matches, showsWholePlaces: true).text
+            + "\(counted(matches.count, "item")) would be deleted\n"
     }
 }
 

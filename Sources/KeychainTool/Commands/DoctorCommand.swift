@@ -48,22 +48,18 @@ struct DoctorCommand: ParsableCommand {
         }
         if compact {
             if diagnosis.isRepairable {
-                try show(diagnosis)
+                try diagnosis.write(json: json)
                 throw ToolFailure(message: Self.refusal)
             }
             let compaction = try Compaction.run(KeychainSession(store))
             diagnosis = try diagnose()
             diagnosis.compaction = compaction
         }
-        try show(diagnosis)
+        try diagnosis.write(json: json)
         if !diagnosis.isHealthy || (diagnosis.repair?.unreadableCount ?? 0) > 0 { throw ExitCode(1) }
     }
 
     private static let refusal = "a damaged database is not compacted, since that could lose what a repair saves"
-
-    private func show(_ diagnosis: Diagnosis) throws {
-        try Console.write(json ? diagnosis.json.text + "\n" : diagnosis.text)
-    }
 
     /// Looks through a connection of its own, which is closed at the end.
     private func diagnose() throws -> Diagnosis { Diagnosis(try KeychainSession(store)) }
@@ -77,7 +73,12 @@ struct DoctorCommand: ParsableCommand {
     }
 }
 
-struct Compaction {
+struct Compaction: Keyed {
+    static let fields: [Field<Self>] = [
+        Field("bytesBefore", "the bytes on the disk before") { $0.bytesBefore },
+        Field("bytesAfter", "the bytes on the disk now") { $0.bytesAfter },
+    ]
+
     let bytesBefore: Int64
     let bytesAfter: Int64
 
@@ -97,7 +98,22 @@ struct Compaction {
 }
 
 /// All findings, the worst first.
-struct Diagnosis {
+struct Diagnosis: Report {
+    static let fields: [Field<Self>] = [
+        Field("store", "the store's directory") { $0.storePath },
+        Field("healthy", "whether nothing is worse than a note") { $0.isHealthy },
+        Field("checkedItems", "a number, or null if the items could not be checked") { $0.checkedCount },
+        Field(
+            "findings",
+            "an array of objects, the worst first: `severity` (`note`, `warning` or `damage`), `text` and `advice`"
+        ) { $0.findings },
+        Field(
+            "repair",
+            "null, or how many items were `saved`, how many are `unreadable`, and `oldStore`, the path of the old store"
+        ) { $0.repair },
+        Field("compaction", "null or an object with `bytesBefore` and `bytesAfter`") { $0.compaction },
+    ]
+
     let findings: [StoreFinding]
     var repair: RepairReport?
     var compaction: Compaction?
@@ -149,7 +165,7 @@ struct Diagnosis {
     private static func announce(_ session: KeychainSession) throws(KeychainError) -> Int {
         let status = try session.connection.ask(.status)
         let count = status.itemCounts.values.reduce(0, +)
-        if Console.errorIsTerminal { Console.note("checking \(count == 1 ? "1 item" : "\(count) items")…") }
+        if Console.errorIsTerminal { Console.note("checking \(counted(count, "item"))…") }
         return count
     }
 
@@ -208,7 +224,7 @@ struct Diagnosis {
         var lines = Lines()
         lines.add("Store", storePath)
         if let repair {
-            lines.add("Saved", repair.savedCount == 1 ? "1 item" : "\(repair.savedCount) items")
+            lines.add("Saved", counted(repair.savedCount, "item"))
             if repair.unreadableCount > 0 {
                 lines.add("Not readable", "\(repair.unreadableCount), kept in the old store")
             }
@@ -219,7 +235,7 @@ struct Diagnosis {
                 "Compacted", "\(ByteCount.text(compaction.bytesBefore)) to \(ByteCount.text(compaction.bytesAfter))")
         }
         if let checkedCount {
-            lines.add("Checked", checkedCount == 1 ? "1 item" : "\(checkedCount) items")
+            lines.add("Checked", counted(checkedCount, "item"))
         }
         for finding in findings {
             let severity = finding.severity.rawValue
@@ -229,43 +245,22 @@ struct Diagnosis {
         if findings.isEmpty { lines.add("Result", "nothing is wrong") }
         return lines.text
     }
+}
 
-    var json: JSONValue {
-        .object([
-            ("store", .string(storePath)),
-            ("healthy", .boolean(isHealthy)),
-            ("checkedItems", checkedCount.map { .number(Int64($0)) } ?? .null),
-            (
-                "findings",
-                .array(
-                    findings.map { finding in
-                        .object([
-                            ("severity", .string(finding.severity.rawValue)), ("text", .string(finding.text)),
-                            ("advice", .string(finding.advice)),
-                        ])
-                    })
-            ),
-            (
-                "repair",
-                repair.map { report in
-                    .object([
-                        ("saved", .number(Int64(report.savedCount))),
-                        ("unreadable", .number(Int64(report.unreadableCount))),
-                        ("oldStore", .string(report.oldStorePath)),
-                    ])
-                } ?? .null
-            ),
-            (
-                "compaction",
-                compaction.map { compaction in
-                    .object([
-                        ("bytesBefore", .number(compaction.bytesBefore)),
-                        ("bytesAfter", .number(compaction.bytesAfter)),
-                    ])
-                } ?? .null
-            ),
-        ])
-    }
+extension StoreFinding: Keyed {
+    static let fields: [Field<Self>] = [
+        Field("severity", "`note`, `warning` or `damage`") { $0.severity.rawValue },
+        Field("text", "the fault") { $0.text },
+        Field("advice", "the way to mend it") { $0.advice },
+    ]
+}
+
+extension RepairReport: Keyed {
+    static let fields: [Field<Self>] = [
+        Field("saved", "the items in the new store") { $0.savedCount },
+        Field("unreadable", "the items that are in the old store alone") { $0.unreadableCount },
+        Field("oldStore", "its path") { $0.oldStorePath },
+    ]
 }
 
 extension StoreFinding.Severity {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import KeychainClient
 internal import KeychainModel
+internal import KeychainSystem
 
 struct EditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

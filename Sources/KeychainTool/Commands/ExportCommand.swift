@@ -62,9 +62,9 @@ struct ExportCommand: ParsableCommand {
     private func report(_ summary: ExportSummary) throws {
         let report = ExportReport(file: file, summary: summary)
         if isStandardOutput {
-            Console.note(report.text)
+            Console.note(report.sentence)
         } else {
-            try Console.write((json ? report.json.text : TerminalText.escape(report.text)) + "\n")
+            try report.write(json: json)
         }
         if summary.items == 0 && summary.leftOut.count > 0 { Console.note("note: there is no item in this export") }
         if summary.leftOut.unreadable > 0 {

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import DataProtection
 internal import KeychainModel
 
 struct FileCheckCommand: ParsableCommand {
@@ -37,22 +36,12 @@ struct FileCheckCommand: ParsableCommand {
     }
 
     func run() throws {
-        // The signals are held before any thread starts.
-        let signals = HeldSignals()
-        defer { signals.release() }
-        let session = try KeychainSession(store)
-        let walk = TreeWalk(
-            paths: arguments.paths, directories: recursive ? .entered : .refused, storeFiles: StoreFiles(session))
-        let check = FileCheck(
-            session.files, walk, signals,
-            FileCheck.Options(salvageDirectory: salvage, repairs: repair, isQuiet: quiet, printsJSON: json))
-        try check.run()
-        if json {
-            try Console.write(check.summary.json(check.reports).text + "\n")
-        } else if !quiet {
-            try Console.write(check.summary.text + "\n")
+        try TreeRun.start(store, arguments, recursive ? .entered : .refused) { session, run in
+            var check = FileCheck(session.files, run, salvage: salvage, repairs: repair, keepsReports: json)
+            try run.perform(&check, quiet ? nil : "Checking")
+            try run.tell(check.report, json: json, quiet: quiet)
+            if check.report.count(.damaged) > 0 { throw ExitCode(ExitStatus.of(.decode)) }
+            try run.end()
         }
-        if check.summary.damaged > 0 { throw ExitCode(ExitStatus.of(.decode)) }
-        try check.failures.end()
     }
 }

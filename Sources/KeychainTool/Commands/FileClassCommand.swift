@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import DataProtection
 internal import Foundation
+internal import KeychainSystem
 
 struct FileClassCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,7 +22,7 @@ struct FileClassCommand: ParsableCommand {
     @OptionGroup var arguments: PathArguments
     @Option(
         help: "The class that the files get; a directory gives it to files made in it from now on.")
-    var `set`: FileClassName?
+    var `set`: FileProtection?
     @Flag(help: "Directories give no class any more; the files in them stay as they are.") var remove = false
     @Flag(help: "With --set: all files and directories below the directories too.") var recursive = false
     @Flag(help: "Print a JSON array; docs/cli.md lists the keys.") var json = false
@@ -32,70 +33,63 @@ struct FileClassCommand: ParsableCommand {
     }
 
     func run() throws {
-        let session = try KeychainSession(store)
-        let files = session.files
-        let walk = TreeWalk(
-            paths: arguments.paths, directories: recursive ? .entered : .takenAlone, storeFiles: StoreFiles(session))
-        let progress = recursive ? FileProgress("Setting the class", over: walk) : nil
-        var failures = FileFailures()
-        func fail(_ failure: FileFailure) {
-            progress?.end()
-            failures.add(failure)
+        let directories = recursive ? TreeWalk.Directories.entered : .takenAlone
+        try TreeRun.start(store, arguments, directories, holdsSignals: false) { session, run in
+            var work = ClassWork(set: `set`, removes: remove, files: session.files, run: run, keepsClasses: json)
+            try run.perform(&work, recursive ? "Setting the class" : nil)
+            if json { try work.classes.writeJSON() }
+            try run.end()
         }
-        var entries: [JSONValue] = []
-        func tell(_ path: String, _ outcome: Result<FileClassName?, DataProtectionError>) throws {
-            switch outcome {
-            case .success(let name) where json:
-                let value = name.map { JSONValue.string($0.rawValue) } ?? .null
-                entries.append(.object([("path", .string(path)), ("class", value)]))
-            case .success(let name) where `set` == nil && !remove:
-                try Console.write("\(name?.rawValue ?? "-") \(TerminalText.escape(path))\n")
-            case .success: break
-            case .failure(let error): fail(FileFailure(error, path: path))
-            }
-        }
-        try walk.visit { finding in
-            switch finding {
-            case .directory(let path, let found): try tell(path, outcome(path, true, files.meaning(found)))
-            case .file(let path, let file):
-                try tell(path, outcome(path, false, files.meaning(file.found)))
-                progress?.endFile(file.size)
-            case .skipped: break
-            case .failed(let failure): fail(failure)
-            }
-        }
-        progress?.end()
-        if json { try Console.write(JSONValue.array(entries).text + "\n") }
-        try failures.end()
+    }
+}
+
+/// The class of a file or directory, or of the files in it.
+private struct ClassReport: Keyed {
+    static let fields: [Field<Self>] = [
+        Field("path", "the path as given") { $0.path },
+        Field("class", "a name as for `--class`, or null") { $0.protection },
+    ]
+
+    let path: String
+    let protection: FileProtection?
+}
+
+private struct ClassWork: TreeOperation {
+    let set: FileProtection?
+    let removes: Bool
+    let files: ProtectedFiles
+    let run: TreeRun
+    /// Whether the classes are told at the end.
+    let keepsClasses: Bool
+    var classes: [ClassReport] = []
+
+    mutating func enter(_ directory: String, _ found: FileNumber?, below _: String) throws {
+        let (files, url) = (files.meaning(found), URL(namedByPerson: directory))
+        if removes { try files.removeProtection(ofDirectory: url) }
+        try deal(with: directory, url, files)
     }
 
-    private func outcome(
-        _ path: String, _ isDirectory: Bool, _ files: ProtectedFiles
-    ) -> Result<FileClassName?, DataProtectionError> {
-        Result { () throws(DataProtectionError) in try deal(with: path, isDirectory, files) }
+    mutating func perform(_ file: TreeWalk.FoundFile, below _: String) throws -> TreeRun.Outcome {
+        let files = files.meaning(file.found)
+        // The library would encrypt a plain file, and this command must not.
+        guard try set == nil || files.isProtected(file.url) else {
+            throw DataProtectionError(.notProtected, file.path, "it is a plain file")
+        }
+        if removes {
+            throw DataProtectionError(
+                .invalidOption, file.path, "it is no directory; 'keychainctl file unprotect' decrypts files")
+        }
+        try deal(with: file.path, file.url, files)
+        return .done
     }
 
-    /// - Returns: the class that the file or directory then has; nil: none.
-    private func deal(
-        with path: String, _ isDirectory: Bool, _ files: ProtectedFiles
-    ) throws(DataProtectionError) -> FileClassName? {
-        let url = URL(namedByPerson: path)
-        if let wanted = `set` {
-            // The library would encrypt a plain file, and this command must not.
-            guard isDirectory ? true : try files.isProtected(url) else {
-                throw DataProtectionError(.notProtected, path, "it is a plain file")
-            }
-            try files.setProtection(wanted.protection, of: url)
-            return wanted
+    private mutating func deal(with path: String, _ url: URL, _ files: ProtectedFiles) throws {
+        if let set { try files.setProtection(set, of: url) }
+        let protection = try set ?? (removes ? nil : files.protection(of: url))
+        if keepsClasses {
+            classes.append(ClassReport(path: path, protection: protection))
+        } else if set == nil && !removes {
+            try run.write("\(protection?.name ?? "-") \(TerminalText.escape(path))\n")
         }
-        if remove {
-            guard isDirectory else {
-                throw DataProtectionError(
-                    .invalidOption, path, "it is no directory; 'keychainctl file unprotect' decrypts files")
-            }
-            try files.removeProtection(ofDirectory: url)
-            return nil
-        }
-        return try files.protection(of: url).map { FileClassName($0) }
     }
 }

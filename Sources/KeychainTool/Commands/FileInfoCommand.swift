@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import DataProtection
 internal import Foundation
+internal import KeychainSystem
 
 struct FileInfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,24 +18,27 @@ struct FileInfoCommand: ParsableCommand {
     @Flag(help: "Print a JSON array; docs/cli.md lists the keys.") var json = false
 
     func run() throws {
-        let session = try KeychainSession(store)
-        let (files, storeID) = (session.files, session.storeID)
-        var reports: [FileInfoReport] = []
-        var failures = FileFailures()
-        TreeWalk(paths: arguments.paths, directories: .takenAlone, storeFiles: StoreFiles(session)).visit { finding in
-            switch finding {
-            case .directory(let path, _), .file(let path, _):
-                do throws(DataProtectionError) {
-                    reports.append(try FileInfoReport(path, files, storeID))
-                } catch {
-                    failures.add(FileFailure(error, path: path))
-                }
-            case .skipped: break
-            case .failed(let failure): failures.add(failure)
-            }
+        try TreeRun.start(store, arguments, .takenAlone, holdsSignals: false) { session, run in
+            var inspection = Inspection(files: session.files, storeID: session.storeID)
+            try run.perform(&inspection, nil)
+            let reports = inspection.reports
+            try Console.write(json ? reports.json.text + "\n" : reports.map(\.text).joined(separator: "\n"))
+            try run.end()
         }
-        try Console.write(
-            json ? JSONValue.array(reports.map(\.json)).text + "\n" : reports.map(\.text).joined(separator: "\n"))
-        try failures.end()
+    }
+}
+
+private struct Inspection: TreeOperation {
+    let files: ProtectedFiles
+    let storeID: UUID?
+    var reports: [FileInfoReport] = []
+
+    mutating func enter(_ directory: String, _: FileNumber?, below _: String) throws {
+        reports.append(try FileInfoReport(directory, files, storeID))
+    }
+
+    mutating func perform(_ file: TreeWalk.FoundFile, below _: String) throws -> TreeRun.Outcome {
+        reports.append(try FileInfoReport(file.path, files, storeID))
+        return .done
     }
 }

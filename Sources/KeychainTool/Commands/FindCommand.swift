@@ -47,8 +47,8 @@ struct FindCommand: ParsableCommand {
             Console.note("note: +engine marks keys that never leave the keychain; 'keychainctl key' uses them there")
         }
         let sorted = items.sortedForPeople
-        let entries = sorted.map { item in ends[item.identifier].map { $0.members(of: item.json) } ?? item.json }
-        try Console.write(json ? JSONValue.array(entries).text + "\n" : ItemTable(items: sorted, ends: ends).text)
+        if json { return try sorted.map { FoundItem(item: $0, end: ends[$0.identifier]) }.writeJSON() }
+        try Console.write(ItemTable(items: sorted, ends: ends).text)
     }
 
     /// The items and the ends of their certificates. The option for expiring ones leaves out all others.
@@ -101,6 +101,13 @@ struct FindCommand: ParsableCommand {
         guard filter.itemClasses.count > 1 else { return absence }
         return KeychainError(.itemNotFound, message: "no item matches", cause: absence)
     }
+}
+
+private struct FoundItem: Keyed {
+    static let fields = Item.fields.of { (found: Self) in found.item } + CertificateEnd.fields.of { $0.end }
+
+    var item: Item
+    var end: CertificateEnd?
 }
 
 extension ItemClass {

@@ -28,7 +28,7 @@ struct GenerateCommand: ParsableCommand {
         var generator = SystemRandomNumberGenerator()
         let password = recipe.make(using: &generator)
         if json {
-            let report = JSONValue.object([("entropyBits", .number(Int64(recipe.entropy)))])
+            let report = JSONValue.object([("entropyBits", Int(recipe.entropy).json)])
             return try Console.write(report, adding: password, as: "password")
         }
         try Console.writeLine(password)

@@ -33,7 +33,8 @@ struct GenerateKeyCommand: ParsableCommand {
 
     private func report(_ made: (item: Item, publicHalf: AsymmetricKey)) throws {
         let text = String(decoding: try KeyFileFormat.pem.bytes(of: made.publicHalf), as: UTF8.self)
-        try Console.write(json ? made.item.json.adding("publicKey", .string(text)).text + "\n" : text)
+        if json { return try made.item.json.adding("publicKey", text.json).writeJSON() }
+        try Console.write(text)
     }
 
     private func make(_ session: KeychainSession) throws -> (item: Item, publicHalf: AsymmetricKey) {

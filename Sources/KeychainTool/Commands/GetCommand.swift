@@ -54,7 +54,7 @@ struct GetCommand: ParsableCommand {
         let secret = try bytes(of: item, ready)
         if clip.isChosen {
             try clip.put(secret)
-            if json { try Console.write(item.json.text + "\n") }
+            if json { try item.writeJSON() }
         } else if json {
             try Console.write(item.json, adding: secret, as: "secret")
         } else {

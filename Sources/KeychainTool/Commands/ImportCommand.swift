@@ -40,7 +40,7 @@ struct ImportCommand: ParsableCommand {
         } else {
             try Import(session: session, input: input, key: key, isDryRun: dryRun).run(&report)
         }
-        try Console.write((json ? report.json.text : report.text) + "\n")
+        try report.write(json: json)
         if report.count(.refused) > 0 {
             Console.complain(
                 "\(counted(report.count(.refused), "entry", "entries")) of the file \(dryRun ? "would be" : "were") left "

@@ -31,10 +31,9 @@ struct MigrateCommand: ParsableCommand {
         case .embedded: try takeBack(location)
         }
         guard json else { return }
-        let report = JSONValue.object([
-            ("host", .string(target.rawValue)), ("store", .string(location.storeDirectory.path)),
-        ])
-        try Console.write(report.text + "\n")
+        try JSONValue.object([
+            ("host", target.rawValue.json), ("store", location.storeDirectory.path.json),
+        ]).writeJSON()
     }
 
     private func handToDaemon(_ location: StoreLocation) throws {

@@ -20,11 +20,7 @@ struct PasscodePolicyCommand: ParsableCommand {
     func run() throws {
         let isChange = idleLock != nil || eraseAfterTen != nil
         let policy = isChange ? try change() : PasscodePolicy(try KeychainSession.withPasscode(store).1)
-        if json {
-            try Console.write(JSONValue.object(policy.json).text + "\n")
-        } else if !isChange {
-            try Console.write(policy.text)
-        }
+        if json || !isChange { try policy.write(json: json) }
     }
 
     /// - Returns: the policy that holds from now on.
@@ -40,34 +36,27 @@ struct PasscodePolicyCommand: ParsableCommand {
     }
 }
 
-extension PasscodePolicy {
+extension PasscodePolicy: Report {
+    static let fields: [Field<Self>] = [limit, erasure]
+
+    static let limit = Field<Self>(
+        "idleLimit", "seconds without use after which the keychain locks itself, or null", term: "Idle limit",
+        words: { policy in
+            guard let limit = policy.idleLimit else { return "none: the keychain does not lock itself for lack of use" }
+            return "\(DurationText.text(seconds: limit)) without use lock the keychain"
+        }
+    ) { $0.idleLimit }
+
+    static let erasure = Field<Self>(
+        "eraseAfterTen", "whether ten wrong passcodes in a row erase the keys", term: "Erasure",
+        words: { policy in
+            policy.erasesAfterTenFailures
+                ? "ten wrong passcodes in a row erase every key but those of what is always accessible"
+                : "off: wrong passcodes erase nothing, whatever their number"
+        }
+    ) { $0.erasesAfterTenFailures }
+
     init(_ status: LockStatus) {
         self.init(idleLimit: status.idleLimit, erasesAfterTenFailures: status.erasesAfterTenFailures)
-    }
-
-    /// The members that `status --json` has too.
-    var json: [(key: String, value: JSONValue)] {
-        [
-            ("idleLimit", idleLimit.map { .number(Int64($0)) } ?? .null),
-            ("eraseAfterTen", .boolean(erasesAfterTenFailures)),
-        ]
-    }
-
-    var text: String {
-        var lines = Lines()
-        lines.add("Idle limit", idleLimitInWords)
-        lines.add("Erasure", erasureInWords)
-        return lines.text
-    }
-
-    var idleLimitInWords: String {
-        guard let idleLimit else { return "none: the keychain does not lock itself for lack of use" }
-        return "\(DurationText.text(seconds: idleLimit)) without use lock the keychain"
-    }
-
-    var erasureInWords: String {
-        erasesAfterTenFailures
-            ? "ten wrong passcodes in a row erase every key but those of what is always accessible"
-            : "off: wrong passcodes erase nothing, whatever their number"
     }
 }

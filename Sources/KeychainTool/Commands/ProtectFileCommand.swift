@@ -12,31 +12,28 @@ struct ConversionOptions: ParsableArguments {
     @Flag(help: "Change nothing: say which files it is about, and how much of the disk it takes.") var dryRun = false
 
     func run(_ direction: ConversionDirection) throws {
-        // The signals are held before any thread starts.
-        let signals = HeldSignals()
-        defer { signals.release() }
-        let session = try KeychainSession(store)
-        let walk = TreeWalk(
-            paths: arguments.paths, directories: recursive ? .entered : .refused,
-            storeFiles: StoreFiles(session))
-        if dryRun { return try rehearse(direction, session.files, walk) }
-        let conversion = FileConversion(
-            direction, direction.isProtecting ? session.filesMakingStore : session.files, walk, signals, isQuiet: quiet)
-        try conversion.run()
-        if json {
-            try Console.write(conversion.report.json.text + "\n")
-        } else if !quiet {
-            try Console.write(conversion.report.text + "\n")
-            if direction.isProtecting { session.noteIfNeverLocked() }
+        try TreeRun.start(store, arguments, recursive ? .entered : .refused) { session, run in
+            if dryRun {
+                var rehearsal = ConversionRehearsal(direction, session.files, run, listsFiles: !json && !quiet)
+                try run.perform(&rehearsal, nil)
+                try run.tell(rehearsal.report, json: json)
+            } else {
+                try convert(direction, session, run)
+            }
+            try run.end()
         }
-        try conversion.failures.end()
     }
 
-    private func rehearse(_ direction: ConversionDirection, _ files: ProtectedFiles, _ walk: TreeWalk) throws {
-        let rehearsal = ConversionRehearsal(direction, files, walk)
-        try rehearsal.run(listsFiles: !json && !quiet)
-        try Console.write(json ? rehearsal.json.text + "\n" : rehearsal.text)
-        try rehearsal.failures.end()
+    private func convert(_ direction: ConversionDirection, _ session: KeychainSession, _ run: TreeRun) throws {
+        let files = direction.isProtecting ? session.filesMakingStore : session.files
+        let plan = ConversionPlan(run.walk, direction, files)
+        try plan.requireSpace(for: run.walk)
+        var conversion = Conversion(direction, files, run)
+        let title = direction.isProtecting ? "Protecting" : "Unprotecting"
+        try run.perform(&conversion, quiet ? nil : title, of: plan.total)
+        conversion.publish()
+        try run.tell(conversion.report, json: json, quiet: quiet)
+        if direction.isProtecting && !json && !quiet { session.noteIfNeverLocked() }
     }
 }
 
@@ -61,9 +58,9 @@ struct ProtectFileCommand: ParsableCommand {
             When the files open (default: what the directory gives to new files, else \
             complete-until-first-user-authentication).
             """)
-    var fileClass: FileClassName?
+    var fileClass: FileProtection?
 
-    func run() throws { try options.run(.protect(fileClass?.protection)) }
+    func run() throws { try options.run(.protect(fileClass)) }
 }
 
 struct UnprotectFileCommand: ParsableCommand {

@@ -54,6 +54,7 @@ struct RequestCertificateCommand: ParsableCommand {
         let bytes = try request.der(signature: try key.sign(request.content, request.algorithm))
         if format == .der { return try Console.write(SecretBytes(copying: bytes)) }
         let text = PEMBlock.text("CERTIFICATE REQUEST", bytes)
-        try Console.write(json ? JSONValue.object([("request", .string(text))]).text + "\n" : text)
+        if json { return try JSONValue.object([("request", text.json)]).writeJSON() }
+        try Console.write(text)
     }
 }

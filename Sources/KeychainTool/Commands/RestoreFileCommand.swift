@@ -38,20 +38,11 @@ struct RestoreFileCommand: ParsableCommand {
     func run() throws {
         let sealed = try SealedFileBackupKey(contentsOf: URL(namedByPerson: key))
         let passphrase = try PasscodeInput.readPassphrase(of: .backupKey)
-        // The signals are held before any thread starts.
-        let signals = HeldSignals()
-        defer { signals.release() }
-        let key = try sealed.opened(passphrase)
-        let session = try KeychainSession(store)
-        let storeFiles = StoreFiles(session)
-        let files = session.filesMakingStore
-        let walk = TreeWalk(paths: arguments.paths, directories: .entered, storeFiles: storeFiles)
-        let work: BackupRun.Work
-        if let to {
-            work = .restore(key, try TreeCopy(of: arguments.paths, into: to, for: .restore, files, storeFiles))
-        } else {
-            work = .restoreInPlace(key)
+        try TreeRun.start(store, arguments, .entered) { session, run in
+            let key = try sealed.opened(passphrase)
+            let files = session.filesMakingStore
+            let copy = try to.map { try TreeCopy(into: $0, for: .restore, files, run) }
+            try options.run(TreeBackup(work: .restore(key, copy), files: files, run: run))
         }
-        try options.run(BackupRun(work, files, walk, signals, isQuiet: options.quiet))
     }
 }

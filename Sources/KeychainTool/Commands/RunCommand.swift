@@ -83,8 +83,17 @@ struct RunCommand: ParsableCommand {
         let plan = try RunPlan(self)
         var secrets: [SecretBytes] = []
         let program = try plan.prepare(&secrets)
-        guard !noMasking, let masked = try MaskedRun(secrets) else { try program.replaceThis() }
-        secrets = []
-        try masked.run(program, whenStarted: plan.releaseFiles).repeatHere()
+        let end: ProgramEnd
+        do throws(ProgramFailure) {
+            guard !noMasking,
+                let masked = try MaskedRun(secrets, note: { Console.note($0) }, complain: { Console.complain($0) })
+            else { try program.replaceThis() }
+            secrets = []
+            end = try masked.run(program, whenStarted: plan.releaseFiles)
+        } catch {
+            FailureReport(status: error.status, message: error.message).tell()
+            throw ExitCode(error.status)
+        }
+        throw ExitCode(end.repeatHere())
     }
 }

@@ -24,7 +24,7 @@ struct ShowCommand: ParsableCommand {
                 .first
         }
         guard let item else { throw KeychainError.unexpectedReply }
-        try Console.write(json ? item.json.text + "\n" : text(of: item))
+        if json { try item.writeJSON() } else { try Console.write(text(of: item)) }
     }
 
     private func text(of item: Item) -> String {
@@ -35,7 +35,7 @@ struct ShowCommand: ParsableCommand {
             let words = entry.value.inWords(of: entry.attribute)
             if !words.isEmpty { lines.add(entry.attribute.name, words) }
         }
-        lines.add("accessible", Accessibility(item.accessControl.protection).rawValue)
+        lines.add("accessible", item.accessControl.protection.name)
         let constraints = item.accessControl.flags.names
         if !constraints.isEmpty { lines.add("constraints", constraints.joined(separator: ", ")) }
         if item.synchronizable { lines.add("synchronizable", "yes") }

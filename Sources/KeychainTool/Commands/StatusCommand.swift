@@ -19,7 +19,8 @@ struct StatusCommand: ParsableCommand {
         let report = StatusReport(
             host: session.host, daemon: try Self.daemon(of: session),
             status: try Self.status(of: session), identity: try session.connection.identity())
-        try Console.write(json ? report.json.text + "\n" : verbose ? report.text : report.summary.text)
+        if json || verbose { return try report.write(json: json) }
+        try Console.write(report.summary.text)
     }
 
     /// nil: the engine would be in this process. The command does not open it, because that would make a store.
@@ -43,8 +44,42 @@ struct StatusCommand: ParsableCommand {
     }
 }
 
-/// The report of `status`, in words and as JSON.
-struct StatusReport {
+/// The report of `status`.
+struct StatusReport: Report {
+    static let fields: [Field<Self>] =
+        [
+            Field("exists", "whether there is a store; without one `storeID` to `lock` are missing") {
+                $0.status != nil
+            },
+            Field(
+                "store", "the store's directory", term: "Store",
+                words: { report in
+                    let note = report.status == nil ? " (there is none yet; the first 'add' makes it)" : ""
+                    return Words(report.storePath + note)
+                }
+            ) { $0.storePath },
+        ] + StoreStatus.fields.of { $0.status } + [
+            Field<DeviceKeyOrigin>(
+                "deviceKey",
+                "`kind`, which is `file` or `credential` (one that systemd hands to a service), and `path`",
+                term: "Device key", words: { Words($0.inWords, remarks: ["Limit: " + $0.limit]) }
+            ) { $0 }.of { $0.deviceKey },
+            Field(
+                "host", "`embedded`, `user`, `system` or `unix:/PATH`", term: "Host",
+                words: { Words($0.hostInWords, remarks: ["Limit: " + $0.hostLimit]) }
+            ) { $0.daemonInUse?.address.name ?? "embedded" },
+            Field<DaemonInUse>("daemon", "with a daemon: `socket`, `processID`, `release`") { $0 }
+                .of { $0.daemonInUse },
+            .line("Acting as") { _ in "the owner of the store: this command reaches the items of every access group" },
+            Field(
+                "identity",
+                "`authority` (`owner`); `groups`, the groups that the command would have as a program like any other; "
+                    + "`source`, where these groups come from: `code`, `embedded-entitlements`, `entitlements-file`, "
+                    + "`bundle-identifier`, `executable-name`",
+                term: "Groups", words: { Words($0.groups) }
+            ) { $0.identity },
+        ]
+
     var host: ChosenHost
     /// nil: the engine is in this process.
     var daemon: DaemonWelcome?
@@ -71,37 +106,18 @@ struct StatusReport {
 
     private var storePath: String { status?.storePath ?? host.place }
 
-    private var hostInWords: String {
-        guard let daemon, case .daemon(let address) = host else { return "embedded: in each program that uses it" }
-        return "keychaind \(daemon.release), process \(daemon.processID), at \(address.path)"
+    private var daemonInUse: DaemonInUse? {
+        guard let daemon, case .daemon(let address) = host else { return nil }
+        return DaemonInUse(address: address, welcome: daemon)
     }
 
-    // MARK: Words
+    private var hostInWords: String {
+        guard let daemonInUse else { return "embedded: in each program that uses it" }
+        let welcome = daemonInUse.welcome
+        return "keychaind \(welcome.release), process \(welcome.processID), at \(daemonInUse.address.path)"
+    }
 
     var summary: StatusSummary { StatusSummary(status: status, storePath: storePath, host: hostInWords) }
-
-    var text: String {
-        var lines = Lines()
-        lines.add("Store", status == nil ? "\(storePath) (there is none yet; the first 'add' makes it)" : storePath)
-        if let status {
-            lines.add("Store id", status.storeID.uuidString.lowercased())
-            lines.add("Schema", "version \(status.schemaVersion)")
-            let counts = ItemClass.stored.map { $0.counted(status.itemCounts[$0] ?? 0) }
-            lines.add("Items", counts.joined(separator: ", "))
-            lines.add("On disk", ByteCount.text(status.bytesOnDisk))
-            lines.add("Keys", status.keyMemory.inWords)
-        }
-        if let status { LockReport(status: status.lock).add(to: &lines) }
-        if let deviceKey {
-            lines.add("Device key", deviceKey.inWords)
-            lines.add("", "Limit: " + deviceKey.limit)
-        }
-        lines.add("Host", hostInWords)
-        lines.add("", "Limit: " + hostLimit)
-        lines.add("Acting as", "the owner of the store: this command reaches the items of every access group")
-        lines.add("Groups", groups)
-        return lines.text
-    }
 
     private var groups: String {
         let names = identity.caller.groups.isEmpty ? "none" : identity.caller.groups.joined(separator: ", ")
@@ -117,57 +133,30 @@ struct StatusReport {
         case .executableName: "the program's name; no entitlements"
         }
     }
+}
 
-    // MARK: JSON
+struct DaemonInUse: Keyed {
+    static let fields: [Field<Self>] = [
+        Field("socket", "the path of its socket") { $0.address.path },
+        Field("processID", "its number") { $0.welcome.processID },
+        Field("release", "its version") { $0.welcome.release },
+    ]
 
-    var json: JSONValue {
-        var members: [(key: String, value: JSONValue)] = [
-            ("exists", .boolean(status != nil)), ("store", .string(storePath)),
-        ]
-        if let status {
-            let counts = ItemClass.stored.map { itemClass in
-                (key: ItemKind(itemClass).rawValue, value: JSONValue.number(Int64(status.itemCounts[itemClass] ?? 0)))
-            }
-            members += [
-                ("storeID", .string(status.storeID.uuidString.lowercased())),
-                ("schemaVersion", .number(Int64(status.schemaVersion))), ("items", .object(counts)),
-                ("bytesOnDisk", .number(status.bytesOnDisk)),
-                ("keyMemoryLocked", .boolean(status.keyMemory != .ordinary)),
-                ("keyMemory", .string(status.keyMemory.rawValue)),
-                ("lock", LockReport(status: status.lock).json),
-            ]
-        }
-        if let deviceKey { members.append(("deviceKey", deviceKey.json)) }
-        members += hostMembers
-        members += [
-            (
-                "identity",
-                .object([
-                    ("authority", .string("owner")),
-                    ("groups", .array(identity.caller.groups.map(JSONValue.string))),
-                    ("source", .string(sourceName)),
-                ])
-            )
-        ]
-        return .object(members)
-    }
+    var address: DaemonAddress
+    var welcome: DaemonWelcome
+}
 
-    private var hostMembers: [(key: String, value: JSONValue)] {
-        guard let daemon, case .daemon(let address) = host else { return [("host", .string("embedded"))] }
-        return [
-            ("host", .string(address.name)),
-            (
-                "daemon",
-                .object([
-                    ("socket", .string(address.path)), ("processID", .number(Int64(daemon.processID))),
-                    ("release", .string(daemon.release)),
-                ])
-            ),
-        ]
-    }
+extension CallerIdentity: Keyed {
+    static let fields: [Field<Self>] = [
+        Field("authority", "`owner`") { _ in "owner" },
+        Field("groups", "the groups of a program like any other") { $0.caller.groups },
+        Field("source", "where these groups come from") { $0.source.name },
+    ]
+}
 
-    private var sourceName: String {
-        switch identity.source {
+extension CallerIdentity.Source {
+    fileprivate var name: String {
+        switch self {
         case .code: "code"
         case .embeddedEntitlements: "embedded-entitlements"
         case .entitlementsFile: "entitlements-file"
@@ -175,6 +164,37 @@ struct StatusReport {
         case .executableName: "executable-name"
         }
     }
+}
+
+extension StoreStatus: Keyed {
+    static let fields: [Field<Self>] =
+        [
+            Field("storeID", "a UUID", term: "Store id") { $0.storeID.uuidString.lowercased() },
+            Field("schemaVersion", "a number", term: "Schema", words: { "version \($0.schemaVersion)" }) {
+                $0.schemaVersion
+            },
+            Field(
+                "items", "how many of each: `generic`, `internet`, `certificate`, `key`", term: "Items",
+                words: { status in
+                    Words(status.counts.map { $0.counted($1) }.joined(separator: ", "))
+                }
+            ) { JSONValue.object($0.counts.map { ($0.name, $1.json) }) },
+            Field(
+                "bytesOnDisk", "the size of the database and its log", term: "On disk",
+                words: { Words(ByteCount.text($0.bytesOnDisk)) }
+            ) { $0.bytesOnDisk },
+            Field("keyMemoryLocked", "whether the keys are in memory that is never swapped out") {
+                $0.keyMemory != .ordinary
+            },
+            Field(
+                "keyMemory",
+                "`secret`: memory that the kernel itself does not read; `locked`: never swapped out; `ordinary`",
+                term: "Keys", words: { Words($0.keyMemory.inWords) }
+            ) { $0.keyMemory.rawValue },
+            Field("lock", "an object: see below") { $0.lock },
+        ] + LockStatus.fields.map { $0.line.of { $0.lock } }
+
+    fileprivate var counts: [(ItemClass, Int)] { ItemClass.stored.map { ($0, itemCounts[$0] ?? 0) } }
 }
 
 extension KeyMemoryKind {
@@ -187,7 +207,19 @@ extension KeyMemoryKind {
     }
 }
 
-extension DeviceKeyOrigin {
+extension DeviceKeyOrigin: Keyed {
+    static let fields: [Field<Self>] = [
+        Field("kind", "`file` or `credential`") { $0.name }, Field("path", "its place") { $0.path },
+    ]
+
+    private var name: String { if case .file = self { "file" } else { "credential" } }
+
+    private var path: String {
+        switch self {
+        case .file(let path), .credential(let path): path
+        }
+    }
+
     fileprivate var inWords: String {
         switch self {
         case .file(let path): path
@@ -204,13 +236,6 @@ extension DeviceKeyOrigin {
         case .credential:
             "a credential is as safe as its source: sealed to this machine if systemd-creds encrypted it, otherwise "
                 + "a file like any other."
-        }
-    }
-
-    fileprivate var json: JSONValue {
-        switch self {
-        case .file(let path): .object([("kind", .string("file")), ("path", .string(path))])
-        case .credential(let path): .object([("kind", .string("credential")), ("path", .string(path))])
         }
     }
 }

@@ -38,10 +38,9 @@ struct TOTPCommand: ParsableCommand {
         let left = key.secondsLeft(at: seconds)
         if clip.isChosen { return try clip.put(SecretBytes(copying: Data(code.utf8))) }
         if json {
-            let report = JSONValue.object([
-                ("code", .string(code)), ("secondsLeft", .number(Int64(left))), ("period", .number(Int64(key.period))),
-            ])
-            return try Console.write(report.text + "\n")
+            return try JSONValue.object([
+                ("code", code.json), ("secondsLeft", left.json), ("period", key.period.json),
+            ]).writeJSON()
         }
         try Console.write(Console.outputIsTerminal ? code + "\n" : code)
         if Console.outputIsTerminal { Console.note("note: right for another \(counted(Int(left), "second"))") }

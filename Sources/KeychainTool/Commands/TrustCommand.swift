@@ -53,7 +53,7 @@ struct TrustCommand: ParsableCommand {
             ((try? connection.certificates(named: name)) ?? []).compactMap { try? X509Certificate($0) }
         }
         let report = TrustReport(evaluation.verdict(), host: host)
-        try Console.write(json ? report.json.text + "\n" : report.text)
+        try report.write(json: json)
         if let failure = report.failure { throw failure }
     }
 

@@ -45,7 +45,7 @@ struct UpdateCommand: ParsableCommand {
             if json, let reference = query.persistentReference,
                 let item = try ready.items(of: ItemQuery(exactly: reference), wantsSecrets: false).first
             {
-                try Console.write(item.json.text + "\n")
+                try item.writeJSON()
             }
         }
     }
@@ -76,7 +76,7 @@ struct ItemChangeOptions: ParsableArguments {
     @Option(help: "A new protocol.") var setProtocol: InternetProtocol?
     @Option(help: "A new port.") var setPort: UInt16?
     @Option(help: "A new path.") var setPath: String?
-    @Option(help: "A new protection class.") var setAccessible: Accessibility?
+    @Option(help: "A new protection class.") var setAccessible: Protection?
     @Option(help: ArgumentHelp(Expiry.help)) var setExpires: Expiry?
 
     private var choices: [AttributeChoice] {
@@ -103,7 +103,7 @@ struct ItemChangeOptions: ParsableArguments {
         var changes = ItemChanges()
         changes.attributes = try AttributeSet(choices, of: itemClass)
         changes.accessGroup = setGroup
-        changes.accessControl = setAccessible.map { AccessControl($0.protection) }
+        changes.accessControl = setAccessible.map { AccessControl($0) }
         changes.expires = setExpires?.value
         return changes
     }

@@ -25,7 +25,7 @@ struct WriteFileCommand: ParsableCommand {
             When the file opens (default: that of the file replaced, else what the directory gives to new files, else \
             complete-until-first-user-authentication).
             """)
-    var fileClass: FileClassName?
+    var fileClass: FileProtection?
     @Flag(help: "Fail (45) if there is a file of that name.") var noOverwrite = false
     @Flag(help: "Replace a file by an empty one, too.") var allowEmpty = false
 
@@ -38,13 +38,13 @@ struct WriteFileCommand: ParsableCommand {
         try StoreFiles(session).requireElsewhere(path)
         let url = URL(namedByPerson: path)
         let files = session.filesMakingStore
-        // Killed programs may have left files. A failure to remove them does no harm.
-        _ = try? files.removeLeftovers(in: URL(namedByPerson: parentDirectory(of: path)))
+        // Killed programs may have left files.
+        _ = files.removeAllLeftovers(in: parentDirectory(of: path))
         // A pipe is empty when the program before it has failed.
         var mayBeEmpty = allowEmpty || !FilePath.exists(url.path)
         do {
             try files.write(
-                to: url, protection: fileClass?.protection,
+                to: url, protection: fileClass,
                 options: noOverwrite ? .withoutOverwriting : []
             ) { target in
                 let count = try Self.readInput(target)

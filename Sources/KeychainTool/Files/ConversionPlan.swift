@@ -43,7 +43,7 @@ struct ConversionPlan {
     private let direction: ConversionDirection
     private let files: ProtectedFiles
     private(set) var total = FileTotal()
-    private(set) var disks: [dev_t: Disk] = [:]
+    private var disks: [dev_t: Disk] = [:]
 
     init(_ direction: ConversionDirection, _ files: ProtectedFiles) {
         self.direction = direction
@@ -52,29 +52,29 @@ struct ConversionPlan {
 
     /// Walks the tree, and reads no content.
     ///
-    /// - Parameter isToDo: Whether the file of a path is still to do; nil: all are.
-    init(
-        _ walk: TreeWalk, _ direction: ConversionDirection, _ files: ProtectedFiles, isToDo: ((String) -> Bool)? = nil
-    ) {
+    /// - Parameter isExact: Whether files that an earlier run has done are left out. A look at each file takes longer.
+    init(_ walk: TreeWalk, _ direction: ConversionDirection, _ files: ProtectedFiles, isExact: Bool = false) {
         self.init(direction, files)
         walk.visit { finding in
             // The run refuses files with several names.
-            guard case .file(let path, let file) = finding, file.nameCount == 1 else { return }
-            if isToDo?(path) ?? true { add(path, file) }
+            guard case .file(let file) = finding, file.nameCount == 1 else { return }
+            if !isExact || direction.isToDo(file, files) { add(file) }
         }
     }
 
-    mutating func add(_ path: String, _ file: TreeWalk.FoundFile) {
+    mutating func add(_ file: TreeWalk.FoundFile) {
         total.add(file)
-        disks[file.number.device, default: Disk(of: path)].add(
-            file, size: direction.sizeOfResult(for: file, URL(namedByPerson: path), files))
+        disks[file.number.device, default: Disk(of: file.path)].add(
+            file, size: direction.sizeOfResult(for: file, files))
     }
 
-    /// - Parameter exact: The plan without the files that are done already.
+    /// The disks in the order of their directories.
+    var sortedDisks: [Disk] { disks.values.sorted { $0.directory < $1.directory } }
+
     /// - Throws: 222 if one of the disks has too little space.
-    func requireSpace(_ exact: () -> ConversionPlan) throws(FileFailure) {
+    func requireSpace(for walk: TreeWalk) throws(FileFailure) {
         guard disks.values.contains(where: { !$0.hasSpace || !DiskSpace.takesFiles(at: $0.directory) }) else { return }
-        for disk in exact().disks.values.sorted(by: { $0.directory < $1.directory }) {
+        for disk in ConversionPlan(walk, direction, files, isExact: true).sortedDisks {
             guard DiskSpace.takesFiles(at: disk.directory) else {
                 throw FileFailure(
                     disk.directory, .diskFull, "the disk has no room for another file; nothing was changed")
@@ -89,20 +89,6 @@ struct ConversionPlan {
     }
 
     static func text(_ count: UInt64) -> String { ByteCount.text(Int64(clamping: count)) }
-}
-
-extension ConversionDirection {
-    /// The most bytes of the new file. A hole in a protected file takes no space now, but the new file may take all the
-    /// bytes that the header claims.
-    func sizeOfResult(for file: TreeWalk.FoundFile, _ url: URL, _ files: ProtectedFiles) -> UInt64 {
-        if isProtecting { return ProtectedFiles.storedSize(ofContent: file.size) }
-        do throws(DataProtectionError) {
-            return max(file.size, try files.claimedLength(of: url))
-        } catch {
-            // The file is plain, or its conversion tells why it cannot be read.
-            return file.size
-        }
-    }
 }
 
 extension FixedWidthInteger {

@@ -1,87 +1,78 @@
 internal import DataProtection
-internal import Glibc
 internal import KeychainModel
 
-/// The report of `file protect --dry-run` and `file unprotect --dry-run`.
-final class ConversionRehearsal {
+/// The work of `file protect --dry-run` and `file unprotect --dry-run`.
+struct ConversionRehearsal: TreeOperation {
     private let direction: ConversionDirection
     private let files: ProtectedFiles
-    private let walk: TreeWalk
-    private(set) var failures = FileFailures()
-    private var skipped: [TreeWalk.Skipped: Int] = [:]
-    private var left = 0
+    private let run: TreeRun
+    private let listsFiles: Bool
     private var plan: ConversionPlan
 
-    init(_ direction: ConversionDirection, _ files: ProtectedFiles, _ walk: TreeWalk) {
-        self.direction = direction
-        self.files = files
-        self.walk = walk
+    init(_ direction: ConversionDirection, _ files: ProtectedFiles, _ run: TreeRun, listsFiles: Bool) {
+        (self.direction, self.files, self.run, self.listsFiles) = (direction, files, run, listsFiles)
         plan = ConversionPlan(direction, files)
     }
 
-    func run(listsFiles: Bool) throws {
-        let isToDo = FileConversion.isToDo(files, direction)
-        try walk.visit { finding in
-            switch finding {
-            case .directory: break
-            case .file(let path, let file) where file.nameCount > 1:
-                failures.add(FileFailure(path, .parameter, "it has \(file.nameCount) names (hard links)"))
-            case .file(let path, let file) where isToDo(path):
-                plan.add(path, file)
-                if listsFiles { try Console.write("would \(verb) \(TerminalText.escape(path))\n") }
-            case .file: left += 1
-            case .skipped(let kind): skipped[kind, default: 0] += 1
-            case .failed(let failure): failures.add(failure)
-            }
-        }
+    var report: RehearsalReport {
+        RehearsalReport(direction: direction, counts: run.counts, plan: plan)
     }
 
-    private var verb: String { direction.isProtecting ? "protect" : "unprotect" }
+    mutating func perform(_ file: TreeWalk.FoundFile, below _: String) throws -> TreeRun.Outcome {
+        guard file.nameCount == 1 else {
+            throw FileFailure(file.path, .parameter, "it has \(file.nameCount) names (hard links)")
+        }
+        guard direction.isToDo(file, files) else { return .left }
+        plan.add(file)
+        if listsFiles { try run.write("would \(direction.verb) \(TerminalText.escape(file.path))\n") }
+        return .done
+    }
+}
 
-    // MARK: Words
+struct RehearsalReport: Report {
+    static let fields: [Field<Self>] = [
+        Field("dryRun", "true") { _ in true },
+        Field("files", "how many files would be converted") { $0.plan.total.fileCount },
+        Field("bytes", "how many bytes they hold") { $0.plan.total.byteCount },
+        Field("alreadyProtected", "as above", when: \.direction.isProtecting) { $0.counts.left },
+        Field("plain", "as above", when: { !$0.direction.isProtecting }) { $0.counts.left },
+        TreeCounts.skipped.of(\.counts),
+        Field(
+            "disks",
+            "an array, for each file system: `path`, a directory on it; `growth`, how many bytes more all files take when "
+                + "they are done (fewer, if negative); `secondTime`, how many bytes more they take for a while; `free`, or "
+                + "null; `enough`"
+        ) { $0.plan.sortedDisks },
+        TreeCounts.failed.of(\.counts),
+    ]
+
+    let direction: ConversionDirection
+    let counts: TreeCounts
+    let plan: ConversionPlan
 
     var text: String {
-        var parts = [
-            "would \(verb) \(counted(plan.total.fileCount, "file")) (\(ConversionPlan.text(plan.total.byteCount)))"
-        ]
-        if left > 0 { parts.append("\(left) \(direction.isProtecting ? "protected already" : "plain already")") }
-        let kinds = TreeWalk.Skipped.text(skipped)
-        if !kinds.isEmpty { parts.append("skipped: " + kinds) }
-        return parts.joined(separator: "; ") + "\n" + disks.map { text(of: $0) + "\n" }.joined()
+        clauses(
+            "would \(direction.verb) \(counted(plan.total.fileCount, "file")) "
+                + "(\(ConversionPlan.text(plan.total.byteCount)))",
+            counts.left.ifAny(direction.leftInWords), counts.skippedInWords)
+            + plan.sortedDisks.map(\.text).joined()
     }
+}
 
-    private var disks: [ConversionPlan.Disk] { plan.disks.values.sorted { $0.directory < $1.directory } }
+extension ConversionPlan.Disk: Report {
+    static let fields: [Field<Self>] = [
+        Field("path", "a directory on it") { $0.directory },
+        Field("growth", "how many bytes more all files take when they are done (fewer, if negative)") { $0.growth },
+        Field("secondTime", "how many bytes more they take for a while") { $0.secondTime },
+        Field("free", "how many bytes are free, or null") { $0.free },
+        Field("enough", "whether they are enough") { $0.hasSpace },
+    ]
 
-    private func text(of disk: ConversionPlan.Disk) -> String {
-        let (growth, free) = (disk.growth, disk.free)
+    var text: String {
         let change =
             "\(ConversionPlan.text(growth.magnitude)) \(growth < 0 ? "less" : "more")"
-            + ", and up to \(ConversionPlan.text(disk.secondTime)) for a while"
-        let room = free.map { "\(ConversionPlan.text($0)) free: \(disk.hasSpace ? "enough" : "not enough")" }
-        return "\(TerminalText.escape(disk.directory)): \(change); \(room ?? "the disk does not say what is free")"
-    }
-
-    // MARK: JSON
-
-    var json: JSONValue {
-        .object([
-            ("dryRun", .boolean(true)), ("files", .number(Int64(plan.total.fileCount))),
-            ("bytes", .number(Int64(clamping: plan.total.byteCount))),
-            (direction.isProtecting ? "alreadyProtected" : "plain", .number(Int64(left))),
-            ("skipped", TreeWalk.Skipped.json(skipped)),
-            (
-                "disks",
-                .array(
-                    disks.map { disk in
-                        .object([
-                            ("path", .string(disk.directory)), ("growth", .number(disk.growth)),
-                            ("secondTime", .number(Int64(clamping: disk.secondTime))),
-                            ("free", disk.free.map { .number(Int64(clamping: $0)) } ?? .null),
-                            ("enough", .boolean(disk.hasSpace)),
-                        ])
-                    })
-            ),
-            ("failed", .number(Int64(failures.count))),
-        ])
+            + ", and up to \(ConversionPlan.text(secondTime)) for a while"
+        let room = free.map { "\(ConversionPlan.text($0)) free: \(hasSpace ? "enough" : "not enough")" }
+        return "\(TerminalText.escape(directory)): \(change); \(room ?? "the disk does not say what is free")\n"
     }
 }

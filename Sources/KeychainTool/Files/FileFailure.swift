@@ -40,6 +40,10 @@ struct FileFailure: Error {
         status = error.status.map { $0 & 0xff } ?? ExitStatus.of(Self.code(of: error))
     }
 
+    static func nameIsNoText(_ path: String) -> FileFailure {
+        FileFailure(path, .parameter, "its name is not UTF-8 text: rename it first")
+    }
+
     var text: String { "\(path): \(message)" }
 
     private static func code(of error: DataProtectionError) -> KeychainError.Code {

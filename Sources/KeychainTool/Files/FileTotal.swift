@@ -6,7 +6,7 @@ struct FileTotal {
 
     init(of walk: TreeWalk) {
         walk.visit { finding in
-            if case .file(_, let file) = finding { add(file) }
+            if case .file(let file) = finding { add(file) }
         }
     }
 

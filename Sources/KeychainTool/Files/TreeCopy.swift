@@ -1,6 +1,5 @@
 internal import DataProtection
 internal import Foundation
-internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
@@ -19,69 +18,63 @@ final class TreeCopy {
     private let directory: String
     private let files: ProtectedFiles
     private let use: ProtectedFiles.DirectoryUse
-    private let storeFiles: StoreFiles
+    private let run: TreeRun
     /// The copies of the paths that were named.
     private let copies: [PathKey: String]
     /// The directories from the top down to the present one.
     private var levels: [Level] = []
     /// A directory that could not be made. Nothing below it is copied.
     private var blocked: String?
-    /// The number of removed files of killed programs.
-    private(set) var leftovers = 0
 
+    /// Makes the directory that all copies go to, if it is not there.
+    ///
     /// - Throws: if two of the paths have the same last name, or a copy would be within its original.
     init(
-        of paths: [String], into directory: String, for use: ProtectedFiles.DirectoryUse, _ files: ProtectedFiles,
-        _ storeFiles: StoreFiles
+        into directory: String, for use: ProtectedFiles.DirectoryUse, _ files: ProtectedFiles, _ run: TreeRun
     ) throws(FileFailure) {
-        self.use = use
-        self.directory = directory
-        self.files = files
-        self.storeFiles = storeFiles
+        (self.directory, self.use, self.files, self.run) = (directory, use, files, run)
         var copies: [PathKey: String] = [:]
         var sources: [PathKey: PathKey] = [:]
-        for path in paths {
-            guard let name = FilePath.lastName(of: path) else {
-                throw FileFailure(path, .parameter, "its name is not UTF-8 text: rename it first")
-            }
+        for path in run.walk.paths {
+            guard let name = FilePath.lastName(of: path) else { throw .nameIsNoText(path) }
             let (source, copy) = (PathKey(path), FilePath.join(directory, name))
-            if let other = sources[PathKey(copy)], other != source {
+            if let other = sources.updateValue(source, forKey: PathKey(copy)), other != source {
                 throw FileFailure(
                     path, .parameter, "\(other.path) has the same last name: copy them to two directories")
             }
-            (copies[source], sources[PathKey(copy)]) = (copy, source)
+            copies[source] = copy
         }
         self.copies = copies
-        for path in paths { try requireOutside(path) }
-    }
-
-    /// Makes the directory that all copies go to, if it is not there.
-    func begin() throws(FileFailure) {
-        if storeFiles.belong(in: directory) { throw StoreFiles.refusal(of: directory) }
+        for path in run.walk.paths { try requireOutside(path) }
+        try requireElsewhere(directory)
         _ = try open(directory, isNamed: true)
     }
 
     // MARK: Places
 
+    func place(of file: TreeWalk.FoundFile, below root: String) -> URL {
+        URL(namedByPerson: place(of: file.path, below: root))
+    }
+
     /// The place for the copy of a path that was named, or of one below it.
-    func place(of path: String, below root: String) -> String {
-        let copy = copies[PathKey(root)]!  // it was named
-        return FilePath.join(copy, FilePath.rest(of: path, below: root) ?? "")
+    private func place(of path: String, below root: String) -> String {
+        FilePath.join(copies[PathKey(root)]!, FilePath.rest(of: path, below: root) ?? "")  // the root was named
+    }
+
+    private func requireElsewhere(_ copy: String) throws(FileFailure) {
+        if run.walk.storeFiles.belong(in: copy) { throw StoreFiles.refusal(of: copy) }
     }
 
     /// A tree that is copied into itself has no end.
     private func requireOutside(_ path: String) throws(FileFailure) {
-        var source = stat()
-        guard stat(path, &source) == 0, source.st_mode & S_IFMT == S_IFDIR else { return }
-        var status = stat()
-        var place = stat(directory, &status) == 0 ? directory : parentDirectory(of: directory)
-        while stat(place, &status) == 0 {
-            if status.st_ino == source.st_ino && status.st_dev == source.st_dev {
+        let source = FileNumber(path)
+        var place = FilePath.exists(directory) ? directory : parentDirectory(of: directory)
+        while let number = FileNumber(place) {
+            if number == source {
                 throw FileFailure(path, .parameter, "\(directory) is within it: copy to a directory elsewhere")
             }
             let above = place + "/.."
-            var next = stat()
-            guard stat(above, &next) == 0, next.st_ino != status.st_ino || next.st_dev != status.st_dev else { return }
+            if FileNumber(above) == number { return }
             place = above
         }
     }
@@ -90,14 +83,12 @@ final class TreeCopy {
 
     /// Call this with each directory, before its content.
     func enter(_ path: String, below root: String) throws(FileFailure) {
+        leave(before: path)
         if isBlocked(path) { return }
         let copy = place(of: path, below: root)
         do throws(FileFailure) {
-            if storeFiles.belong(in: copy) { throw StoreFiles.refusal(of: copy) }
-            var (source, present) = (stat(), stat())
-            if stat(path, &source) == 0, stat(copy, &present) == 0, source.st_ino == present.st_ino,
-                source.st_dev == present.st_dev
-            {
+            try requireElsewhere(copy)
+            if let present = FileNumber(copy), present == FileNumber(path) {
                 throw FileFailure(path, .parameter, "the copy would take its own place")
             }
             let isNew = try open(copy)
@@ -117,21 +108,17 @@ final class TreeCopy {
         }
     }
 
-    /// Call this before each file and directory. It finishes the directories that are not above that one.
+    /// Finishes the directories that are not above a file or directory. Call this before each file.
     ///
-    /// - Returns: the failures to finish a directory. Such a directory stays as it is.
-    func leave(before path: String) -> [FileFailure] {
-        var failures: [FileFailure] = []
-        while let last = levels.last, !Self.isBelow(path, last.source) { finishLast().map { failures.append($0) } }
-        return failures
+    /// A directory that cannot be finished stays as it is.
+    func leave(before path: String) {
+        while let last = levels.last, !Self.isBelow(path, last.source) { finishLast() }
     }
 
     /// Finishes the directories that are left.
-    func end() -> [FileFailure] {
-        var failures: [FileFailure] = []
-        while !levels.isEmpty { finishLast().map { failures.append($0) } }
+    func end() {
+        while !levels.isEmpty { finishLast() }
         blocked = nil
-        return failures
     }
 
     func isBlocked(_ path: String) -> Bool { blocked.map { Self.isBelow(path, $0) } ?? false }
@@ -140,15 +127,14 @@ final class TreeCopy {
         FilePath.rest(of: path, below: directory).map { !$0.isEmpty } ?? false
     }
 
-    private func finishLast() -> FileFailure? {
+    private func finishLast() {
         let level = levels.removeLast()
         // A restore never changes a directory that was there before.
-        if use == .restore && !level.isNew { return nil }
+        if use == .restore && !level.isNew { return }
         do throws(DataProtectionError) {
             try files.finishDirectory(level.copy, like: level.source, use)
-            return nil
         } catch {
-            return FileFailure(error)
+            run.fail(FileFailure(error))
         }
     }
 
@@ -160,8 +146,7 @@ final class TreeCopy {
         } catch {
             throw FileFailure(error, path: path)
         }
-        // A failure to remove the files of killed programs does no harm.
-        leftovers += (try? files.removeLeftovers(in: URL(namedByPerson: path))) ?? 0
+        run.sweep(path, files)
         return isNew
     }
 }

@@ -1,4 +1,5 @@
 internal import DataProtection
+internal import Foundation
 internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
@@ -11,25 +12,30 @@ struct TreeWalk {
     enum Finding {
         /// A directory, which comes before its content. The number is nil if a person named it.
         case directory(String, FileNumber?)
-        case file(String, FoundFile)
+        case file(FoundFile)
         case skipped(Skipped)
         case failed(FileFailure)
     }
 
     struct FoundFile {
+        /// The path, which begins as the person wrote it.
+        let path: String
         let size: UInt64
         /// The bytes that the file takes on the disk.
         let allocated: UInt64
         let number: FileNumber
         let nameCount: UInt64
-        private let isNamed: Bool
+        /// Whether a person named the file. Then links are followed.
+        let isNamed: Bool
+
+        var url: URL { URL(namedByPerson: path) }
 
         /// The file that a change is for, so that a file which takes its place is left alone. nil: a person named the
         /// path, and the change is for the file that it leads to.
         var found: FileNumber? { isNamed ? nil : number }
 
-        /// - Parameter isNamed: Whether a person named the file. Then links are followed.
-        fileprivate init(_ status: stat, isNamed: Bool = false) {
+        fileprivate init(_ path: String, _ status: stat, isNamed: Bool = false) {
+            self.path = path
             size = UInt64(max(0, status.st_size))
             allocated = UInt64(max(0, status.st_blocks)) * 512
             number = FileNumber(status)
@@ -52,7 +58,8 @@ struct TreeWalk {
         for path in paths { try visit(path, body) }
     }
 
-    private func visit(_ path: String, _ body: (Finding) throws -> Void) rethrows {
+    /// Walks over one of the ``paths``.
+    func visit(_ path: String, _ body: (Finding) throws -> Void) rethrows {
         var status = stat()
         // A link that a person names is followed. A link in a tree is not.
         guard stat(path, &status) == 0 else { return try body(.failed(FileFailure(path, "open", errno))) }
@@ -64,7 +71,7 @@ struct TreeWalk {
             return try body(.failed(error))
         }
         switch (isDirectory, directories) {
-        case (false, _): try body(.file(path, FoundFile(status, isNamed: true)))
+        case (false, _): try body(.file(FoundFile(path, status, isNamed: true)))
         case (true, .takenAlone): try body(.directory(path, nil))
         case (true, .entered): try walk(path, body)
         case (true, .refused):
@@ -148,7 +155,7 @@ struct TreeWalk {
             errno = failure
             return try names(in: opened, path, body)
         case S_IFREG where ProtectedFiles.isUnfinished(name): try body(.skipped(.unfinished))
-        case S_IFREG: try body(.file(path, FoundFile(status)))
+        case S_IFREG: try body(.file(FoundFile(path, status)))
         case S_IFLNK: try body(.skipped(.symbolicLink))
         case S_IFIFO: try body(.skipped(.pipe))
         case S_IFSOCK: try body(.skipped(.socket))
@@ -177,8 +184,7 @@ struct TreeWalk {
             } else {
                 // Foundation cannot name such a file.
                 let name = bytes.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "<\(String($0, radix: 16))>" }.joined()
-                try body(
-                    .failed(FileFailure("\(path)/\(name)", .parameter, "its name is not UTF-8 text: rename it first")))
+                try body(.failed(.nameIsNoText("\(path)/\(name)")))
             }
             errno = 0
         }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 
 /// A file that a person names, or standard input.
 enum FileInput {

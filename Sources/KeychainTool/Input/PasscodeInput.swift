@@ -1,8 +1,6 @@
 internal import KeychainModel
 
 /// The source of passcodes and passphrases: a person at a terminal, or otherwise the lines of standard input.
-///
-/// Read it before the keychain is opened: see ``HeldSignals``.
 enum PasscodeInput {
     /// A limit far beyond every passcode. The keychain itself limits their length.
     private static let limit = 64 << 10
@@ -50,7 +48,7 @@ enum PasscodeInput {
     /// - Returns: one secret for each name.
     private static func read(_ names: [String]) throws -> [SecretBytes] {
         if SecretInput.isTerminal {
-            return try names.map { try TerminalPrompt.readLine("\($0): ") }
+            return try names.map { try SecretInput.readLine("\($0): ") }
         }
         let input = try SecretInput.readToEnd(
             limit: limit,

@@ -1,5 +1,7 @@
 internal import Glibc
 internal import KeychainModel
+internal import KeychainPrompt
+internal import KeychainSystem
 
 /// The source of secrets: standard input, or a person at a terminal. Arguments never have secrets.
 enum SecretInput {
@@ -15,7 +17,7 @@ enum SecretInput {
     static func read(prompt: String, allowsEmpty: Bool) throws -> SecretBytes {
         let secret =
             isTerminal
-            ? try TerminalPrompt.readLine(prompt)
+            ? try readLine(prompt)
             : try readToEnd(
                 limit: limit,
                 otherwise: "standard input has more than 64 MiB, the most an item can have; nothing was stored")
@@ -26,12 +28,27 @@ enum SecretInput {
                     + "; nothing was changed. For an empty secret add --allow-empty")
         }
         if isTerminal {
-            try requireEqual(secret, try TerminalPrompt.readLine("The same again: "), "secrets")
+            try requireEqual(secret, try readLine("The same again: "), "secrets")
         } else if Console.errorIsTerminal && secret.isWholeLine {
             Console.note(
                 "note: the secret ends with a line feed, which is stored too; 'printf %s' and 'echo -n' add none")
         }
         return secret
+    }
+
+    /// Asks at the terminal of standard input for a line that is not shown.
+    static func readLine(_ question: String) throws -> SecretBytes {
+        do throws(PromptFailure) {
+            return try TerminalPrompter().readLine(at: STDIN_FILENO, ask: { Console.ask(question) }) {
+                Console.endLine()
+            }
+        } catch {
+            switch error {
+            case .failed(let reason), .unavailable(let reason): throw ToolFailure(message: reason)
+            case .declined, .cancelled, .timedOut:
+                throw KeychainError(.userCancelled, message: "nothing was typed; nothing was changed")
+            }
+        }
     }
 
     /// Compares the two entries of a secret, which the person could not see.

@@ -1,20 +1,29 @@
 internal import ArgumentParser
+internal import KeychainModel
 
 /// The commands that the first arguments name.
 enum CommandNames {
+    /// - Returns: The command that the first arguments name, as far as they name one, and the words that follow.
     /// - Throws: if an argument is no command. The message names the one that was probably meant.
-    static func requireKnown(_ arguments: some Collection<String>) throws(ValidationError) {
+    static func command(
+        of arguments: some Collection<String>
+    ) throws(ValidationError) -> (command: any ParsableCommand.Type, words: [String]) {
         try requireNoLetters(arguments.prefix { $0 != "--" }.map(\.self))
         var command: any ParsableCommand.Type = KeychainCommand.self
         var path = "keychainctl"
-        for name in arguments.first == "help" ? arguments.dropFirst() : arguments[...] {
+        let isHelp = arguments.first == "help"
+        var words = Array(isHelp ? arguments.dropFirst() : arguments[...])
+        while let name = words.first {
             let commands = command.configuration.subcommands
-            if commands.isEmpty || name.hasPrefix("-") { return }
+            if commands.isEmpty || name.hasPrefix("-") { break }
             let place = commands.firstIndex {
                 $0.configuration.commandName == name || $0.configuration.aliases.contains(name)
             }
             guard let place else {
-                if command == AddCommand.self && isPassword(name) { return }
+                if command == AddCommand.self && isPassword(name) {
+                    command = AddGenericCommand.self
+                    break
+                }
                 let names = commands.compactMap {
                     $0.configuration.shouldDisplay ? $0.configuration.commandName : nil
                 }
@@ -25,7 +34,9 @@ enum CommandNames {
             }
             command = commands[place]
             path += " " + name
+            words.removeFirst()
         }
+        return isHelp ? (KeychainCommand.self, Array(arguments)) : (command, words)
     }
 
     /// Options of one letter cannot be joined: -dash is a name, and no wish for the help of -h.
@@ -39,9 +50,9 @@ enum CommandNames {
 
     /// Whether `add` stores a generic password if this word, its class or an item's name, follows.
     static func isPassword(_ word: String) -> Bool {
-        if word == ItemKind.generic.rawValue { return true }
+        if word == ItemClass.genericPassword.name { return true }
         // The name of another class is a command of `add` or a mistake, and not the name of an item.
-        return !word.hasPrefix("-") && ItemKind(rawValue: word) == nil
+        return !word.hasPrefix("-") && ItemClass(argument: word) == nil
     }
 
     /// nil: no name is near enough.

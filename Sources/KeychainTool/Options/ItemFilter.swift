@@ -10,9 +10,9 @@ struct ItemFilter: ParsableArguments {
 
     @Argument(
         help: ArgumentHelp(
-            "The class of the item (\(ItemKind.names.joined(separator: ", "))), or its name.",
+            "The class of the item (\(ItemClass.allValueStrings.joined(separator: ", "))), or its name.",
             valueName: "class-or-name"),
-        completion: .list(ItemKind.names))
+        completion: .list(ItemClass.allValueStrings))
     private var first: String?
     @Argument(help: ArgumentHelp("The name of the item, behind its class.", valueName: "name"))
     private var second: String?
@@ -31,7 +31,7 @@ struct ItemFilter: ParsableArguments {
     @Option(help: ArgumentHelp("SHA-1 of a key's public half, as --json shows it.", valueName: "base64"))
     var applicationLabel: Base64Argument?
     @Option(help: "The access group.") var group: String?
-    @Option(help: "When the item can be read.") var accessible: Accessibility?
+    @Option(help: "When the item can be read.") var accessible: Protection?
     @Option(help: "Whether the item is synchronizable.") var sync = Synchronizable.any
     @Option(help: ArgumentHelp("One item, by the reference that --json shows.", valueName: "base64"))
     var reference: String?
@@ -56,7 +56,7 @@ struct ItemFilter: ParsableArguments {
     }
 
     /// nil: the line names no class.
-    var kind: ItemKind? { first.flatMap { ItemKind(rawValue: $0) } }
+    var kind: ItemClass? { first.flatMap { ItemClass(argument: $0) } }
 
     /// The name that a person has for the item; see ``ItemName``. nil: the line has only a class and options.
     var name: String? { kind == nil ? first : second }
@@ -82,7 +82,7 @@ struct ItemFilter: ParsableArguments {
     /// The attributes that the person named: "mail.example, account ada".
     private var asked: String {
         let others = [
-            ("group", group), ("accessible", accessible?.rawValue), ("sync", sync == .any ? nil : sync.rawValue),
+            ("group", group), ("accessible", accessible?.name), ("sync", sync == .any ? nil : sync.rawValue),
             ("reference", reference),
         ]
         let words =
@@ -112,14 +112,14 @@ struct ItemFilter: ParsableArguments {
     func validate() throws {
         if kind == nil, let second {
             throw ValidationError(
-                "'\(first ?? "")' before '\(second)' is none of \(ItemKind.names.joined(separator: ", ")).")
+                "'\(first ?? "")' before '\(second)' is none of \(ItemClass.allValueStrings.joined(separator: ", ")).")
         }
         if name?.isEmpty == true { throw ValidationError("An empty name means no item.") }
         let reference = try persistentReference()
-        if let kind, let reference, reference.itemClass != kind.itemClass {
-            throw ValidationError("The reference is that of another class: \(ItemKind(reference.itemClass).rawValue).")
+        if let kind, let reference, reference.itemClass != kind {
+            throw ValidationError("The reference is that of another class: \(reference.itemClass.name).")
         }
-        if let named = kind?.itemClass ?? reference?.itemClass {
+        if let named = kind ?? reference?.itemClass {
             _ = try AttributeSet(choices, of: named)
         } else if itemClasses.isEmpty {
             throw ValidationError("No class has all of \(choices.map(\.option).joined(separator: ", ")).")
@@ -130,7 +130,7 @@ struct ItemFilter: ParsableArguments {
     /// key that are listed already.
     var itemClasses: [ItemClass] {
         // The validation has reported a reference that cannot be read.
-        if let named = kind?.itemClass ?? (try? persistentReference())?.itemClass { return [named] }
+        if let named = kind ?? (try? persistentReference())?.itemClass { return [named] }
         return ItemClass.stored.filter { itemClass in choices.allSatisfy { $0.applies(to: itemClass) } }
     }
 
@@ -140,12 +140,12 @@ struct ItemFilter: ParsableArguments {
     func requireItem() throws -> ItemClass? {
         if let name, let other = choices.first(where: \.isItsName) {
             throw ValidationError(
-                "'\(name)' is none of \(ItemKind.names.joined(separator: ", ")), and beside \(other.option) it cannot be "
+                "'\(name)' is none of \(ItemClass.allValueStrings.joined(separator: ", ")), and beside \(other.option) it cannot be "
                     + "the item's name.")
         }
         if kind != nil || reference != nil { return itemClasses[0] }
         if name != nil { return nil }
-        throw ValidationError("Name the item, or its class: \(ItemKind.names.joined(separator: ", ")).")
+        throw ValidationError("Name the item, or its class: \(ItemClass.allValueStrings.joined(separator: ", ")).")
     }
 
     /// The queries for the items that a command may act on, the likeliest meanings of a name first. Matches of one
@@ -168,7 +168,7 @@ struct ItemFilter: ParsableArguments {
         var query = ItemQuery(itemClass)
         query.attributes = try AttributeSet(choices, of: itemClass)
         query.accessGroup = group
-        query.protection = accessible?.protection
+        query.protection = accessible
         query.persistentReference = try persistentReference()
         query.limit = .all
         query.synchronizable =

@@ -14,7 +14,7 @@ struct KeyFilter: ParsableArguments {
     func validate() throws { try items.validate() }
 
     var items: ItemFilter {
-        var items = ItemFilter(ItemKind.key.rawValue)
+        var items = ItemFilter(ItemClass.key.name)
         (items.tag, items.label, items.applicationLabel) = (tag, label, applicationLabel)
         (items.group, items.reference) = (group, reference)
         return items

@@ -1,7 +1,16 @@
 internal import KeychainModel
 
 /// The failure that ended the command, in words or, with `--json`, as one line of JSON.
-struct FailureReport {
+struct FailureReport: Keyed {
+    static let fields: [Field<Self>] = [
+        Field("status", "the exit status") { $0.status }, Field("code", "Apple's `OSStatus`, or null") { $0.code },
+        Field("message", "the text, which may change") { $0.message },
+        Field(
+            "matches", "the items that match, where one was wanted; otherwise it is not there",
+            when: { !$0.matches.isEmpty }
+        ) { $0.matches },
+    ]
+
     /// The exit status.
     var status: Int32
     /// Apple's status; nil: Apple has none for this failure.
@@ -20,21 +29,12 @@ struct FailureReport {
     }
 
     func tell() {
-        if Console.speaksJSON { return Console.writeErrorLine(json.line) }
+        if Console.speaksJSON { return Console.writeErrorLine(JSONValue.object([("error", json)]).line) }
         Console.complain(message)
         guard !matches.isEmpty else { return }
         // The table is indented, so that no item looks like a message of this command.
         let table = ItemTable(
             items: matches, width: Console.errorWidth - 2, hasColors: Console.errorHasColors, showsWholePlaces: true)
         for line in table.lines { Console.writeErrorLine("  " + line) }
-    }
-
-    var json: JSONValue {
-        var members: [(key: String, value: JSONValue)] = [
-            ("status", .number(Int64(status))), ("code", code.map { .number(Int64($0)) } ?? .null),
-            ("message", .string(message)),
-        ]
-        if !matches.isEmpty { members.append(("matches", .array(matches.map(\.json)))) }
-        return .object([("error", .object(members))])
     }
 }

@@ -1,26 +1,36 @@
 internal import Foundation
 internal import KeychainModel
 
-extension Item {
-    /// The object that `--json` prints for an item, without the secret.
+/// The object that `--json` prints for an item, without the secret.
+extension Item: Keyed {
+    static let fields: [Field<Self>] = [
+        Field("class", "`generic`, `internet`, `certificate`, `key`, `identity`") { $0.itemClass },
+        Field("reference", "the persistent reference: 20 bytes in base64") {
+            $0.persistentReference.data.base64EncodedString()
+        },
+        Field("group", "the access group") { $0.accessGroup },
+        Field("synchronizable", "boolean") { $0.synchronizable },
+        Field("accessible", "a name as for `--accessible`") { $0.accessControl.protection },
+        Field(
+            "constraints",
+            "the authentication that reading asks for: \(AccessControl.Flags.known.names.map { "`\($0)`" }.joined(separator: ", ")); "
+                + "mostly empty"
+        ) { $0.accessControl.flags.names },
+        Field("created", "a date") { Timestamp.text($0.created) },
+        Field("modified", "a date") { Timestamp.text($0.modified) },
+        Field("expires", "a date, or null: never") { $0.expires.map { Timestamp.text($0.seconds) } },
+        Field(
+            "inEngine", "of keys: whether it is kept in the engine, which its bytes never leave",
+            when: { $0.itemClass == .key }
+        ) { $0.isKeptInEngine },
+        Field("attributes", "an object: see below") { $0.attributes },
+    ]
+}
+
+extension AttributeSet: JSONConvertible {
     var json: JSONValue {
-        var members: [(key: String, value: JSONValue)] = [
-            ("class", .string(ItemKind(itemClass).rawValue)),
-            ("reference", .string(persistentReference.data.base64EncodedString())),
-            ("group", .string(accessGroup)),
-            ("synchronizable", .boolean(synchronizable)),
-            ("accessible", .string(Accessibility(accessControl.protection).rawValue)),
-            ("constraints", .array(accessControl.flags.names.map(JSONValue.string))),
-            ("created", .string(Timestamp.text(created))),
-            ("modified", .string(Timestamp.text(modified))),
-            ("expires", expires.map { .string(Timestamp.text($0.seconds)) } ?? .null),
-        ]
-        if itemClass == .key { members.append(("inEngine", .boolean(isKeptInEngine))) }
-        let named = attributes.entries.map { entry in
-            (key: entry.attribute.name, value: Self.json(entry.value, of: entry.attribute))
-        }
-        members.append(("attributes", .object(named.sorted { $0.key < $1.key })))
-        return .object(members)
+        let named = entries.map { (key: $0.attribute.name, value: Self.json($0.value, of: $0.attribute)) }
+        return .object(named.sorted { $0.key < $1.key })
     }
 
     private static func json(_ value: AttributeValue, of attribute: Attribute) -> JSONValue {
@@ -35,24 +45,14 @@ extension Item {
     }
 }
 
-extension AccessControl.Flags {
-    var names: [String] {
-        let all: [(AccessControl.Flags, String)] = [
-            (.userPresence, "user-presence"), (.biometryAny, "biometry-any"),
-            (.biometryCurrentSet, "biometry-current-set"), (.devicePasscode, "device-passcode"),
-            (.companion, "companion"), (.or, "or"), (.and, "and"), (.privateKeyUsage, "private-key-usage"),
-            (.applicationPassword, "application-password"),
-        ]
-        return all.filter { contains($0.0) }.map(\.1)
-    }
-}
-
 /// Moments as ISO 8601 in UTC, with milliseconds.
 enum Timestamp {
     static func text(_ seconds: Double, in zone: TimeZone = .gmt) -> String {
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true, timeZone: zone)
         return Date(timeIntervalSinceReferenceDate: seconds).formatted(style)
     }
+
+    static func text(_ date: Date) -> String { text(date.timeIntervalSinceReferenceDate) }
 
     /// The minute in local time, for tables.
     static func short(_ seconds: Double) -> String {

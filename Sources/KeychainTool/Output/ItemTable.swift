@@ -45,11 +45,11 @@ struct ItemTable {
 
     private func cells(of item: Item) -> [String] {
         let accessible =
-            Accessibility(item.accessControl.protection).rawValue
+            item.accessControl.protection.name
             + (item.asksForSomething ? " +constraints" : "") + (item.isKeptInEngine ? " +engine" : "")
             + (item.synchronizable ? " +sync" : "")
         return [
-            ItemKind(item.itemClass).rawValue, Self.cell(.text(item.accessGroup)),
+            item.itemClass.name, Self.cell(.text(item.accessGroup)),
             Self.cell(showsWholePlaces && item.itemClass == .internetPassword ? .text(item.wholePlace) : item.place),
             Self.cell(item.attributes[.account]), Self.cell(item.attributes[.label]),
             accessible, Timestamp.short(item.modified), expiry(of: item),

@@ -22,6 +22,15 @@ enum JSONValue {
         }
     }
 
+    /// The text of a string, or the digits of a number; nil: the value is neither.
+    var plain: String? {
+        switch self {
+        case .string(let text): text
+        case .number(let value): String(value)
+        default: nil
+        }
+    }
+
     /// An object with one more member.
     func adding(_ key: String, _ value: JSONValue) -> JSONValue {
         guard case .object(let members) = self else { return self }

@@ -1,49 +1,66 @@
 internal import KeychainModel
 
-extension LockStatus {
-    /// Writes the lock's part of `status --json`, for the commands that change the lock.
-    func writeJSON() throws { try Console.write(LockReport(status: self).json.text + "\n") }
-}
+/// The part of `status` on the lock, which the commands that change the lock print too.
+extension LockStatus: Keyed {
+    static let fields = [stateField] + details.map { $0.shown { $0.hasPasscode } }
 
-/// The part of `status` on the lock, in words and as JSON.
-struct LockReport {
-    var status: LockStatus
+    private static let stateField = Field<Self>(
+        "state", "`never-unlocked` (since the system started), `unlocked`, `locked`", term: "Lock",
+        words: { $0.stateInWords }
+    ) { $0.state.rawValue }
 
-    // MARK: Words
+    private static let details: [Field<Self>] = [
+        Field(
+            "passcode", "whether a passcode is set; without one the state is always `unlocked`", term: "Passcode",
+            words: { _ in
+                Words(
+                    "set: a thief of the switched-off disk reads what is accessible \"always\", and has to guess the "
+                        + "passcode for everything else")
+            }
+        ) { $0.hasPasscode },
+        Field(
+            "keys",
+            "where unlocked keys are: `keyring`, the kernel's keyring of the user; `daemon`, the memory of keychaind; "
+                + "`process`, each process by itself",
+            term: "Unlocking", words: { Words($0.placeInWords) }
+        ) { $0.keyPlace.rawValue },
+        Field(
+            "watched", "whether `keychainctl watch` runs, or a daemon hears of sleep and sessions", term: "Watcher",
+            words: { Words($0.watcherInWords, emphasizing: "Warning") }
+        ) { $0.isWatched },
+        PasscodePolicy.limit.of { PasscodePolicy($0) },
+        PasscodePolicy.erasure.of { PasscodePolicy($0) }.shown { $0.erasesAfterTenFailures },
+        Field(
+            "failedAttempts", "wrong passcodes since the last right one", term: "Attempts",
+            words: { $0.failedAttempts > 0 ? Words($0.attemptsInWords) : nil }
+        ) { $0.failedAttempts },
+        Field("secondsUntilNextAttempt", "a whole number; 0 if a passcode may be tried now") { $0.waitingSeconds },
+        Field(
+            "rekeying", "whether a renewal of all keys is not finished", term: "Renewal",
+            words: {
+                $0.isRekeying
+                    ? "not all keys are renewed yet: the next 'keychainctl unlock' goes on with it" : nil
+            }
+        ) { $0.isRekeying },
+    ]
 
-    func add(to lines: inout Lines) {
-        guard status.hasPasscode else {
-            lines.add("Lock", "never locked: there is no passcode ('keychainctl passcode set' sets one)")
-            lines.add("", "Limit: a thief of the whole home directory reads everything.")
-            return
+    private var stateInWords: Words {
+        guard hasPasscode else {
+            return Words(
+                "never locked: there is no passcode ('keychainctl passcode set' sets one)",
+                remarks: ["Limit: a thief of the whole home directory reads everything."])
         }
-        lines.add(
-            "Lock", stateInWords,
-            emphasizing: status.state == .unlocked ? nil : String(stateInWords.prefix { $0 != ":" }))
-        lines.add(
-            "Passcode",
-            "set: a thief of the switched-off disk reads what is accessible \"always\", and has to guess the passcode "
-                + "for everything else")
-        lines.add("Unlocking", placeInWords)
-        lines.add("Watcher", watcherInWords, emphasizing: "Warning")
-        lines.add("Idle limit", PasscodePolicy(status).idleLimitInWords)
-        if status.erasesAfterTenFailures { lines.add("Erasure", PasscodePolicy(status).erasureInWords) }
-        if status.failedAttempts > 0 { lines.add("Attempts", attemptsInWords) }
-        if status.isRekeying {
-            lines.add("Renewal", "not all keys are renewed yet: the next 'keychainctl unlock' goes on with it")
-        }
-    }
-
-    private var stateInWords: String {
-        switch status.state {
-        case .unlocked: "unlocked: every item can be used"
-        case .locked: "locked: what is accessible \"after first unlock\" or \"always\" can be used"
-        case .neverUnlocked: "\(status.neverUnlocked): what is accessible \"always\" can be used"
-        }
+        let text =
+            switch state {
+            case .unlocked: "unlocked: every item can be used"
+            case .locked: "locked: what is accessible \"after first unlock\" or \"always\" can be used"
+            case .neverUnlocked: "\(neverUnlocked): what is accessible \"always\" can be used"
+            }
+        return Words(text, emphasizing: state == .unlocked ? nil : String(text.prefix { $0 != ":" }))
     }
 
     private var placeInWords: String {
-        switch status.keyPlace {
+        switch keyPlace {
         case .keyring: "serves every program of this user: the keys are in the kernel's keyring"
         case .daemon: "serves every program of this user: the keys are in keychaind's memory, until it ends"
         case .process:
@@ -52,33 +69,16 @@ struct LockReport {
     }
 
     private var watcherInWords: String {
-        status.isWatched
+        isWatched
             ? "locks the keychain when the session is locked or the machine goes to sleep"
-            : "none. Warning: \(status.warningOfNoWatcher)"
+            : "none. Warning: \(warningOfNoWatcher)"
     }
 
     private var attemptsInWords: String {
-        let count = status.failedAttempts == 1 ? "1 wrong passcode" : "\(status.failedAttempts) wrong passcodes"
         let wait = waitingSeconds == 0 ? "" : "; the next is looked at in \(DurationText.text(seconds: waitingSeconds))"
-        return "\(count) since the last right one\(wait)"
+        return "\(counted(failedAttempts, "wrong passcode")) since the last right one\(wait)"
     }
 
     /// The seconds are rounded up, so that an attempt at 0 is not too early.
-    private var waitingSeconds: Int { Int(status.secondsUntilNextAttempt.rounded(.up)) }
-
-    // MARK: JSON
-
-    var json: JSONValue {
-        .object(
-            [
-                ("state", .string(status.state.rawValue)),
-                ("passcode", .boolean(status.hasPasscode)),
-                ("keys", .string(status.keyPlace.rawValue)),
-                ("watched", .boolean(status.isWatched)),
-            ] + PasscodePolicy(status).json + [
-                ("failedAttempts", .number(Int64(status.failedAttempts))),
-                ("secondsUntilNextAttempt", .number(Int64(waitingSeconds))),
-                ("rekeying", .boolean(status.isRekeying)),
-            ])
-    }
+    private var waitingSeconds: Int { Int(secondsUntilNextAttempt.rounded(.up)) }
 }

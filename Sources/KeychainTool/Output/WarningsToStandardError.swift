@@ -2,9 +2,6 @@ internal import Logging
 
 /// Shows the engine's warnings in the form of the command's own messages.
 struct WarningsToStandardError: LogHandler {
-    /// Whether warnings are not shown, because the caller looks at the replies itself.
-    @TaskLocal static var areHeld = false
-
     var logLevel = Logger.Level.warning
     var metadata: Logger.Metadata = [:]
 
@@ -14,7 +11,6 @@ struct WarningsToStandardError: LogHandler {
     }
 
     func log(event: LogEvent) {
-        if Self.areHeld { return }
         let details = (event.metadata ?? [:]).map { "\($0) \($1)" }.sorted().joined(separator: ", ")
         Console.complain("\(event.message)\(details.isEmpty ? "" : " (\(details))"): run \'keychainctl doctor\'")
     }

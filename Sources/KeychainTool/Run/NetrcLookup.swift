@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainModel
+internal import KeychainRun
 
 /// Finds the internet passwords that go into a netrc.
 struct NetrcLookup {
@@ -22,7 +23,7 @@ struct NetrcLookup {
     }
 
     private func filter(_ machine: String?) -> ItemFilter {
-        var filter = ItemFilter(ItemKind.internet.rawValue)
+        var filter = ItemFilter(ItemClass.internetPassword.name)
         filter.server = machine
         return filter
     }

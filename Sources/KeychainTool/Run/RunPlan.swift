@@ -3,6 +3,7 @@ internal import Foundation
 internal import KeychainClient
 internal import KeychainModel
 internal import KeychainRun
+internal import KeychainSystem
 
 /// The way from the options of 'run' to a program that can be started.
 final class RunPlan {
@@ -54,7 +55,8 @@ final class RunPlan {
         let allowed = try AllowedFiles(options.store)
         try Self.sayingThatNothingWasStarted {
             for (file, otherwise) in files where hasSecrets || file.content.isProject {
-                try allowed.require(file, otherwise: otherwise, mayAsk: !options.authentication.noInteraction)
+                try allowed.require(
+                    file, otherwise: otherwise, mayAsk: !options.authentication.noInteraction, options.store)
             }
         }
     }
@@ -84,7 +86,9 @@ final class RunPlan {
     /// - Parameter secrets: Gets the secrets for the mask.
     func prepare(_ secrets: inout [SecretBytes]) throws -> RunProgram {
         if !references.isEmpty || options.netrc { try lookUp(&secrets) }
-        return RunProgram(line: command, environment, leavesCores: options.cores)
+        return RunProgram(
+            line: command, orWordsFrom: ArgumentText.commandStart ?? Int(CommandLine.argc), environment,
+            leavesCores: options.cores, defaultSignals: StandardStreams.signalsIgnoredHere)
     }
 
     /// Looks up the secrets. The keychain is closed again before the program runs.

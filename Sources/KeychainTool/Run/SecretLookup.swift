@@ -42,10 +42,10 @@ extension ItemReference {
             var filter: ItemFilter
             switch kind {
             case .generic:
-                filter = ItemFilter(ItemKind.generic.rawValue)
+                filter = ItemFilter(ItemClass.genericPassword.name)
                 filter.service = place
             case .internet:
-                filter = ItemFilter(ItemKind.internet.rawValue)
+                filter = ItemFilter(ItemClass.internetPassword.name)
                 (filter.server, filter.port, filter.path) = (place, port, path)
             }
             (filter.account, filter.group) = (account, group)

@@ -102,12 +102,3 @@ final class ExportOutput {
             .duplicateItem, message: "\(path) is there already; name another file, or replace it with --force")
     }
 }
-
-extension KeychainError {
-    /// The failure of a system call on a file that a person named.
-    init(file path: String, _ verb: String, _ failure: Int32) {
-        let isFull = failure == ENOSPC || failure == EDQUOT
-        self.init(
-            isFull ? .diskFull : .inputOutput, message: "cannot \(verb) \(path): \(String(cString: strerror(failure)))")
-    }
-}

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainSystem
 internal import KeychainTransfer
 
 /// An export that lies in a file, and is read more than once.

@@ -1,33 +1,46 @@
 internal import KeychainModel
 internal import KeychainTransfer
 
-struct ExportReport {
+struct ExportReport: Report {
+    static let fields: [Field<Self>] = [
+        Field("file", "the path as given") { $0.file },
+        Field("exported", "the number of items in the file") { $0.summary.items },
+        Field(
+            "leftOut",
+            "the number of items that are not in it, by reason: `thisDeviceOnly`, `authentication` (they ask for it), "
+                + "`token`, `damaged`"
+        ) { $0.summary.leftOut },
+    ]
+
     var file: String
     var summary: ExportSummary
 
-    var text: String {
-        let place = file == "-" ? "" : " to \(file)"
-        let leftOut = summary.leftOut.text.map { "; left out: \($0)" } ?? ""
-        return "exported \(counted(summary.items, "item"))\(place)\(leftOut)"
-    }
+    var text: String { TerminalText.escape(sentence) + "\n" }
 
-    var json: JSONValue {
-        .object([
-            ("file", .string(file)), ("exported", .number(Int64(summary.items))), ("leftOut", summary.leftOut.json),
-        ])
+    var sentence: String {
+        let place = file == "-" ? "" : " to \(file)"
+        let leftOut = summary.leftOut.inWords.map { "; left out: \($0)" } ?? ""
+        return "exported \(counted(summary.items, "item"))\(place)\(leftOut)"
     }
 }
 
-struct ImportReport {
+struct ImportReport: Report {
+    static let fields: [Field<Self>] = [
+        Field("dryRun", "whether nothing was changed") { $0.isDryRun },
+        Field("items", "the number of entries in the file") { $0.summary.items },
+        Field("added", "how many of them were new") { $0.count(.added) },
+        Field("replaced", "how many took the place of older items, here or in the same file") { $0.count(.replaced) },
+        Field("kept", "how many were not taken, because newer items are here") { $0.count(.kept) },
+        Field("unchanged", "how many are here already") { $0.count(.unchanged) },
+        Field("refused", "how many are no items of this version") { $0.count(.refused) },
+        Field("expired", "how many have expired since") { $0.count(.expired) },
+        Field("leftOutOfExport", "what the file says was left out of it: as `leftOut` above") { $0.summary.leftOut },
+    ]
+
     var isDryRun: Bool
     /// The summary that the export has.
     var summary: ExportSummary
     var outcomes: [ImportOutcome: Int] = [:]
-
-    init(isDryRun: Bool, summary: ExportSummary) {
-        self.isDryRun = isDryRun
-        self.summary = summary
-    }
 
     func count(_ outcome: ImportOutcome) -> Int { outcomes[outcome] ?? 0 }
 
@@ -42,38 +55,28 @@ struct ImportReport {
         let parts = words.compactMap { outcome, text in count(outcome) > 0 ? "\(count(outcome)) \(text)" : nil }
         let whole = "\(counted(summary.items, "item")) in the export"
         let what = parts.isEmpty ? whole : "\(whole): \(parts.joined(separator: ", "))"
-        return isDryRun ? "\(what) (dry run: nothing was changed)" : what
-    }
-
-    var json: JSONValue {
-        .object([
-            ("dryRun", .boolean(isDryRun)), ("items", .number(Int64(summary.items))),
-            ("added", .number(Int64(count(.added)))), ("replaced", .number(Int64(count(.replaced)))),
-            ("kept", .number(Int64(count(.kept)))), ("unchanged", .number(Int64(count(.unchanged)))),
-            ("refused", .number(Int64(count(.refused)))), ("expired", .number(Int64(count(.expired)))),
-            ("leftOutOfExport", summary.leftOut.json),
-        ])
+        return "\(what)\(isDryRun ? " (dry run: nothing was changed)" : "")\n"
     }
 }
 
-extension LeftOut {
+extension LeftOut: Keyed {
+    static let fields: [Field<Self>] = [
+        Field("thisDeviceOnly", "only for this device") { $0.thisDeviceOnly },
+        Field("authentication", "that asks for authentication") { $0.constrained },
+        Field("token", "of a token") { $0.ofTokens },
+        Field("damaged", "that does not open") { $0.unreadable },
+    ]
+
     var count: Int { thisDeviceOnly + constrained + ofTokens + unreadable }
 
     /// nil: nothing was left out.
-    fileprivate var text: String? {
+    fileprivate var inWords: String? {
         let words = [
             (thisDeviceOnly, "only for this device"), (constrained, "that asks for authentication"),
             (ofTokens, "of a token"), (unreadable, "that does not open"),
         ]
         let parts = words.compactMap { count, text in count > 0 ? "\(count) \(text)" : nil }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
-    }
-
-    fileprivate var json: JSONValue {
-        .object([
-            ("thisDeviceOnly", .number(Int64(thisDeviceOnly))), ("authentication", .number(Int64(constrained))),
-            ("token", .number(Int64(ofTokens))), ("damaged", .number(Int64(unreadable))),
-        ])
     }
 }
 

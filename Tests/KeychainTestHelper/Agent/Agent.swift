@@ -63,7 +63,8 @@ enum Agent {
         }
         let environment = ProcessInfo.processInfo.environment
         var configuration = EngineConfiguration.test(
-            in: directory, clock: SystemClock(), usesKeyring: environment["KEYCHAIN_TEST_WITHOUT_KEYRING"] == nil)
+            in: directory, clock: environment["KEYCHAIN_TEST_STILL_CLOCK"] == nil ? SystemClock() : TestClock(),
+            usesKeyring: environment["KEYCHAIN_TEST_WITHOUT_KEYRING"] == nil)
         if environment["KEYCHAIN_TEST_SCHEMA"] == "next" { configuration.schema = .next }
         let engine = try Engine(configuration)
         switch (arguments[0], arguments.count) {
@@ -364,7 +365,7 @@ private final class StallingClock: Clock {
         }
         if asked == limit {
             say("stalled")
-            while true { pause() }
+            while true { Glibc.pause() }
         }
         return SystemClock().now
     }

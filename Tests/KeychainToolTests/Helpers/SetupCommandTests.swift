@@ -1,7 +1,7 @@
 import Foundation
+import KeychainSetup
+import KeychainSystem
 import Testing
-
-@testable import KeychainTool
 
 /// `keychainctl setup` on the files of an ordinary home directory.
 @Suite struct SetupCommandTests {
@@ -12,7 +12,12 @@ import Testing
             "{ \"auths\" : {\"r\":{}},\n\n  \"credsStore\":\"pass\",\"x\":[1, {\"credsStore\":2}]}"
         ),
         ("docker", ".docker/config.json", "{\n    \"HttpHeaders\": {\"a\": \"\\\"\"}\n}\n"),
-        ("docker", ".docker/config.json", "{}"),
+        ("docker", ".docker/config.json", "{}"), ("docker", ".docker/config.json", "{ }\n"),
+        ("docker", ".docker/config.json", ""), ("docker", ".docker/config.json", "\n "), ("git", ".gitconfig", ""),
+        ("git", ".gitconfig", "\n\n"), ("cargo", ".cargo/config.toml", ""), ("cargo", ".cargo/config.toml", "\n"),
+        ("cargo", ".cargo/config.toml", "[registry]"), ("cargo", ".cargo/config.toml", "[a]\r\nb = 1"),
+        ("pip", ".config/pip/pip.conf", ""), ("pip", ".config/pip/pip.conf", "[install]\n\n  "),
+        ("uv", ".config/uv/uv.toml", ""), ("uv", ".config/uv/uv.toml", "native-tls = true"),
         ("cargo", ".cargo/config.toml", "# mine\n[build]\njobs = 2\n\n[ registry ] # r\ndefault = \"x\"\n[net]\n"),
         ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers = [\"cargo:token\", 'b' , ] # c\n"),
         ("cargo", ".cargo/config", "[http]\ncheck-revoke = false"),
@@ -43,7 +48,7 @@ import Testing
 
     @Test(
         "What was not there is made, with its directories, and --undo removes it",
-        arguments: ToolSetups.all.map { $0.name })
+        arguments: SetupTool.allCases.map(\.rawValue))
     func fromNothing(name: String) throws {
         try withHelpers { (tool) throws in
             func names() throws -> [String] {
@@ -214,6 +219,51 @@ import Testing
         }
     }
 
+    @Test("A record of another version is refused, and the file stays as it is")
+    func otherVersion() throws {
+        try withHelpers { (tool) throws in
+            #expect(try tool.run("setup", "docker").status == 0)
+            let file = tool.home.appendingPathComponent(".docker/config.json")
+            let changed = try Data(contentsOf: file)
+            #expect(
+                try tool.shell("sed -i 's/\"version\" : [0-9]*/\"version\" : 1/' $(find $HOME -name docker.json)")
+                    .status == 0)
+            for words in [["--undo", "docker"], ["--undo", "--dry-run", "docker"]] {
+                let outcome = try tool.run(words: ["setup"] + words)
+                #expect(outcome.status == 1 && outcome.errors.contains("of another version"))
+            }
+            #expect(try Data(contentsOf: file) == changed)
+        }
+    }
+
+    @Test("A tool that is refused, or has nothing to be changed or taken back, leaves no file of ours")
+    func leavesNothing() throws {
+        try withHelpers { (tool) throws in
+            try tool.write("[credential\n", to: ".gitconfig")
+            try tool.write("{\"credsStore\": \"keychain\"}", to: ".docker/config.json")
+            let before = try FileManager.default.subpathsOfDirectory(atPath: tool.home.path).sorted()
+            #expect(try tool.run("setup", "git").status == 1)
+            #expect(try tool.run("setup", "docker", "swiftpm").status == 0)
+            #expect(try tool.run("setup", "--undo", "docker").errors.contains("nothing to undo"))
+            #expect(try FileManager.default.subpathsOfDirectory(atPath: tool.home.path).sorted() == before)
+        }
+    }
+
+    @Test("--undo shows the link only for the last tool that uses it, and takes it back with that one")
+    func linkOfLast() throws {
+        try withHelpers { (tool) throws in
+            try FileManager.default.removeItem(at: tool.helperDirectory.appendingPathComponent("keyring"))
+            #expect(try tool.run("setup", "uv", "pip").status == 0)
+            let listed = try tool.run("setup", "--undo", "--dry-run", "uv", "--json").objects.first
+            #expect((listed?["changes"] as? [Any])?.count == 1)
+            #expect(try tool.run("setup", "--undo", "uv").text.contains("stays, since pip uses it"))
+            #expect(try tool.run("setup", "--undo", "uv").errors.contains("nothing to undo"))
+            let last = try tool.run("setup", "--undo", "pip", "--json").objects.first
+            #expect((last?["changes"] as? [Any])?.count == 2)
+            #expect(!FilePath.exists(tool.home.appendingPathComponent(".local").path))
+        }
+    }
+
     @Test("If a part of the work fails, the other part is told, and is taken back by --undo")
     func partOfOneTool() throws {
         try withHelpers { (tool) throws in
@@ -273,8 +323,12 @@ import Testing
         }
     }
 
-    @Test("Of several tools that are undone in any order nothing is left")
-    func manyDirectories() throws {
+    @Test(
+        "Of several tools that are undone in any order nothing is left",
+        arguments: [
+            ["podman", "pip", "cargo", "uv"], ["uv", "cargo", "pip", "podman"], ["pip", "uv", "podman", "cargo"],
+        ])
+    func manyDirectories(order: [String]) throws {
         try withHelpers { (tool) throws in
             try FileManager.default.removeItem(at: tool.helperDirectory.appendingPathComponent("keyring"))
             func names() throws -> [String] {
@@ -283,7 +337,7 @@ import Testing
             }
             let before = try names()
             #expect(try tool.run("setup", "podman", "cargo", "pip", "uv").status == 0)
-            #expect(try tool.run("setup", "--undo", "podman", "pip", "cargo", "uv").status == 0)
+            #expect(try tool.run(words: ["setup", "--undo"] + order).status == 0)
             #expect(try names() == before)
         }
     }
@@ -330,6 +384,8 @@ import Testing
             ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers = [\n  \"cargo:token\",\n]\n"),
             ("cargo", ".cargo/config.toml", "x = \"\"\"\n[registry]\n\"\"\"\n"),
             ("pip", ".config/pip/pip.conf", "[install]\nkeyring-provider = auto\n"),
+            ("uv", ".config/uv/uv.toml", "x = \"\"\"\nkeyring-provider = 1\n\"\"\"\n"),
+            ("cargo", ".cargo/config.toml", "[registry] # c\r"),
             ("uv", ".config/uv/uv.toml", "[pip]\nkeyring-provider = \"disabled\"\n"),
             ("git", ".gitconfig", "[credential\n"), ("cargo", ".cargo/config.toml", "\u{0}"),
         ])
@@ -414,7 +470,7 @@ import Testing
             for words in [[], ["svn"], ["--list", "git"], ["--list", "--undo"], ["--undo"]] {
                 #expect(try tool.run(words: ["setup"] + words).status == 64)
             }
-            #expect(try tool.run("setup", "--list", "--json").objects.count == ToolSetups.all.count)
+            #expect(try tool.run("setup", "--list", "--json").objects.count == SetupTool.allCases.count)
         }
     }
 }

@@ -18,7 +18,7 @@ extension Tool {
                 withDestinationURL: BuiltProducts.url(of: "keychain-helper"))
         }
         var tool = self
-        tool.variables["PATH"] = helperDirectory.path + ":" + BuiltProducts.url(of: "").path + ":/usr/bin:/bin"
+        tool.variables["PATH"] = helperDirectory.path + ":" + BuiltProducts.installed.path + ":/usr/bin:/bin"
         return tool
     }
 

@@ -10,7 +10,7 @@ package final class ItemStore: Sendable {
     private let schema: StoreSchema
     private let verifiedEpoch = BriefLock<UInt64?>(nil)
     private let readers: ReaderPool
-    private let writeQueue: WriteQueue
+    let writeQueue: WriteQueue
     private let reserve: SpaceReserve
     private let pagesGivenBackAtOnce: Int
     /// Notices changes by any process.

@@ -42,6 +42,9 @@ final class WriteQueue: Sendable {
         if let file = opened.withLock({ $0 }), file >= 0 { close(file) }
     }
 
+    /// Whether a thread waits for the lock of another process.
+    var isWaitedIn: Bool { wait.withLock { $0.start != nil } }
+
     private var file: Int32 {
         opened.withLock { opened in
             if let opened { return opened }

@@ -1,7 +1,9 @@
 import AsksAndImports
 import Foundation
-import JWTKit
 
+#if HAS_JWT
+    import JWTKit
+#endif
 #if HAS_ASKER
     import AsksOnly
 

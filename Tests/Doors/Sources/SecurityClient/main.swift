@@ -1,11 +1,13 @@
 import AsksAndImports
 import Foundation
-import JWTKit
 import LocalAuthentication
 import Security
 
 #if !canImport(Security) || !canImport(LocalAuthentication)
     #error("the door does not open")
+#endif
+#if HAS_JWT
+    import JWTKit
 #endif
 #if HAS_ASKER
     import AsksOnly

@@ -1,0 +1,112 @@
+internal import Foundation
+
+/// The text of a JSON object, for changes that leave every other byte as it is.
+struct JSONText {
+    private struct Member {
+        var key: String
+        /// The place of the key's beginning.
+        var start: Int
+        var value: Range<Int>
+    }
+
+    private let bytes: [UInt8]
+    private var members: [Member] = []
+
+    /// nil: the text is no JSON object.
+    init?(_ text: String) {
+        bytes = Array(text.utf8)
+        guard (try? JSONSerialization.jsonObject(with: Data(bytes))) is [String: Any], findMembers() else { return nil }
+    }
+
+    /// Finds the members in text that Foundation takes for a JSON object.
+    ///
+    /// - Returns: false: a list has a comma behind its last element, which Foundation reads and other programs do not.
+    private mutating func findMembers() -> Bool {
+        var (depth, place) = (0, 0)
+        /// The parts of the present member.
+        var (key, start): (Range<Int>?, Int?) = (nil, nil)
+        /// The last token.
+        var last = 0..<0
+        while place < bytes.count {
+            let (byte, begin) = (bytes[place], place)
+            place = byte == UInt8(ascii: "\"") ? endOfString(from: place) : place + 1
+            if Self.isSpace(byte) { continue }
+            let isEnd = "}]".utf8.contains(byte)
+            if isEnd && bytes[last].first == UInt8(ascii: ",") { return false }
+            if depth == 1, isEnd || byte == UInt8(ascii: ","), let name = key, let first = start {
+                members.append(Member(key: string(name), start: name.lowerBound, value: first..<last.upperBound))
+                (key, start) = (nil, nil)
+            } else if depth == 1 && key == nil && byte == UInt8(ascii: "\"") {
+                key = begin..<place
+            } else if depth == 1 && start == nil && bytes[last].first == UInt8(ascii: ":") {
+                start = begin
+            }
+            depth += "{[".utf8.contains(byte) ? 1 : isEnd ? -1 : 0
+            last = begin..<place
+        }
+        return true
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { " \t\n\r".utf8.contains(byte) }
+
+    private func endOfString(from start: Int) -> Int {
+        var place = start + 1
+        while place < bytes.count, bytes[place] != UInt8(ascii: "\"") {
+            place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return min(place + 1, bytes.count)
+    }
+
+    /// A string without its quotes and escapes.
+    private func string(_ range: Range<Int>) -> String {
+        let decoded = try? JSONSerialization.jsonObject(with: Data(bytes[range]), options: .fragmentsAllowed)
+        return decoded as? String ?? ""
+    }
+
+    func value(of key: String) -> String? {
+        members.last { $0.key == key }.map { String(decoding: bytes[$0.value], as: UTF8.self) }
+    }
+
+    var isEmpty: Bool { members.isEmpty }
+
+    /// Whether programs differ on the key's value: the key is there twice, or in other capitals, which Go ignores.
+    func isAmbiguous(_ key: String) -> Bool {
+        let alike = members.filter { $0.key.lowercased() == key.lowercased() }
+        return alike.count > 1 || alike.contains { $0.key != key }
+    }
+
+    /// The text with a member that has this value.
+    ///
+    /// - Parameter value: The value as JSON.
+    func setting(_ key: String, to value: String) -> Data {
+        if let member = members.last(where: { $0.key == key }) { return replacing(member.value, with: value) }
+        let start = (bytes.firstIndex(of: UInt8(ascii: "{")) ?? 0) + 1
+        let member = "\"\(key)\": \(value)"
+        if members.isEmpty { return replacing(start..<start, with: Self.soleStart + member + Self.soleEnd) }
+        let space = String(decoding: bytes[start...].prefix { Self.isSpace($0) }, as: UTF8.self)
+        return replacing(start..<start, with: space + member + ",")
+    }
+
+    /// The bytes around a member that was put into an empty object.
+    private static let (soleStart, soleEnd) = ("\n\t", "\n")
+
+    /// The text without a member, and without its comma and the space on that side.
+    ///
+    /// - Parameter key: A key that the object has.
+    func removing(_ key: String) -> Data {
+        guard let place = members.lastIndex(where: { $0.key == key }) else { return Data(bytes) }
+        let member = members[place].start..<members[place].value.upperBound
+        if place + 1 < members.count { return replacing(member.lowerBound..<members[place + 1].start) }
+        if place > 0 { return replacing(members[place - 1].value.upperBound..<member.upperBound) }
+        let isAlone =
+            bytes[..<member.lowerBound].suffix(3).elementsEqual(("{" + Self.soleStart).utf8)
+            && bytes[member.upperBound...].starts(with: Self.soleEnd.utf8)
+        return replacing(
+            isAlone
+                ? member.lowerBound - Self.soleStart.utf8.count..<member.upperBound + Self.soleEnd.utf8.count : member)
+    }
+
+    private func replacing(_ range: Range<Int>, with text: String = "") -> Data {
+        Data(bytes[..<range.lowerBound] + Array(text.utf8) + bytes[range.upperBound...])
+    }
+}

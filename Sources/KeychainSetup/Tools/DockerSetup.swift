@@ -1,0 +1,49 @@
+internal import Foundation
+internal import KeychainSystem
+
+package enum DockerSetup: ToolSetup {
+    static let summary = "credsStore in docker's config.json"
+
+    private static let key = "credsStore"
+    private static let value = #""keychain""#
+
+    static func plan(_ surroundings: SetupSurroundings) throws -> SetupPlan {
+        try surroundings.requireInSearchPath("docker-credential-keychain")
+        let directory = try surroundings.variable("DOCKER_CONFIG") ?? surroundings.home(".docker")
+        let file = try SetupFile(FilePath.join(directory, "config.json"))
+        let text = try file.text
+        var plan = SetupPlan()
+        let member = try member(text, file.path)
+        plan.change(file, member.map { .member($0) })
+        if let former = member?.replaced, former.hasPrefix("\""), former != "\"\"" {
+            plan.notes.append("docker used the helper \(former) so far: log in again, or move what is there")
+        }
+        let registries = plainRegistries(text)
+        if !registries.isEmpty {
+            plan.notes.append(
+                "\(file.path) has passwords in plain text, for \(registries.joined(separator: ", ")): 'docker logout' and "
+                    + "'docker login' move each of them")
+        }
+        return plan
+    }
+
+    /// nil: the member is there.
+    package static func member(_ text: String, _ path: String) throws -> JSONMember? {
+        if text.allSatisfy(\.isWhitespace) {
+            return JSONMember(key: key, value: value, replaced: nil, makesObject: true)
+        }
+        guard let object = JSONText(text), !object.isAmbiguous(key) else {
+            throw SetupFailure(
+                message: "\(path) is not a JSON object with \(key) once at most: mend it, and put "
+                    + "\"\(key)\": \(value) into it")
+        }
+        let former = object.value(of: key)
+        return former == value ? nil : JSONMember(key: key, value: value, replaced: former, makesObject: false)
+    }
+
+    private static func plainRegistries(_ text: String) -> [String] {
+        let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+        let registries = object?["auths"] as? [String: [String: Any]] ?? [:]
+        return registries.filter { $0.value["auth"] != nil || $0.value["identitytoken"] != nil }.keys.sorted()
+    }
+}
