@@ -175,11 +175,16 @@ let package = Package(
             dependencies: ["KeychainClient", "KeychainModel", "KeychainSecurity"],
             swiftSettings: houseSettings
         ),
+        // Protected files, their handles and errors, without Foundation, so that the command links none of it.
+        .target(
+            name: "DataProtectionCore",
+            dependencies: ["KeychainClient", "KeychainCrypto", "KeychainModel", "KeychainSystem"],
+            swiftSettings: houseSettings
+        ),
+        // Foundation's own calls and notifications.
         .target(
             name: "DataProtection",
-            dependencies: [
-                "KeychainClient", "KeychainCrypto", "KeychainModel", "KeychainSystem",
-            ],
+            dependencies: ["DataProtectionCore", "KeychainClient", "KeychainCrypto", "KeychainModel", "KeychainSystem"],
             swiftSettings: houseSettings
         ),
         // The adapters: keys for other packages' TLS, tokens and certificates. Each is empty without its trait.
@@ -272,7 +277,8 @@ let package = Package(
         ),
         // Other tools' configuration. Apart from the helpers: no helper changes a file.
         .target(
-            name: "KeychainSetup", dependencies: ["KeychainModel", "KeychainSystem"], swiftSettings: houseSettings),
+            name: "KeychainSetup", dependencies: ["KeychainModel", "KeychainRun", "KeychainSystem"],
+            swiftSettings: houseSettings),
         .executableTarget(
             name: "KeychainHelperMain",
             dependencies: [
@@ -285,7 +291,7 @@ let package = Package(
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
-                "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCertificates",
+                "CKeychainBus", "CKeychainLinux", "DataProtectionCore", "KeychainBus", "KeychainCertificates",
                 "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainKeys", "KeychainLogin",
                 "KeychainModel", "KeychainPrompt", "KeychainRun", "KeychainSalvage", "KeychainSetup", "KeychainSystem",
                 "KeychainTransfer", "KeychainWire",

@@ -1,3 +1,4 @@
+public import DataProtectionCore
 public import Foundation
 
 extension FoundationFiles {

@@ -1,3 +1,4 @@
+public import DataProtectionCore
 public import Foundation
 
 /// A class of protection as resource values name it. Apple's Foundation has this type, and the one on Linux lacks it.

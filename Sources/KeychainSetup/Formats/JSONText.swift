@@ -1,7 +1,19 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// The text of a JSON object, for changes that leave every other byte as it is.
 struct JSONText {
+    /// An object with any members. The decoder reads the whole text before it asks for one.
+    private struct AnyObject: Decodable {
+        private struct Key: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue _: Int) { nil }
+        }
+
+        init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: Key.self) }
+    }
+
     private struct Member {
         var key: String
         /// The place of the key's beginning.
@@ -15,7 +27,7 @@ struct JSONText {
     /// nil: the text is no JSON object.
     init?(_ text: String) {
         bytes = Array(text.utf8)
-        guard (try? JSONSerialization.jsonObject(with: Data(bytes))) is [String: Any], findMembers() else { return nil }
+        guard (try? JSONDecoder().decode(AnyObject.self, from: Data(bytes))) != nil, findMembers() else { return nil }
     }
 
     /// Finds the members in text that Foundation takes for a JSON object.
@@ -59,8 +71,7 @@ struct JSONText {
 
     /// A string without its quotes and escapes.
     private func string(_ range: Range<Int>) -> String {
-        let decoded = try? JSONSerialization.jsonObject(with: Data(bytes[range]), options: .fragmentsAllowed)
-        return decoded as? String ?? ""
+        (try? JSONDecoder().decode(String.self, from: Data(bytes[range]))) ?? ""
     }
 
     func value(of key: String) -> String? {

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainSystem
 
 /// The command `keyring` in the PATH. Distributions have another program of the name. So this project's is installed

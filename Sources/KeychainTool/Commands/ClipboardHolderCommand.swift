@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import CKeychainLinux
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 
 /// The process that `get --clip` leaves behind. It runs the clipboard program, and clears the clipboard in time.

@@ -1,5 +1,5 @@
-internal import DataProtection
-internal import Foundation
+internal import DataProtectionCore
+internal import FoundationEssentials
 
 /// The report of `file info` on one file.
 struct FileInfoReport: Report {

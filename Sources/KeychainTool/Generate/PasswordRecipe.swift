@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 /// A recipe for a password. All its results are equally likely.

@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
+internal import KeychainSystem
 
 /// The object that `--json` prints for an item, without the secret.
 extension Item: Keyed {
@@ -47,15 +48,14 @@ extension AttributeSet: JSONConvertible {
 
 /// Moments as ISO 8601 in UTC, with milliseconds.
 enum Timestamp {
-    static func text(_ seconds: Double, in zone: TimeZone = .gmt) -> String {
-        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true, timeZone: zone)
-        return Date(timeIntervalSinceReferenceDate: seconds).formatted(style)
+    static func text(_ seconds: Double) -> String {
+        Date(timeIntervalSinceReferenceDate: seconds).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
     static func text(_ date: Date) -> String { text(date.timeIntervalSinceReferenceDate) }
 
     /// The minute in local time, for tables.
     static func short(_ seconds: Double) -> String {
-        String(text(seconds, in: .current).prefix(16)).replacing("T", with: " ")
+        LocalTime.minute(Date(timeIntervalSinceReferenceDate: seconds))
     }
 }
