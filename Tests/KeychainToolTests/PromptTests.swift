@@ -111,16 +111,23 @@ import Testing
             #expect(waitid(P_PID, id_t(process.processIdentifier), &stopped, WSTOPPED) == 0)
             #expect(terminal.echoes)
             kill(process.processIdentifier, SIGCONT)
-            var asked = Data()
-            while !asked.contains(UInt8(ascii: ":")) { asked += terminal.person.availableData }
+            try awaitQuestion(at: terminal)
             #expect(!terminal.echoes)
             try terminal.person.write(contentsOf: Data("ty\u{e4}\u{7f}ped\n".utf8))
-            asked = Data()
-            while !asked.contains(UInt8(ascii: ":")) { asked += terminal.person.availableData }
+            try awaitQuestion(at: terminal)
             try terminal.person.write(contentsOf: Data("typed\n".utf8))
             process.waitUntilExit()
             #expect(process.terminationStatus == 0)
             #expect(try tool.run("get", "generic").text == "typed")
+        }
+    }
+
+    private func awaitQuestion(at terminal: PseudoTerminal) throws {
+        var asked = Data()
+        while !asked.contains(UInt8(ascii: ":")) {
+            let new = terminal.person.availableData
+            try #require(!new.isEmpty, "the program has ended")
+            asked += new
         }
     }
 
