@@ -44,10 +44,11 @@ package final class LockFeed: Sendable {
         whenOver: @escaping @Sendable () -> Void = {}
     ) {
         let thread = Thread { [self] in
+            // A name that is given before the start does not reach the kernel.
+            Thread.current.name = "keychain lock"
             run(follower, pause, tell)
             whenOver()
         }
-        thread.name = "keychain lock"
         thread.start()
     }
 
