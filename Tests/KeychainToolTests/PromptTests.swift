@@ -140,7 +140,7 @@ import Testing
         try withTool { (tool) throws in
             let terminal = try PseudoTerminal()
             let add = Self.add.joined(separator: " ")
-            let shell = try startShell("$K \(add); echo on >$HOME/on; $K \(add)", tool, at: terminal)
+            let shell = try startShell("$K \(add); echo on >$HOME/on", tool, at: terminal)
             try terminal.person.write(contentsOf: Data("sec\u{3}".utf8))
             shell.waitUntilExit()
             #expect(terminal.echoes)
