@@ -91,7 +91,15 @@ class Parsed:
             self.starts.append((position, path))
             position += len(text.encode()) + 1
         self.joined = joined
-        self.visit(json.loads(tree), False)
+        try:
+            self.visit(json.loads(tree), False)
+        except json.JSONDecodeError:
+            # Of a file or two the compiler's tree is no JSON. Those have no places.
+            names = list(self.texts)
+            for some in (names[::2], names[1::2]) if len(names) > 1 else ():
+                part = Parsed({name: files[name] for name in some})
+                self.bodies.update(part.bodies)
+                self.conditions.update(part.conditions)
 
     def place(self, start, end):
         begin, path = next(entry for entry in reversed(self.starts) if entry[0] <= start)

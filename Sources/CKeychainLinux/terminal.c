@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGCONT};
 enum { number_count = sizeof numbers / sizeof numbers[0] };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -20,6 +20,7 @@ static pthread_once_t registration = PTHREAD_ONCE_INIT;
 static struct {
     int descriptor;
     struct termios before;
+    struct termios silent;
     struct sigaction actions[number_count];
     int is_ours[number_count];
 } asking;
@@ -35,8 +36,22 @@ static void give_terminal_back(void) {
     }
 }
 
+/// Makes the terminal silent again: a shell has set it for itself while this process was stopped. In the background it is
+/// another program's.
+static void silence_again(void) {
+    int failure = errno;
+    if (asking_process != 0 && asking_process == getpid() && tcgetpgrp(asking.descriptor) == getpgrp()) {
+        (void)tcsetattr(asking.descriptor, TCSANOW, &asking.silent);
+    }
+    errno = failure;
+}
+
 /// Runs with every signal held back: SIGTTOU would stop a process in the background for setting the terminal.
-static void end_by_signal(int number) {
+static void take_signal(int number) {
+    if (number == SIGCONT) {
+        silence_again();
+        return;
+    }
     give_terminal_back();
     signal(number, SIG_DFL);
     raise(number);
@@ -54,7 +69,7 @@ static void register_exit(void) { (void)atexit(give_back_at_exit); }
 
 /// Only where the program has left a signal to end it: what else it does with one is its own affair.
 static void take_signals(void) {
-    struct sigaction ours = {.sa_handler = end_by_signal};
+    struct sigaction ours = {.sa_handler = take_signal};
     sigfillset(&ours.sa_mask);
     for (int index = 0; index < number_count; index++) {
         struct sigaction *before = &asking.actions[index];
@@ -69,7 +84,7 @@ static void leave_signals(void) {
     for (int index = 0; index < number_count; index++) {
         struct sigaction present;
         if (asking.is_ours[index] && sigaction(numbers[index], NULL, &present) == 0 &&
-            (present.sa_flags & SA_SIGINFO) == 0 && present.sa_handler == end_by_signal) {
+            (present.sa_flags & SA_SIGINFO) == 0 && present.sa_handler == take_signal) {
             (void)sigaction(numbers[index], &asking.actions[index], NULL);
         }
     }
@@ -84,13 +99,13 @@ int ckeychain_silence_terminal(int descriptor) {
     }
     if (failure == 0) {
         asking.descriptor = descriptor;
+        asking.silent = asking.before;
+        asking.silent.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
+        asking.silent.c_cc[VMIN] = 1;
+        asking.silent.c_cc[VTIME] = 0;
         asking_process = getpid();
         take_signals();
-        struct termios silent = asking.before;
-        silent.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
-        silent.c_cc[VMIN] = 1;
-        silent.c_cc[VTIME] = 0;
-        if (tcsetattr(descriptor, TCSANOW, &silent) != 0) {
+        if (tcsetattr(descriptor, TCSANOW, &asking.silent) != 0) {
             failure = errno;
             leave_signals();
             asking_process = 0;

@@ -55,13 +55,16 @@ package struct Setup {
     }
 
     package func setUp(_ tool: SetupTool) throws -> SetupReport {
-        // Where nothing is to be changed, there is no need for a lock or a record.
+        // Where nothing is to be changed, there is no need for a lock or a record. Only a set-up of ours that was killed
+        // may have left something.
         let plan = try planned(tool)
-        guard plan.state == .planned else { return plan }
+        guard try plan.state == .planned || !readable(tool.rawValue).isEmpty else { return plan }
         return try withLock(tool) {
             var report = try planned(tool)
             let changes = report.changes
             guard report.state == .planned else { return report }
+            // Every record that will be written can be, before the first change.
+            for change in changes { _ = try record(name(ofRecordOf: change, for: tool)) }
             (report.state, report.changes) = (.done, [])
             for change in changes {
                 do {
@@ -77,9 +80,13 @@ package struct Setup {
         }
     }
 
+    private func name(ofRecordOf change: SetupChange, for tool: SetupTool) -> String {
+        change.isLink ? SetupRecord.ofLink : tool.rawValue
+    }
+
     private func make(_ change: SetupChange, for tool: SetupTool) throws {
         let made = try (SetupTool.allCases.map(\.rawValue) + [SetupRecord.ofLink]).flatMap(readable)
-        var record = try record(change.isLink ? SetupRecord.ofLink : tool.rawValue)
+        var record = try record(name(ofRecordOf: change, for: tool))
         let former = record.changes
         let recorded = change.recorded(
             after: former.first { $0.path == change.path }, Set(made.flatMap(\.newDirectories)))
@@ -109,6 +116,7 @@ package struct Setup {
             if let other = try otherUserOfLink(than: tool), let link = try readable(SetupRecord.ofLink).first {
                 report.notes.append("\(link.path) stays, since \(other.rawValue) uses it")
             }
+            if tool.type.usesKeyring, let flaw = try flawOfLinkRecord() { report.notes.append(flaw) }
             guard let failure = report.failure else { return report }
             if report.changes.isEmpty { throw failure }
             report.state = .partlyTakenBack
@@ -119,13 +127,23 @@ package struct Setup {
     /// The tool's record, and that of the link if no other tool uses it.
     private func recordsToTakeBack(_ tool: SetupTool) throws -> [SetupRecord] {
         var records = [try record(tool.rawValue)]
-        if tool.type.usesKeyring, try otherUserOfLink(than: tool) == nil {
+        // A damaged record of the link keeps no file from being taken back.
+        if tool.type.usesKeyring, try otherUserOfLink(than: tool) == nil, try flawOfLinkRecord() == nil {
             records.append(try record(SetupRecord.ofLink))
         }
         guard records.contains(where: { !$0.changes.isEmpty }) else {
             throw SetupFailure(message: "there is nothing to undo: this command has changed nothing for it")
         }
         return records
+    }
+
+    private func flawOfLinkRecord() throws -> String? {
+        do {
+            _ = try record(SetupRecord.ofLink)
+            return nil
+        } catch let failure as SetupFailure {
+            return failure.message
+        }
     }
 
     /// Another tool that uses the link, even if a person has set the tool up by hand.

@@ -26,8 +26,8 @@ struct SetupRecord {
             content.version == Content.formatVersion
         else {
             throw SetupFailure(
-                message: "\(url.path) is damaged, or of another version: nothing was changed. Look at what the tool's "
-                    + "configuration says of the keychain, and remove the record")
+                message: "\(url.path) is damaged, or of another version: look at what the tool's configuration says "
+                    + "of the keychain, and remove the record")
         }
         changes = content.changes
     }

@@ -53,6 +53,7 @@ import Testing
     private static let lines: [(String, [UInt8])] = [
         ("", []), ("pass word\u{9}é日𝔘", []), ("ab", [0x61, 0x78, 0x7f, 0x62]), ("ab", [0x61, 0x78, 0x08, 0x62]),
         ("a", Array("aé日𝔘".utf8) + [0x7f, 0x7f, 0x7f]), ("", [0x7f, 0x7f]), ("new", Array("old\u{15}new".utf8)),
+        ("one new", Array("one two  \u{17}new".utf8)),
         ("ab", Array("a\u{1b}[A\u{1b}[3~\u{1b}OP\u{1b}[1;5Cb".utf8)), ("ab", [0x61, 0x1a, 0x04, 0x1, 0x62]),
         (String(repeating: "x", count: 4096), []),
     ]

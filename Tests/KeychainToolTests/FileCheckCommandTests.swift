@@ -70,6 +70,9 @@ import Testing
             let again = try tool.run(words: words + ["--salvage", saved])
             #expect(again.status == 93 || again.status == 45)
             #expect(again.errors.contains("File exists"))
+            // The damage is told of all the same.
+            #expect(again.text.contains("\(tool.path("tree/a")): damaged, class complete, 83616 of 100000 bytes"))
+            #expect(again.text.contains("3 protected files checked: 1 intact, 2 damaged; 2 could not be checked"))
             #expect(try tool.run("file", "cat", saved + "/tree/a").output == zeroing(content, 16_384..<32_768))
             // A single file goes to the directory itself, whichever way it is named.
             let single = try tool.shell(

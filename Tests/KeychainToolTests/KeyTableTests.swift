@@ -1,14 +1,13 @@
 import Foundation
 import KeychainModel
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainTool
 
 /// The tables of JSON keys in docs/cli.md.
 @Suite struct KeyTableTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-    private static let page = root.appendingPathComponent("docs/cli.md")
+    private static let page = Repository.file("docs/cli.md")
 
     private static let tables: [String: [String]] = [
         "BackupReport": rows(BackupReport.self), "ConversionReport": rows(ConversionReport.self),
@@ -54,7 +53,8 @@ import Testing
     @Test("The page names every key of every report")
     func names() throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
-        let sources = Self.root.appendingPathComponent("Sources")
+        // The package may be built from a directory of links.
+        let sources = Repository.file("Sources").resolvingSymlinksInPath()
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
         var keys: Set<String> = []
         for case let file as URL in files where file.pathExtension == "swift" {

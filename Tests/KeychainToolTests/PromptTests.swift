@@ -111,16 +111,78 @@ import Testing
             #expect(waitid(P_PID, id_t(process.processIdentifier), &stopped, WSTOPPED) == 0)
             #expect(terminal.echoes)
             kill(process.processIdentifier, SIGCONT)
-            var asked = Data()
-            while !asked.contains(UInt8(ascii: ":")) { asked += terminal.person.availableData }
+            try awaitQuestion(at: terminal)
             #expect(!terminal.echoes)
             try terminal.person.write(contentsOf: Data("ty\u{e4}\u{7f}ped\n".utf8))
-            asked = Data()
-            while !asked.contains(UInt8(ascii: ":")) { asked += terminal.person.availableData }
+            try awaitQuestion(at: terminal)
             try terminal.person.write(contentsOf: Data("typed\n".utf8))
             process.waitUntilExit()
             #expect(process.terminationStatus == 0)
             #expect(try tool.run("get", "generic").text == "typed")
+        }
+    }
+
+    /// Starts a line of a shell that leads a session with this terminal.
+    private func startShell(_ line: String, _ tool: Tool, at terminal: PseudoTerminal) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
+        process.arguments = ["--ctty", "--wait", "sh", "-c", line]
+        process.environment = tool.environment.merging(["K": Tool.executable.path]) { $1 }
+        (process.standardInput, process.standardOutput) = (terminal.program, FileHandle.nullDevice)
+        process.standardError = FileHandle.nullDevice
+        try withoutHeldSignals { try process.run() }
+        try awaitQuestion(at: terminal)
+        return process
+    }
+
+    @Test("^C at the prompt ends a script that the program is a part of")
+    func interruptedScript() throws {
+        try withTool { (tool) throws in
+            let terminal = try PseudoTerminal()
+            let add = Self.add.joined(separator: " ")
+            let shell = try startShell("$K \(add); echo on >$HOME/on", tool, at: terminal)
+            try terminal.person.write(contentsOf: Data("sec\u{3}".utf8))
+            shell.waitUntilExit()
+            #expect(terminal.echoes)
+            #expect(!FileManager.default.fileExists(atPath: tool.home.appendingPathComponent("on").path))
+        }
+    }
+
+    @Test("After a stop from elsewhere nothing of the answer is shown, whatever the shell has made of the terminal")
+    func silentAfterStop() throws {
+        try withTool { (tool) throws in
+            let terminal = try PseudoTerminal()
+            let add = Self.add.joined(separator: " ")
+            let shell = try startShell("echo $$ >$HOME/pid; exec $K \(add)", tool, at: terminal)
+            let text = try String(contentsOf: tool.home.appendingPathComponent("pid"), encoding: .utf8)
+            let pid = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
+            kill(pid, SIGSTOP)
+            let stopped = "/proc/\(pid)/stat"
+            while try !String(contentsOfFile: stopped, encoding: .utf8).contains(") T ") { usleep(1_000) }
+            var modes = termios()
+            tcgetattr(terminal.program.fileDescriptor, &modes)
+            modes.c_lflag |= tcflag_t(ECHO | ICANON | ISIG)
+            tcsetattr(terminal.program.fileDescriptor, TCSANOW, &modes)
+            kill(pid, SIGCONT)
+            let end = ContinuousClock.now + .seconds(60)
+            while terminal.echoes {
+                try #require(ContinuousClock.now < end)
+                usleep(1_000)
+            }
+            try terminal.person.write(contentsOf: Data("typed\n".utf8))
+            try awaitQuestion(at: terminal)
+            try terminal.person.write(contentsOf: Data("typed\n".utf8))
+            shell.waitUntilExit()
+            #expect(try tool.run("get", "generic").text == "typed")
+        }
+    }
+
+    private func awaitQuestion(at terminal: PseudoTerminal) throws {
+        var asked = Data()
+        while !asked.contains(UInt8(ascii: ":")) {
+            let new = terminal.person.availableData
+            try #require(!new.isEmpty, "the program has ended")
+            asked += new
         }
     }
 

@@ -275,7 +275,7 @@ int ckeychain_next_signal(int *_Nonnull number, int *_Nonnull is_sent);
 
 /// Makes a terminal show nothing of the typed bytes and hand over each byte as it is, the keys for signals included,
 /// until `ckeychain_restore_terminal`. Meanwhile SIGHUP, SIGINT, SIGQUIT and SIGTERM, where the program leaves them to
-/// end it, and exit(3) first set the terminal as it was. One terminal at a time: EBUSY.
+/// end it, and exit(3) first set the terminal as it was, and SIGCONT makes it silent again. One terminal at a time: EBUSY.
 int ckeychain_silence_terminal(int descriptor);
 
 /// Sets it as it was, and leaves the signals alone again. The caller does this before it closes the descriptor.

@@ -41,6 +41,12 @@ final class TerminalDevice {
         }
     }
 
+    /// Sends a signal to the programs that the terminal itself would send it to: a shell that runs this one learns of it
+    /// in no other way.
+    func signal(_ number: Int32) {
+        if tcgetpgrp(descriptor) == getpgrp() { kill(0, number) } else { raise(number) }
+    }
+
     func write(_ text: String, _ wait: Wait, until deadline: ContinuousClock.Instant) throws(WaitFailure) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {

@@ -49,6 +49,7 @@ struct TerminalLine {
         case 0x04: return buffer.count == 0 && !isTooLong ? .end : .other
         case 0x08, 0x7f: removeLast()
         case 0x15: removeAll()
+        case 0x17: removeWord()
         case 0x1b: sequence = .began
         case 0x09, 0x20...: if !buffer.append(byte) { isTooLong = true }
         // Other keys with Ctrl do nothing.
@@ -82,6 +83,16 @@ struct TerminalLine {
             end -= 1
             if buffer.bytes[end] & 0xc0 != 0x80 { break }
         }
+        buffer.truncate(to: end)
+    }
+
+    /// Takes the last word away, and the blanks behind it.
+    private mutating func removeWord() {
+        if isTooLong { return removeAll() }
+        var end = buffer.count
+        let blank = UInt8(ascii: " ")
+        while end > 0, buffer.bytes[end - 1] == blank { end -= 1 }
+        while end > 0, buffer.bytes[end - 1] != blank { end -= 1 }
         buffer.truncate(to: end)
     }
 

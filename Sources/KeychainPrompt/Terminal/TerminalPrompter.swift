@@ -4,10 +4,11 @@ package import KeychainModel
 
 /// Asks at the terminal of this process, where nothing of the answer is shown.
 ///
-/// While it asks, ^C, ^\ and ^D on an empty line decline instead of sending a signal, and ^Z does nothing. A signal from
-/// elsewhere that would end the process (SIGHUP, SIGINT, SIGQUIT, SIGTERM, as far as the program has left them as they
-/// are; Swift itself takes SIGQUIT where it prints backtraces) first gives the terminal back as it was; so does exit(3). The process's handlers for these are its own again when
-/// the question is over. SIGKILL and crashes leave the terminal silent, and so does a handler of the program's that ends
+/// While it asks for another program, ^C, ^\ and ^D on an empty line decline instead of sending a signal, and ^Z does
+/// nothing. A signal from elsewhere that would end the process (SIGHUP, SIGINT, SIGQUIT, SIGTERM, as far as the program has left them as they
+/// are; Swift itself takes SIGQUIT where it prints backtraces) first gives the terminal back as it was; so does exit(3).
+/// After SIGCONT it is silent again, whatever a shell has made of it. The process's handlers for these are its own again
+/// when the question is over. SIGKILL and crashes leave the terminal silent, and so does a handler of the program's that ends
 /// it with _exit(2); most shells mend that.
 package final class TerminalPrompter: Prompter {
     private let configuration: PromptConfiguration
@@ -53,8 +54,8 @@ package final class TerminalPrompter: Prompter {
     ) throws(PromptFailure) -> SecretBytes {
         while true {
             var line = TerminalLine(capacity: configuration.limits.secretByteCount)
+            let device = try Self.device(of: descriptor)
             let key = try configuration.turn.perform(Cancellation()) { wait throws(PromptFailure) in
-                let device = try Self.device(of: descriptor)
                 return try Self.silencing(device) { () throws(PromptFailure) in
                     ask()
                     defer { end() }
@@ -65,10 +66,12 @@ package final class TerminalPrompter: Prompter {
             }
             switch key {
             case .enter where line.isTooLong:
-                throw .failed("the answer has more than \(configuration.limits.secretByteCount) bytes")
+                throw .failed(
+                    "the answer has more than \(configuration.limits.secretByteCount) bytes: a longer one goes through "
+                        + "standard input")
             case .enter: return line.buffer.secret()
             // The terminal is as it was. After SIGTSTP the program goes on here, and asks again.
-            case .signal(let number): raise(number)
+            case .signal(let number): device.signal(number)
             case .end, .other, nil: throw .declined
             }
         }

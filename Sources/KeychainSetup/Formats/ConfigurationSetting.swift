@@ -52,7 +52,10 @@ package struct ConfigurationSetting: Codable, Equatable {
 
     /// - Parameter line: The line that sets the key in `new`; nil: no line does.
     private func checked(_ new: String, against text: String, _ line: String?) throws -> Data {
-        if isINI, try !INIText(new).isSame(as: INIText(text), but: key, in: section, with: line.flatMap(INIText.value))
+        // The changed text may be none that can be read at all.
+        if isINI,
+            try (try? INIText(new))?.isSame(as: INIText(text), but: key, in: section, with: line.flatMap(INIText.value))
+                != true
         {
             throw SetupFailure(message: "is written in a way that other values would change with \(key)")
         }

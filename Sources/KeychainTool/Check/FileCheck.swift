@@ -42,13 +42,19 @@ struct FileCheck: TreeOperation {
         if repairs, report.check.canRepairHeader, try files.meaning(file.found).repairHeader(of: file.url) {
             report.afterRepair = try files.check(file.url, progress: run.show)
         }
-        if let salvage, report.state == .damaged {
+        summary.states[report.state, default: 0] += 1
+        guard let salvage, report.state == .damaged else { return report }
+        // The damage is told of even if nothing can be saved.
+        do {
             let target = salvage.place(of: file.path, below: root)
             guard let target else { throw FileFailure.nameIsNoText(file.path) }
             report.salvagedPath = try save(file, to: target, report.check)
+            if report.salvagedPath != nil { summary.salvaged += 1 }
+        } catch let error as DataProtectionError {
+            run.fail(FileFailure(error, path: file.path))
+        } catch let failure as FileFailure {
+            run.fail(failure)
         }
-        summary.states[report.state, default: 0] += 1
-        if report.salvagedPath != nil { summary.salvaged += 1 }
         return report
     }
 

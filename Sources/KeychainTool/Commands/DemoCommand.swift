@@ -24,8 +24,9 @@ struct DemoCommand: ParsableCommand {
             try Console.write("Each step is a command line; the statuses and the outputs are real.\n")
         }
         let outcome = Result { try Self.show(home, isFull: full, isForScripts: json) { signals.arePending } }
-        try FileManager.default.removeItem(at: home)
+        let removal = Result { try FileManager.default.removeItem(at: home) }
         let report = try outcome.get()
+        try removal.get()
         if json { try report.writeJSON() }
         guard report.mistakes == 0 else {
             throw ToolFailure(message: "\(report.mistakes) of the steps were not as told; please report this")

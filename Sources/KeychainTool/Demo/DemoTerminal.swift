@@ -31,7 +31,7 @@ struct DemoTerminal {
         let end = ContinuousClock.now + Self.limit
         while let new = Self.read(terminal, shell) {
             bytes += new
-            if bytes.suffix(2).elementsEqual(": ".utf8), let answer = answers.popFirst() {
+            if !new.isEmpty, bytes.suffix(2).elementsEqual(": ".utf8), let answer = answers.popFirst() {
                 _ = Array("\(answer)\n".utf8).withUnsafeBytes { Console.writeAll($0, to: terminal.number) }
             }
             guard !shouldStop(), ContinuousClock.now < end else {

@@ -16,11 +16,6 @@ final class FileProgress {
         self.total = total
     }
 
-    /// - Parameter walk: The files. At a terminal they are counted first.
-    convenience init(_ title: String, over walk: TreeWalk) {
-        self.init(title, Console.errorIsTerminal ? FileTotal(of: walk) : FileTotal())
-    }
-
     /// - Parameter completed: The bytes of the present file that are done.
     func show(_ completed: UInt64) { draw(doneBytes + completed) }
 

@@ -264,6 +264,23 @@ import Testing
         }
     }
 
+    @Test("A damaged record of the link stops a set-up before its first change, and no undo of a file")
+    func damagedRecordOfLink() throws {
+        try withHelpers { (tool) throws in
+            try FileManager.default.removeItem(at: tool.helperDirectory.appendingPathComponent("keyring"))
+            let record = try tool.write("{", to: "state/keychain/setup/keyring.json")
+            let refused = try tool.run("setup", "pip")
+            #expect(refused.status == 1 && refused.errors.contains("keyring.json is damaged"))
+            #expect(!FilePath.exists(tool.home.appendingPathComponent(".config").path))
+            try FileManager.default.removeItem(at: record)
+            #expect(try tool.run("setup", "pip").status == 0)
+            try tool.write("{", to: "state/keychain/setup/keyring.json")
+            let undone = try tool.run("setup", "--undo", "pip")
+            #expect(undone.status == 0 && (undone.text + undone.errors).contains("keyring.json is damaged"))
+            #expect(!FilePath.exists(tool.home.appendingPathComponent(".config").path))
+        }
+    }
+
     @Test("If a part of the work fails, the other part is told, and is taken back by --undo")
     func partOfOneTool() throws {
         try withHelpers { (tool) throws in
@@ -387,7 +404,8 @@ import Testing
             ("uv", ".config/uv/uv.toml", "x = \"\"\"\nkeyring-provider = 1\n\"\"\"\n"),
             ("cargo", ".cargo/config.toml", "[registry] # c\r"),
             ("uv", ".config/uv/uv.toml", "[pip]\nkeyring-provider = \"disabled\"\n"),
-            ("git", ".gitconfig", "[credential\n"), ("cargo", ".cargo/config.toml", "\u{0}"),
+            ("pip", ".config/pip/pip.conf", "[global] x\na=1\n"), ("git", ".gitconfig", "[credential\n"),
+            ("cargo", ".cargo/config.toml", "\u{0}"),
         ])
     func refuses(tool name: String, path: String, text: String) throws {
         try withHelpers { (tool) throws in
