@@ -14,7 +14,7 @@ package struct Setup {
         switch error {
         case let error as SetupFailure: error.message
         case let error as KeychainError: error.message
-        default: error.localizedDescription
+        default: (error as? any LocalizedError)?.errorDescription ?? "\(error)"
         }
     }
 

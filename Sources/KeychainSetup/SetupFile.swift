@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 

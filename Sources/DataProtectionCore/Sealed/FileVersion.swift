@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 internal import KeychainCrypto
 
 /// A protected file at one moment: the header that counts, and the bytes that a write must leave alone.

@@ -357,7 +357,7 @@ final class SealedFile: Sendable {
         guard file.mayWrite else { throw .system("write", path, errno: EBADF) }
         if mustWait {
             turn.lock()
-        } else if !turn.try() {
+        } else if !turn.tryLock() {
             throw .system("lock", path, errno: EAGAIN)
         }
         defer { turn.unlock() }

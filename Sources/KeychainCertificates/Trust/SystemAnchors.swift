@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 internal import KeychainKeys
 internal import KeychainSystem
 internal import Synchronization

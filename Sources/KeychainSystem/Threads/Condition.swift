@@ -20,6 +20,7 @@ package final class Condition: @unchecked Sendable {  // the kernel's objects ar
     }
 
     package func lock() { pthread_mutex_lock(mutex) }
+    package func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
     package func unlock() { pthread_mutex_unlock(mutex) }
 
     package func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CKeychainBus
 internal import FoundationEssentials
+internal import Glibc
 internal import KeychainBus
 internal import KeychainClient
 internal import KeychainLogin
