@@ -170,7 +170,7 @@ extension ProtectedFiles {
     /// So a directory that any program has made gives the class that its parent gives. The search goes through
     /// directories of this user and of root, within one file system. A directory of root's that may not be read ends
     /// the search. A directory of this user's that may not be read is an error, since it may give a class.
-    func inheritedProtection(_ directory: String) throws(DataProtectionError) -> FileProtection? {
+    package func inheritedProtection(_ directory: String) throws(DataProtectionError) -> FileProtection? {
         if let own = try directoryProtection(directory) { return own }
         // The search goes from descriptor to descriptor: a path to a directory above may be too long, or not be UTF-8.
         var held: OpenDescriptor?

@@ -1,5 +1,6 @@
-public import DataProtectionCore
+internal import DataProtectionCore
 public import Foundation
+internal import Glibc
 
 extension FoundationFiles {
     // MARK: String

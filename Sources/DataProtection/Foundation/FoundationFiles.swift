@@ -1,4 +1,4 @@
-public import DataProtectionCore
+internal import DataProtectionCore
 public import Foundation
 internal import Glibc
 internal import KeychainCrypto

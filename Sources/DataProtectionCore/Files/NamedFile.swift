@@ -1,21 +1,21 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainSystem
 
 /// The file that one of Foundation's functions was told to read or write. It need not exist.
-struct NamedFile {
-    let path: String
-    let url: URL
+package struct NamedFile {
+    package let path: String
+    package let url: URL
 
     /// Fails if the URL names no file. The meaning of that is left to Foundation.
-    init?(_ url: URL) {
+    package init?(_ url: URL) {
         guard url.isFileURL, let path = try? FilePath.of(url) else { return nil }
         self.path = path
         self.url = url
     }
 
-    init?(path: String) {
+    package init?(path: String) {
         guard !path.isEmpty, !path.utf8.contains(0) else { return nil }
         self.path = path
         // A URL would take a leading "~" for the home directory. Functions that are given a path do not.
@@ -23,7 +23,7 @@ struct NamedFile {
     }
 
     /// The kind of the file that is there.
-    enum State {
+    package enum State {
         case nothing
         /// A pipe, socket or device. Looking into a pipe would take bytes from it.
         case special
@@ -34,7 +34,7 @@ struct NamedFile {
         case unreadable
     }
 
-    var state: State {
+    package var state: State {
         var status = stat()
         guard stat(path, &status) == 0 else { return .nothing }
         switch status.st_mode & S_IFMT {
@@ -52,10 +52,16 @@ struct NamedFile {
         }
     }
 
-    var isProtected: Bool { state == .protected }
+    /// The class and the length of content that a protected file claims to have. `nil`: it is damaged.
+    package var claim: (protection: FileProtection, length: UInt64)? {
+        guard let header = try? OpenFile(reading: path).header().claimed else { return nil }
+        return (FileProtection(header.fileClass), header.length)
+    }
+
+    package var isProtected: Bool { state == .protected }
 
     /// The class that the file or directory has. `nil` means none.
-    func protection() throws(DataProtectionError) -> FileProtection? {
+    package func protection() throws(DataProtectionError) -> FileProtection? {
         switch state {
         case .special, .plain: nil
         case .directory: try ProtectedFiles().inheritedProtection(path)
@@ -67,7 +73,7 @@ struct NamedFile {
     ///
     /// - Parameter asked: The class that the caller named. Without one a protected file keeps its class, and never
     ///   turns into a plain one in silence.
-    func protection(asWritten asked: FileProtection?) throws(DataProtectionError) -> FileProtection? {
+    package func protection(asWritten asked: FileProtection?) throws(DataProtectionError) -> FileProtection? {
         if let asked { return asked }
         switch state {
         case .special, .directory: return nil
@@ -90,7 +96,7 @@ struct NamedFile {
     }
 
     /// The content of a protected file. `nil` means that it is not a protected file.
-    func content() throws(DataProtectionError) -> Data? {
+    package func content() throws(DataProtectionError) -> Data? {
         guard isProtected else { return nil }
         do throws(DataProtectionError) {
             return try ProtectedFiles().read(from: url)
