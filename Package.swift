@@ -357,7 +357,7 @@ let package = Package(
         .executableTarget(
             name: "KeychainTestHelper",
             dependencies: [
-                "CKeychainFaults", "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "KeychainCrypto",
+                "CKeychainFaults", "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "DataProtectionCore", "KeychainCrypto",
                 "KeychainEmbedded",
                 "KeychainEngine", "KeychainFileModel", "KeychainModel", "KeychainPrompt", "KeychainSystem",
                 "KeychainTestSupport", "KeychainWire", "KeychainClient", "SwiftKeychain",
@@ -379,7 +379,7 @@ let package = Package(
         .testTarget(
             name: "SwiftKeychainTests",
             dependencies: [
-                "DataProtection", "KeychainClient", "KeychainEngine", "KeychainModel", "KeychainSystem",
+                "DataProtection", "DataProtectionCore", "KeychainClient", "KeychainEngine", "KeychainModel", "KeychainSystem",
                 "KeychainTestSupport", "SwiftKeychain", "KeychainWire",
             ],
             swiftSettings: houseSettings
@@ -396,7 +396,7 @@ let package = Package(
         .testTarget(
             name: "DataProtectionTests",
             dependencies: [
-                "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "KeychainClient", "SwiftKeychain",
+                "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "DataProtectionCore", "KeychainClient", "SwiftKeychain",
                 "KeychainCrypto",
                 "KeychainEngine", "KeychainFileModel", "KeychainSystem", "KeychainModel", "KeychainTestHelper",
                 "KeychainTestSupport",
@@ -406,7 +406,7 @@ let package = Package(
         .target(
             name: "KeychainFileModel",
             dependencies: [
-                "DataProtection", "KeychainCrypto", "KeychainModel", "KeychainSystem", "KeychainTestSupport",
+                "DataProtection", "DataProtectionCore", "KeychainCrypto", "KeychainModel", "KeychainSystem", "KeychainTestSupport",
                 "KeychainClient", "SwiftKeychain",
             ],
             path: "Tests/KeychainFileModel",
@@ -444,7 +444,7 @@ let package = Package(
         .testTarget(
             name: "KeychainToolTests",
             dependencies: [
-                "KeychainTool", "DataProtection", "KeychainClient", "SwiftKeychain", "KeychainBus", "KeychainEngine",
+                "KeychainTool", "DataProtection", "DataProtectionCore", "KeychainClient", "SwiftKeychain", "KeychainBus", "KeychainEngine",
                 "KeychainHelpers",
                 "KeychainLogin", "KeychainModel", "KeychainRun", "KeychainSetup", "KeychainSystem",
                 "KeychainTestSupport", "KeychainTransfer",
@@ -479,7 +479,7 @@ if isBenchmarking {
         .executableTarget(
             name: "KeychainBenchmark",
             dependencies: [
-                "DataProtection", "KeychainCertificates", "KeychainCrypto", "KeychainEmbedded", "KeychainEngine",
+                "DataProtection", "DataProtectionCore", "KeychainCertificates", "KeychainCrypto", "KeychainEmbedded", "KeychainEngine",
                 "KeychainModel", "KeychainSecurity", "KeychainWire", "KeychainClient", "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import Foundation
 internal import KeychainClient
 internal import KeychainModel
 internal import KeychainSecurity

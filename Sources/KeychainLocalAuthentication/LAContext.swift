@@ -1,4 +1,4 @@
-@_exported public import FoundationEssentials
+@_exported public import Foundation
 package import KeychainClient
 internal import KeychainModel
 public import KeychainSecurity

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import Foundation
 
 /// The conformance makes casts between `NSError` and ``LAError`` work.
 ///

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import Foundation
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 /// An ``LAError`` has this domain when it is seen as `NSError`.
