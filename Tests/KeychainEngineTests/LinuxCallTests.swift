@@ -48,10 +48,6 @@ import Testing
             type(of: KeychainSystem.ckeychain_embedded_entitlements)
         ),
         (
-            "ckeychain_start_thread", type(of: CKeychainLinux.ckeychain_start_thread),
-            type(of: KeychainSystem.ckeychain_start_thread)
-        ),
-        (
             "ckeychain_connect", type(of: CKeychainLinux.ckeychain_connect),
             type(of: KeychainSystem.ckeychain_connect)
         ),
@@ -62,6 +58,10 @@ import Testing
         (
             "ckeychain_await_sender", type(of: CKeychainLinux.ckeychain_await_sender),
             type(of: KeychainSystem.ckeychain_await_sender)
+        ),
+        (
+            "ckeychain_start_thread", type(of: CKeychainLinux.ckeychain_start_thread),
+            type(of: KeychainSystem.ckeychain_start_thread)
         ),
         (
             "ckeychain_open_event", type(of: CKeychainLinux.ckeychain_open_event),
