@@ -25,8 +25,8 @@ import Testing
         let alone = try KeychainCommand.parsed(words)
         let parsed = try KeychainCommand.parseAsRoot(ClipTime.completed(words))
         #expect(type(of: alone) == type(of: parsed))
-        #expect(values(of: alone) == values(of: parsed))
-        #expect(!values(of: alone).isEmpty)
+        #expect(parsedValues(of: alone) == parsedValues(of: parsed))
+        #expect(!parsedValues(of: alone).isEmpty)
     }
 
     @Test(
@@ -59,24 +59,5 @@ import Testing
         } catch {
             return KeychainCommand.fullMessage(for: error)
         }
-    }
-
-    /// What the property wrappers of a command hold, by the names of the properties.
-    private func values(of command: Any, under name: String = "") -> [String: String] {
-        var values: [String: String] = [:]
-        for child in Mirror(reflecting: command).children {
-            guard let label = child.label else { continue }
-            let path = name + "/" + label
-            guard let parsed = Mirror(reflecting: child.value).descendant("_parsedValue", "value") else {
-                values[path] = "not read"
-                continue
-            }
-            if parsed is any ParsableArguments {
-                values.merge(self.values(of: parsed, under: path)) { $1 }
-            } else {
-                values[path] = "\(parsed)"
-            }
-        }
-        return values
     }
 }

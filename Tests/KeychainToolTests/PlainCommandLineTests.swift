@@ -27,8 +27,8 @@ import Testing
         let plain = try #require(PlainCommandLine.command(words), "it is no plain line")
         let parsed = try KeychainCommand.parseAsRoot(words)
         #expect(type(of: plain) == type(of: parsed))
-        #expect(values(of: plain) == values(of: parsed))
-        #expect(!values(of: plain).isEmpty)
+        #expect(parsedValues(of: plain) == parsedValues(of: parsed))
+        #expect(!parsedValues(of: plain).isEmpty)
     }
 
     @Test(
@@ -56,24 +56,5 @@ import Testing
     @Test("A line with an empty value is left to ArgumentParser", arguments: ["--service", "--group", "--store"])
     func empty(option: String) {
         #expect(PlainCommandLine.command(["get", "generic", option, ""]) == nil)
-    }
-
-    /// What the property wrappers of a command hold, by the names of the properties.
-    private func values(of command: Any, under name: String = "") -> [String: String] {
-        var values: [String: String] = [:]
-        for child in Mirror(reflecting: command).children {
-            guard let label = child.label else { continue }
-            let path = name + "/" + label
-            guard let parsed = Mirror(reflecting: child.value).descendant("_parsedValue", "value") else {
-                values[path] = "not read"
-                continue
-            }
-            if parsed is any ParsableArguments {
-                values.merge(self.values(of: parsed, under: path)) { $1 }
-            } else {
-                values[path] = "\(parsed)"
-            }
-        }
-        return values
     }
 }

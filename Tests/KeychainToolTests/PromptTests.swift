@@ -14,13 +14,7 @@ import Testing
         // The question is for the person, wherever errors go.
         process.standardError = FileHandle.nullDevice
         try withoutHeldSignals { try process.run() }
-        var asked = Data()
-        while !asked.contains(UInt8(ascii: ":")) {
-            let more = terminal.person.availableData
-            if more.isEmpty { break }
-            asked += more
-        }
-        #expect(String(decoding: asked, as: UTF8.self) == "Secret for a at s: ")
+        #expect(try awaitQuestion(at: terminal) == "Secret for a at s: ")
         return process
     }
 
@@ -177,13 +171,16 @@ import Testing
         }
     }
 
-    private func awaitQuestion(at terminal: PseudoTerminal) throws {
+    /// - Returns: what was written up to the question.
+    @discardableResult
+    private func awaitQuestion(at terminal: PseudoTerminal) throws -> String {
         var asked = Data()
         while !asked.contains(UInt8(ascii: ":")) {
             let new = terminal.person.availableData
             try #require(!new.isEmpty, "the program has ended")
             asked += new
         }
+        return String(decoding: asked, as: UTF8.self)
     }
 
     @Test("An empty line at a terminal is no secret")
