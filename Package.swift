@@ -49,7 +49,6 @@ let package = Package(
         .library(name: "KeychainX509", targets: ["KeychainX509", "KeychainEmbedded"]),
         .executable(name: "keychainctl", targets: ["KeychainTool"]),
         .executable(name: "keychaind", targets: ["KeychainDaemonMain"]),
-        .executable(name: "keychain-helper", targets: ["KeychainHelperMain"]),
         .plugin(name: "AppleCompatibility", targets: ["AppleCompatibility"]),
     ],
     // What an adapter adapts to is fetched, resolved and compiled for the packages alone that ask for its trait
@@ -268,11 +267,12 @@ let package = Package(
             dependencies: ["CKeychainLinux", "KeychainKeys", "KeychainModel", "KeychainSystem"],
             swiftSettings: houseSettings
         ),
-        // What other tools start to find their secrets (docs/helpers.md). Apart from the command: what reads other programs'
-        // messages shares no memory with it.
+        // What other tools start to find their secrets (docs/helpers.md): other names of the command.
         .target(
             name: "KeychainHelpers",
-            dependencies: ["KeychainClient", "KeychainModel", "KeychainSystem"],
+            dependencies: [
+                "KeychainClient", "KeychainModel", "KeychainSystem", .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: houseSettings
         ),
         // Other tools' configuration. Apart from the helpers: no helper changes a file.
@@ -280,19 +280,10 @@ let package = Package(
             name: "KeychainSetup", dependencies: ["KeychainModel", "KeychainRun", "KeychainSystem"],
             swiftSettings: houseSettings),
         .executableTarget(
-            name: "KeychainHelperMain",
-            dependencies: [
-                "KeychainEmbedded", "KeychainHelpers",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: houseSettings,
-            linkerSettings: bindingAtStart
-        ),
-        .executableTarget(
             name: "KeychainTool",
             dependencies: [
                 "CKeychainBus", "CKeychainLinux", "DataProtectionCore", "KeychainBus", "KeychainCertificates",
-                "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainKeys", "KeychainLogin",
+                "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainHelpers", "KeychainKeys", "KeychainLogin",
                 "KeychainModel", "KeychainPrompt", "KeychainRun", "KeychainSalvage", "KeychainSetup", "KeychainSystem",
                 "KeychainTransfer", "KeychainWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

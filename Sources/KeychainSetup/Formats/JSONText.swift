@@ -2,8 +2,8 @@ internal import FoundationEssentials
 
 /// The text of a JSON object, for changes that leave every other byte as it is.
 struct JSONText {
-    /// An object with any members. The decoder reads the whole text before it asks for one.
-    private struct AnyObject: Decodable {
+    /// Any value. The decoder judges a number and a string when it is asked for that one, so all are asked for.
+    private struct AnyValue: Decodable {
         private struct Key: CodingKey {
             let stringValue: String
             var intValue: Int? { nil }
@@ -11,7 +11,21 @@ struct JSONText {
             init?(intValue _: Int) { nil }
         }
 
-        init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: Key.self) }
+        let isObject: Bool
+
+        init(from decoder: any Decoder) throws {
+            let object = try? decoder.container(keyedBy: Key.self)
+            isObject = object != nil
+            if let object {
+                for key in object.allKeys { _ = try object.decode(AnyValue.self, forKey: key) }
+            } else if var list = try? decoder.unkeyedContainer() {
+                while !list.isAtEnd { _ = try list.decode(AnyValue.self) }
+            } else {
+                let value = try decoder.singleValueContainer()
+                if value.decodeNil() || (try? value.decode(Bool.self)) != nil { return }
+                if (try? value.decode(Double.self)) == nil { _ = try value.decode(String.self) }
+            }
+        }
     }
 
     private struct Member {
@@ -27,7 +41,8 @@ struct JSONText {
     /// nil: the text is no JSON object.
     init?(_ text: String) {
         bytes = Array(text.utf8)
-        guard (try? JSONDecoder().decode(AnyObject.self, from: Data(bytes))) != nil, findMembers() else { return nil }
+        let value = try? JSONDecoder().decode(AnyValue.self, from: Data(bytes))
+        guard value?.isObject == true, findMembers() else { return nil }
     }
 
     /// Finds the members in text that Foundation takes for a JSON object.
