@@ -32,12 +32,12 @@ package enum LocalTime {
     }
 
     private static func day(_ time: tm) -> String {
-        "\(padded(time.tm_year + 1_900, 4))-\(padded(time.tm_mon + 1))-\(padded(time.tm_mday))"
+        "\(padded(Int(time.tm_year) + 1_900, 4))-\(padded(time.tm_mon + 1))-\(padded(time.tm_mday))"
     }
 
     private static func minute(_ time: tm) -> String { "\(padded(time.tm_hour)):\(padded(time.tm_min))" }
 
-    private static func padded(_ number: Int32, _ count: Int = 2) -> String {
+    private static func padded(_ number: some BinaryInteger, _ count: Int = 2) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, count - digits.count)) + digits
     }
