@@ -183,7 +183,9 @@ let package = Package(
         // Foundation's own calls and notifications.
         .target(
             name: "DataProtection",
-            dependencies: ["DataProtectionCore", "KeychainClient", "KeychainCrypto", "KeychainModel", "KeychainSystem"],
+            dependencies: [
+                "DataProtectionCore", "KeychainClient", "KeychainCrypto", "KeychainModel", "KeychainSystem",
+            ],
             swiftSettings: houseSettings
         ),
         // The adapters: keys for other packages' TLS, tokens and certificates. Each is empty without its trait.
@@ -283,7 +285,8 @@ let package = Package(
             name: "KeychainTool",
             dependencies: [
                 "CKeychainBus", "CKeychainLinux", "DataProtectionCore", "KeychainBus", "KeychainCertificates",
-                "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainHelpers", "KeychainKeys", "KeychainLogin",
+                "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainHelpers", "KeychainKeys",
+                "KeychainLogin",
                 "KeychainModel", "KeychainPrompt", "KeychainRun", "KeychainSalvage", "KeychainSetup", "KeychainSystem",
                 "KeychainTransfer", "KeychainWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -348,7 +351,8 @@ let package = Package(
         .executableTarget(
             name: "KeychainTestHelper",
             dependencies: [
-                "CKeychainFaults", "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "DataProtectionCore", "KeychainCrypto",
+                "CKeychainFaults", "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "DataProtectionCore",
+                "KeychainCrypto",
                 "KeychainEmbedded",
                 "KeychainEngine", "KeychainFileModel", "KeychainModel", "KeychainPrompt", "KeychainSystem",
                 "KeychainTestSupport", "KeychainWire", "KeychainClient", "SwiftKeychain",
@@ -370,7 +374,8 @@ let package = Package(
         .testTarget(
             name: "SwiftKeychainTests",
             dependencies: [
-                "DataProtection", "DataProtectionCore", "KeychainClient", "KeychainEngine", "KeychainModel", "KeychainSystem",
+                "DataProtection", "DataProtectionCore", "KeychainClient", "KeychainEngine", "KeychainModel",
+                "KeychainSystem",
                 "KeychainTestSupport", "SwiftKeychain", "KeychainWire",
             ],
             swiftSettings: houseSettings
@@ -387,7 +392,8 @@ let package = Package(
         .testTarget(
             name: "DataProtectionTests",
             dependencies: [
-                "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "DataProtectionCore", "KeychainClient", "SwiftKeychain",
+                "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "DataProtectionCore", "KeychainClient",
+                "SwiftKeychain",
                 "KeychainCrypto",
                 "KeychainEngine", "KeychainFileModel", "KeychainSystem", "KeychainModel", "KeychainTestHelper",
                 "KeychainTestSupport",
@@ -397,7 +403,8 @@ let package = Package(
         .target(
             name: "KeychainFileModel",
             dependencies: [
-                "DataProtection", "DataProtectionCore", "KeychainCrypto", "KeychainModel", "KeychainSystem", "KeychainTestSupport",
+                "DataProtection", "DataProtectionCore", "KeychainCrypto", "KeychainModel", "KeychainSystem",
+                "KeychainTestSupport",
                 "KeychainClient", "SwiftKeychain",
             ],
             path: "Tests/KeychainFileModel",
@@ -435,7 +442,8 @@ let package = Package(
         .testTarget(
             name: "KeychainToolTests",
             dependencies: [
-                "KeychainTool", "DataProtection", "DataProtectionCore", "KeychainClient", "SwiftKeychain", "KeychainBus", "KeychainEngine",
+                "KeychainTool", "DataProtection", "DataProtectionCore", "KeychainClient", "SwiftKeychain",
+                "KeychainBus", "KeychainEngine",
                 "KeychainHelpers",
                 "KeychainLogin", "KeychainModel", "KeychainRun", "KeychainSetup", "KeychainSystem",
                 "KeychainTestSupport", "KeychainTransfer",
@@ -470,7 +478,8 @@ if isBenchmarking {
         .executableTarget(
             name: "KeychainBenchmark",
             dependencies: [
-                "DataProtection", "DataProtectionCore", "KeychainCertificates", "KeychainCrypto", "KeychainEmbedded", "KeychainEngine",
+                "DataProtection", "DataProtectionCore", "KeychainCertificates", "KeychainCrypto", "KeychainEmbedded",
+                "KeychainEngine",
                 "KeychainModel", "KeychainSecurity", "KeychainWire", "KeychainClient", "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -192,7 +192,7 @@ private final class ShownNotice: Sendable {
                 run(notice, prompter, reading)
             }
         }
-        // A notice that cannot be shown is waited for by nobody.
+        // Nothing waits for a notice that cannot be shown.
         if (try? start()) == nil { hasEnded.leave() }
     }
 

@@ -13,6 +13,9 @@ package struct ThreadLocal<Object: AnyObject>: Sendable {
 
     package var value: Object? {
         get { pthread_getspecific(key).map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() } }
-        nonmutating set { pthread_setspecific(key, newValue.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }) }
+        nonmutating set {
+            let pointer = newValue.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
+            pthread_setspecific(key, pointer)
+        }
     }
 }

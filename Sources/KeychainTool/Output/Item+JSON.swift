@@ -49,7 +49,8 @@ extension AttributeSet: JSONConvertible {
 /// Moments as ISO 8601 in UTC, with milliseconds.
 enum Timestamp {
     static func text(_ seconds: Double) -> String {
-        Date(timeIntervalSinceReferenceDate: seconds).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        return Date(timeIntervalSinceReferenceDate: seconds).formatted(style)
     }
 
     static func text(_ date: Date) -> String { text(date.timeIntervalSinceReferenceDate) }
