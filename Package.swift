@@ -49,7 +49,6 @@ let package = Package(
         .library(name: "KeychainX509", targets: ["KeychainX509", "KeychainEmbedded"]),
         .executable(name: "keychainctl", targets: ["KeychainTool"]),
         .executable(name: "keychaind", targets: ["KeychainDaemonMain"]),
-        .executable(name: "keychain-helper", targets: ["KeychainHelperMain"]),
         .plugin(name: "AppleCompatibility", targets: ["AppleCompatibility"]),
     ],
     // What an adapter adapts to is fetched, resolved and compiled for the packages alone that ask for its trait
@@ -175,10 +174,17 @@ let package = Package(
             dependencies: ["KeychainClient", "KeychainModel", "KeychainSecurity"],
             swiftSettings: houseSettings
         ),
+        // Protected files, their handles and errors, without Foundation, so that the command links none of it.
+        .target(
+            name: "DataProtectionCore",
+            dependencies: ["KeychainClient", "KeychainCrypto", "KeychainModel", "KeychainSystem"],
+            swiftSettings: houseSettings
+        ),
+        // Foundation's own calls and notifications.
         .target(
             name: "DataProtection",
             dependencies: [
-                "KeychainClient", "KeychainCrypto", "KeychainModel", "KeychainSystem",
+                "DataProtectionCore", "KeychainClient", "KeychainCrypto", "KeychainModel", "KeychainSystem",
             ],
             swiftSettings: houseSettings
         ),
@@ -263,30 +269,24 @@ let package = Package(
             dependencies: ["CKeychainLinux", "KeychainKeys", "KeychainModel", "KeychainSystem"],
             swiftSettings: houseSettings
         ),
-        // What other tools start to find their secrets (docs/helpers.md). Apart from the command: what reads other programs'
-        // messages shares no memory with it.
+        // What other tools start to find their secrets (docs/helpers.md): other names of the command.
         .target(
             name: "KeychainHelpers",
-            dependencies: ["KeychainClient", "KeychainModel", "KeychainSystem"],
+            dependencies: [
+                "KeychainClient", "KeychainModel", "KeychainSystem", .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: houseSettings
         ),
         // Other tools' configuration. Apart from the helpers: no helper changes a file.
         .target(
-            name: "KeychainSetup", dependencies: ["KeychainModel", "KeychainSystem"], swiftSettings: houseSettings),
-        .executableTarget(
-            name: "KeychainHelperMain",
-            dependencies: [
-                "KeychainEmbedded", "KeychainHelpers",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: houseSettings,
-            linkerSettings: bindingAtStart
-        ),
+            name: "KeychainSetup", dependencies: ["KeychainModel", "KeychainRun", "KeychainSystem"],
+            swiftSettings: houseSettings),
         .executableTarget(
             name: "KeychainTool",
             dependencies: [
-                "CKeychainBus", "CKeychainLinux", "DataProtection", "KeychainBus", "KeychainCertificates",
-                "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainKeys", "KeychainLogin",
+                "CKeychainBus", "CKeychainLinux", "DataProtectionCore", "KeychainBus", "KeychainCertificates",
+                "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainHelpers", "KeychainKeys",
+                "KeychainLogin",
                 "KeychainModel", "KeychainPrompt", "KeychainRun", "KeychainSalvage", "KeychainSetup", "KeychainSystem",
                 "KeychainTransfer", "KeychainWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -351,7 +351,8 @@ let package = Package(
         .executableTarget(
             name: "KeychainTestHelper",
             dependencies: [
-                "CKeychainFaults", "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "KeychainCrypto",
+                "CKeychainFaults", "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "DataProtectionCore",
+                "KeychainCrypto",
                 "KeychainEmbedded",
                 "KeychainEngine", "KeychainFileModel", "KeychainModel", "KeychainPrompt", "KeychainSystem",
                 "KeychainTestSupport", "KeychainWire", "KeychainClient", "SwiftKeychain",
@@ -373,7 +374,8 @@ let package = Package(
         .testTarget(
             name: "SwiftKeychainTests",
             dependencies: [
-                "DataProtection", "KeychainClient", "KeychainEngine", "KeychainModel", "KeychainSystem",
+                "DataProtection", "DataProtectionCore", "KeychainClient", "KeychainEngine", "KeychainModel",
+                "KeychainSystem",
                 "KeychainTestSupport", "SwiftKeychain", "KeychainWire",
             ],
             swiftSettings: houseSettings
@@ -390,7 +392,8 @@ let package = Package(
         .testTarget(
             name: "DataProtectionTests",
             dependencies: [
-                "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "KeychainClient", "SwiftKeychain",
+                "CKeychainLinux", "CKeychainTestSupport", "DataProtection", "DataProtectionCore", "KeychainClient",
+                "SwiftKeychain",
                 "KeychainCrypto",
                 "KeychainEngine", "KeychainFileModel", "KeychainSystem", "KeychainModel", "KeychainTestHelper",
                 "KeychainTestSupport",
@@ -400,7 +403,8 @@ let package = Package(
         .target(
             name: "KeychainFileModel",
             dependencies: [
-                "DataProtection", "KeychainCrypto", "KeychainModel", "KeychainSystem", "KeychainTestSupport",
+                "DataProtection", "DataProtectionCore", "KeychainCrypto", "KeychainModel", "KeychainSystem",
+                "KeychainTestSupport",
                 "KeychainClient", "SwiftKeychain",
             ],
             path: "Tests/KeychainFileModel",
@@ -438,7 +442,8 @@ let package = Package(
         .testTarget(
             name: "KeychainToolTests",
             dependencies: [
-                "KeychainTool", "DataProtection", "KeychainClient", "SwiftKeychain", "KeychainBus", "KeychainEngine",
+                "KeychainTool", "DataProtection", "DataProtectionCore", "KeychainClient", "SwiftKeychain",
+                "KeychainBus", "KeychainEngine",
                 "KeychainHelpers",
                 "KeychainLogin", "KeychainModel", "KeychainRun", "KeychainSetup", "KeychainSystem",
                 "KeychainTestSupport", "KeychainTransfer",
@@ -473,7 +478,8 @@ if isBenchmarking {
         .executableTarget(
             name: "KeychainBenchmark",
             dependencies: [
-                "DataProtection", "KeychainCertificates", "KeychainCrypto", "KeychainEmbedded", "KeychainEngine",
+                "DataProtection", "DataProtectionCore", "KeychainCertificates", "KeychainCrypto", "KeychainEmbedded",
+                "KeychainEngine",
                 "KeychainModel", "KeychainSecurity", "KeychainWire", "KeychainClient", "SwiftKeychain",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -8,7 +8,7 @@ struct BenchmarkCommand: ParsableCommand {
         abstract: "Measures the keychain against raw SQLite and OpenSSL, in turn, in one run.",
         subcommands: [
             RunCommand.self, DaemonCommand.self, SoakCommand.self, RepeatCommand.self, LookUpOnceCommand.self,
-            CompareCommand.self, LoadCommand.self, FilesCommand.self, KeysCommand.self,
+            CompareCommand.self, LoadCommand.self, FilesCommand.self, KeysCommand.self, CallsCommand.self,
         ],
         defaultSubcommand: RunCommand.self)
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import SwiftASN1
 
 /// One extension of a certificate. An unreadable one is a case of its own, so that each reader says how it judges it.

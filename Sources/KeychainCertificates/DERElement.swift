@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import SwiftASN1
 
 /// The bytes of one element of DER.

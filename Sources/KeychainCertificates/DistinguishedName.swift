@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 internal import SwiftASN1
 
 /// An X.501 name is a list of parts from the most general to the most specific, as encoded. A part nearly always has one attribute.

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// A certificate and its issuers among others, trusted or not.
 package enum IssuerChain {

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import SwiftASN1
 
 /// The names that an authority may certify (RFC 5280, section 4.2.1.10).

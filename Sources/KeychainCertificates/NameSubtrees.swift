@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import SwiftASN1
 
 /// The names of a list of constraints. The cost of a name's look-up depends on its own length, and hardly on the

@@ -1,4 +1,5 @@
-package import Foundation
+package import FoundationEssentials
+internal import Glibc
 internal import KeychainKeys
 internal import SwiftASN1
 

@@ -1,4 +1,6 @@
-internal import Foundation
+internal import Dispatch
+internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// Threads for calls that block, so that the threads of tasks are never blocked by them.
@@ -12,7 +14,7 @@ package final class BlockingCalls: TaskExecutor {
     /// The number of calls that give up their places for a person. Further ones keep theirs, since each needs a thread.
     private static let mostWithPerson = 256
     /// After this time without work a thread ends.
-    private static let patience: TimeInterval = 5
+    private static let patience = Duration.seconds(5)
 
     /// The calls by their right to begin. A call that waits for a place needs no thread.
     private struct Places {
@@ -28,7 +30,7 @@ package final class BlockingCalls: TaskExecutor {
     }
 
     private let places = Mutex(Places())
-    private let condition = NSCondition()
+    private let condition = Condition()
     private nonisolated(unsafe) var state = State()  // behind the condition
 
     /// As many as a process has connections to a daemon (``SocketCarrier``).
@@ -122,7 +124,7 @@ package final class BlockingCalls: TaskExecutor {
 
     /// Runs what waits for a person. If the thread is one of these, another call has its place meanwhile.
     static func whileWaitingForPerson<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
-        guard let calls = Thread.current.threadDictionary[ofThread] as? BlockingCalls, calls.leaveForPerson() else {
+        guard let calls = ofThread.value, calls.leaveForPerson() else {
             return try body()
         }
         // The call goes on at once, so that no question is asked in vain.
@@ -143,15 +145,18 @@ package final class BlockingCalls: TaskExecutor {
         defer { condition.unlock() }
         state.jobs.append(job)
         if state.idle >= state.jobs.count { return condition.signal() }
-        let thread = Thread { [self] in work() }
-        thread.name = "keychain call"
-        thread.start()
+        let start = { () throws(KeychainError) in
+            try WorkerThread.start("keychain call", stackBytes: WorkerThread.stackBytesOfPrograms) { [self] in work() }
+        }
+        // Where the user may have no more threads, those of Dispatch are all that is left.
+        if (try? start()) == nil { DispatchQueue.global().async { [self] in work() } }
     }
 
-    private static let ofThread = "keychain calls"
+    private static let ofThread = ThreadLocal<BlockingCalls>()
 
     private func work() {
-        Thread.current.threadDictionary[Self.ofThread] = self
+        Self.ofThread.value = self
+        defer { Self.ofThread.value = nil }
         let executor = asUnownedTaskExecutor()
         while let job = next() { job.runSynchronously(on: executor) }
     }
@@ -160,7 +165,7 @@ package final class BlockingCalls: TaskExecutor {
     private func next() -> UnownedJob? {
         condition.lock()
         defer { condition.unlock() }
-        let end = Date(timeIntervalSinceNow: Self.patience)
+        let end = ContinuousClock.now + Self.patience
         state.idle += 1
         defer { state.idle -= 1 }
         while state.jobs.isEmpty {

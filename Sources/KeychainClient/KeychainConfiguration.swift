@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// The place of a process's keychain, and the access groups that the process holds.
 ///

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 /// The key of a secret half, wrapped under a key of the passcode, the application password, or both, as the item's

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// The pair of keys that opens secrets sealed for a ``ConsentPair``. The pair lives for one request.
 package struct ConsentKey: Sendable {

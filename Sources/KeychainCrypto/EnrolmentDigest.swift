@@ -1,5 +1,5 @@
 internal import Crypto
-package import Foundation
+package import FoundationEssentials
 
 /// A digest of everything that is enrolled at some moment.
 package enum EnrolmentDigest {

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// The place and the properties that a row's keys and ciphertexts are bound to. They open at no other place.

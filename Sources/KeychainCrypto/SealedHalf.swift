@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// One half of a row as it lies on disk.
 package struct SealedHalf: Sendable {

@@ -1,8 +1,9 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import KeychainSystem
 
 /// Wakes threads that wait for a change.
 package final class ChangeSignal: @unchecked Sendable {  // the condition guards its state
-    private let condition = NSCondition()
+    private let condition = Condition()
     private var hasStopped = false
 
     package init() {}
@@ -31,9 +32,7 @@ package final class ChangeSignal: @unchecked Sendable {  // the condition guards
                 condition.wait()
                 continue
             }
-            let left = ContinuousClock.now.duration(to: end) / .seconds(1)
-            guard left > 0 else { return }
-            _ = condition.wait(until: Date(timeIntervalSinceNow: left))
+            guard condition.wait(until: end) else { return }
         }
     }
 }

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import KeychainModel
 
 extension Engine {
@@ -19,8 +20,8 @@ extension Engine {
     private func bytesOnDisk() -> Int64 {
         ["", "-wal"].reduce(0) { total, suffix in
             // The log is missing while no process writes, which is no failure.
-            let attributes = try? FileManager.default.attributesOfItem(atPath: store.url.path + suffix)
-            return total + ((attributes?[.size] as? NSNumber)?.int64Value ?? 0)
+            var status = stat()
+            return total + (stat(store.url.path + suffix, &status) == 0 ? Int64(status.st_size) : 0)
         }
     }
 }

@@ -1,6 +1,7 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainCrypto
 package import KeychainModel
+internal import KeychainSystem
 internal import Logging
 internal import Synchronization
 
@@ -18,7 +19,7 @@ package final class Engine: RequestHandler {
     let changes: ChangeFeed
     let biometry: BiometryDesk
     /// Held while an application password is tried: many at once would all be tried before the first is counted.
-    private let passwordTurn = NSLock()
+    private let passwordTurn = Condition()
     private let filesAreNoted = Atomic(false)
     /// nil if programs open the store themselves, or the daemon gave it up.
     private let possession: BriefLock<DaemonLock?>

@@ -1,5 +1,5 @@
 internal import CKeychainLinux
-package import Foundation
+package import FoundationEssentials
 internal import Glibc
 package import KeychainModel
 internal import KeychainSystem

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainModel
 
 /// One JSON value on a line, as docker and cargo send and expect it.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import SwiftASN1
 
 /// A SEQUENCE of INTEGERs that are not negative: an RSA key, or the two numbers of an ECDSA signature. Each number has the

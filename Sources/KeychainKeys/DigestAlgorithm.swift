@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 internal import KeychainCrypto
 
 /// A hash function that signatures, paddings and key derivations name (FIPS 180-4).

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// SEQUENCE { r INTEGER, s INTEGER }.
 enum ECDSASignature {

@@ -1,5 +1,5 @@
 internal import Crypto
-package import Foundation
+package import FoundationEssentials
 package import KeychainCrypto
 package import KeychainModel
 

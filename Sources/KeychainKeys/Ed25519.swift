@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 internal import KeychainCrypto
 
 /// Signatures of certificates by keys of this kind (RFC 8032). The keychain itself has no such keys.

@@ -1,5 +1,5 @@
 internal import Crypto
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// Encryption of any number of bytes to an RSA key: a random AES key under OAEP, then AES-GCM's ciphertext and tag.

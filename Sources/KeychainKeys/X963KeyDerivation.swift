@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// The key derivation of ANSI X9.63 (SEC 1, section 3.6.1): H(Z ‖ 1 ‖ info) ‖ H(Z ‖ 2 ‖ info) ‖ …, with the number in four bytes,

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// The rules of a class for one of its attributes.
 package struct AttributeRule: Sendable {

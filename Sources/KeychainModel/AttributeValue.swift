@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// The value of one attribute, in the type it was given.
 package enum AttributeValue: Sendable, Hashable {

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// Reads fields one after the other from bytes that may be anything.
 package struct ByteReader {

@@ -1,4 +1,5 @@
-package import Foundation
+package import FoundationEssentials
+internal import Glibc
 
 /// The time of day; a parameter, so that no test waits.
 package protocol Clock: Sendable {
@@ -48,5 +49,5 @@ extension Clock {
 
     package func now(byWritingTo _: Int32) -> Double? { now }
 
-    package func pause(_ duration: Duration) { Thread.sleep(forTimeInterval: duration / .seconds(1)) }
+    package func pause(_ duration: Duration) { usleep(UInt32(clamping: Int64(duration / .microseconds(1)))) }
 }

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// The key of one protected file as its header carries it (docs/file-format.md, "The file key, wrapped").
 package struct WrappedFileKey: Sendable, Hashable {

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// One item: as it is stored, found, exported and imported.
 package struct Item: Sendable {

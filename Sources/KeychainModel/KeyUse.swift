@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// The use of a private key that never leaves the engine (``Item/isKeptInEngine``).
 package struct KeyUse: Sendable {

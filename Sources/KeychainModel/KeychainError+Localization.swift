@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 extension KeychainError: LocalizedError {
     /// The languages of the texts for a person. The raw values are the codes of ISO 639: English `en`, Japanese `ja`,

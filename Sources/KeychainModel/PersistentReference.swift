@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// A name for one item that survives every update of it.
 ///

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// Everything a caller can ask of an engine.
 package enum Request: Sendable {

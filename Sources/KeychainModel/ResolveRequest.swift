@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// The search for the items that a name means.
 package struct ResolveRequest: Sendable {

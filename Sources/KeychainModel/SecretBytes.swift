@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 internal import Glibc
 
 /// A secret on its way through the system: one owner of the memory, erased when the last reference goes.

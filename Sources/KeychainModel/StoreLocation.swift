@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// The places of a store's files.
 package struct StoreLocation: Sendable, Hashable {

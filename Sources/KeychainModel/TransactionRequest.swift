@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// Several changes of items: all of them, or none.
 ///

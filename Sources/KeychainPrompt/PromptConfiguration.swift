@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainSystem
 
 /// The surroundings of prompters, and how long they wait.

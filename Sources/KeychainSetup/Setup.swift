@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 internal import KeychainSystem
 
@@ -14,7 +14,7 @@ package struct Setup {
         switch error {
         case let error as SetupFailure: error.message
         case let error as KeychainError: error.message
-        default: error.localizedDescription
+        default: (error as? any LocalizedError)?.errorDescription ?? "\(error)"
         }
     }
 

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// A setting, in the terms of the file's format.
 package enum SetupContent: Codable, Equatable {

@@ -1,4 +1,5 @@
-package import Foundation
+package import FoundationEssentials
+internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
@@ -25,8 +26,10 @@ package struct SetupFile {
         guard information.st_size <= Self.mostBytes else {
             throw SetupFailure(message: "\(path) has more than 4 MiB, and is no file that this command changes")
         }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-        content = try handle.readToEnd() ?? Data()
+        guard let bytes = OpenDescriptor.content(of: descriptor) else {
+            throw KeychainError(file: path, "read", errno)
+        }
+        content = Data(bytes)
     }
 
     private static func open(_ path: String) throws(SetupFailure) -> Int32? {

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
@@ -63,9 +64,10 @@ struct SetupSurroundings {
         }
     }
 
-    /// Whether a program is a helper of this project, and not another one of the same name.
+    /// Whether a program is a helper of this project, which is another name of the command, and not another program of the
+    /// same name.
     func isHelper(_ path: String) -> Bool {
-        Self.withoutLinks(path).map(FilePath.name) == "keychain-helper"
+        Self.withoutLinks(path).map(FilePath.name) == "keychainctl"
     }
 
     /// nil: the path leads nowhere.

@@ -36,6 +36,11 @@
     _ socket: CInt, _ milliseconds: CInt, _ pid: UnsafeMutablePointer<Int32>, _ user: UnsafeMutablePointer<UInt32>
 ) -> CInt
 
+@_extern(c) package func ckeychain_start_thread(
+    _ name: UnsafePointer<CChar>, _ stack: Int, _ body: @convention(c) (UnsafeMutableRawPointer?) -> Void,
+    _ context: UnsafeMutableRawPointer?
+) -> CInt
+
 @_extern(c) package func ckeychain_open_event(_ descriptor: UnsafeMutablePointer<CInt>) -> CInt
 
 @_extern(c) package func ckeychain_set_event(_ descriptor: CInt)

@@ -1,4 +1,3 @@
-package import Foundation
 internal import Glibc
 package import KeychainModel
 
@@ -12,7 +11,8 @@ package struct MemoryFile {
         case writing
     }
 
-    private let descriptor: Int32
+    /// The file as the standard input of a program that this one starts.
+    package let descriptor: Int32
 
     package init(_ secret: SecretBytes, for use: Use) throws(KeychainError) {
         var descriptor: Int32 = -1
@@ -25,9 +25,6 @@ package struct MemoryFile {
 
     /// The path for a program that this one becomes or starts.
     package var inheritedPath: String { "/dev/fd/\(descriptor)" }
-
-    /// The file as the standard input of a program that this one starts.
-    package var handle: FileHandle { FileHandle(fileDescriptor: descriptor, closeOnDealloc: false) }
 
     /// The path for another program of this user.
     package var path: String { "/proc/\(getpid())/fd/\(descriptor)" }

@@ -7,4 +7,18 @@ package final class OpenDescriptor: Sendable {
     package init(_ number: Int32) { self.number = number }
 
     deinit { close(number) }
+
+    /// The bytes from the present place to the end of the file, or of what comes through a pipe.
+    ///
+    /// - Returns: nil if reading failed; `errno` says why.
+    package static func content(of number: Int32) -> [UInt8]? {
+        var content: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(number, &part, part.count)
+            if count > 0 { content += part[..<count] }
+            if count == 0 { return content }
+            if count < 0 && errno != EINTR { return nil }
+        }
+    }
 }

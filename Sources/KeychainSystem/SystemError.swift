@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
 /// A call of the system that failed. Each layer makes an error of its own of it.
 package struct SystemError: Error {

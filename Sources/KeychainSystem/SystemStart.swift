@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 internal import Glibc
 
 /// The marks by which one start of the system is told from another.
@@ -6,7 +6,7 @@ package enum SystemStart {
     /// nil where the kernel hides it. Read once: it does not change while a process lives.
     package static let id: UUID? = {
         let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-        return text.flatMap { UUID(uuidString: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+        return text.flatMap { UUID(uuidString: $0.trimming(while: \.isWhitespace)) }
     }()
 
     /// Nanoseconds since then, those asleep included.

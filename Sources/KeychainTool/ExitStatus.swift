@@ -1,5 +1,6 @@
-internal import DataProtection
-internal import Foundation
+internal import DataProtectionCore
+internal import FoundationEssentials
+internal import Glibc
 internal import KeychainModel
 
 /// The exit status of a failure. docs/cli.md lists the numbers, and their meanings never change.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainClient
+internal import KeychainHelpers
 internal import KeychainModel
 internal import KeychainSystem
 internal import Logging
@@ -48,6 +49,7 @@ struct KeychainCommand: ParsableCommand {
     static func main() {
         ckeychain_limit_cores()
         StandardStreams.makeSafe()
+        if HelperProgram.isStarted { HelperProgram.main() }
         LoggingSystem.bootstrap { _ in WarningsToStandardError() }
         do {
             try ArgumentText.requireValid()

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 // Attributes are written as pairs of lists, one pair for each type of value: the n-th code names the n-th value. One message for

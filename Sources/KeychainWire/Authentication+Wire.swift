@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 // Proofs that come with requests, challenges that answer them, and readers of fingers and faces.

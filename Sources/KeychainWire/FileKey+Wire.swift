@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 // The keys of protected files. The wrapped keys are no secret; the key itself is in the tail.

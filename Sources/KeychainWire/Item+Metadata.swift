@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// The metadata half of a stored item (`Protos/item_metadata.proto`): all but its class, its identifier and its access

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 // The requests for items. The rules that the engine takes for granted are checked here: docs/protocol.md lists them.

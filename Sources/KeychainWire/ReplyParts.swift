@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainModel
 
 // Answers that are too large for one frame.

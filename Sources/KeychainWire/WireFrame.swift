@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainModel
 
 /// The unit that goes over a socket: a message, and the secrets that belong to it as raw bytes behind it

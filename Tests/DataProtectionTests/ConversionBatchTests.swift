@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import DataProtection
+@testable import DataProtectionCore
 
 /// Files that are encrypted or decrypted together.
 @Suite struct ConversionBatchTests {

@@ -7,6 +7,7 @@ import KeychainTestSupport
 import Testing
 
 @testable import DataProtection
+@testable import DataProtectionCore
 
 /// Copies of protected files, while locked and while programs write.
 @Suite struct FileBackupTests {

@@ -5,6 +5,7 @@ import KeychainTestSupport
 import Testing
 
 @testable import DataProtection
+@testable import DataProtectionCore
 @testable import KeychainCrypto
 
 /// Files that somebody made who has the key, or that were changed in place, as a check sees them.

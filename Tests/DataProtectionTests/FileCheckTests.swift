@@ -5,6 +5,7 @@ import KeychainTestSupport
 import Testing
 
 @testable import DataProtection
+@testable import DataProtectionCore
 @testable import KeychainCrypto
 
 /// Checks of files that are damaged in every way, and what is saved of them.

@@ -8,6 +8,7 @@ import SwiftKeychain
 import Testing
 
 @testable import DataProtection
+@testable import DataProtectionCore
 @testable import KeychainCrypto
 
 /// Classes of files and directories, files that are encrypted and decrypted in place, and what is no plain file.

@@ -4,6 +4,7 @@ import KeychainTestSupport
 import Testing
 
 @testable import DataProtection
+@testable import DataProtectionCore
 @testable import KeychainCrypto
 
 /// Files that another program computed from docs/file-format.md alone (Tests/Vectors/file-example.py).

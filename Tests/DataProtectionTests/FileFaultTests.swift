@@ -6,6 +6,7 @@ import SwiftKeychain
 import Testing
 
 @testable import DataProtection
+@testable import DataProtectionCore
 
 /// Every call that changes the disk fails once, in every way, in everything that is done with files: the old file or the
 /// new one is there, whole.

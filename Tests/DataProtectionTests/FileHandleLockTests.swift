@@ -11,6 +11,7 @@ import Synchronization
 import Testing
 
 @testable import DataProtection
+@testable import DataProtectionCore
 
 /// The table of classes and operations for files that are open while the lock comes and goes
 /// (`ProtectedFileHandle`): in one program, and from the one that locks to another one; on both hosts.

@@ -6,6 +6,7 @@ import SwiftKeychain
 import Testing
 
 @testable import DataProtection
+@testable import DataProtectionCore
 
 /// What can be done with a protected file that is open.
 @Suite struct FileHandleTests {

@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import DataProtection
+@testable import DataProtectionCore
 
 /// Every cell of the table of classes and operations that whole files can show, on both hosts. What is locked is told so,
 /// and never anything else.

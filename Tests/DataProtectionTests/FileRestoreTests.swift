@@ -5,6 +5,7 @@ import KeychainTestSupport
 import Testing
 
 @testable import DataProtection
+@testable import DataProtectionCore
 @testable import KeychainCrypto
 
 /// Files of one keychain that come under another one.

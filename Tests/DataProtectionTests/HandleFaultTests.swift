@@ -1,4 +1,5 @@
 import DataProtection
+import DataProtectionCore
 import Foundation
 import Glibc
 import KeychainClient

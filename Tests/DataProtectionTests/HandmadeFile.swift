@@ -2,6 +2,7 @@ import Foundation
 import KeychainModel
 
 @testable import DataProtection
+@testable import DataProtectionCore
 @testable import KeychainCrypto
 
 /// A protected file that a test puts together piece by piece, as somebody could who has its key.

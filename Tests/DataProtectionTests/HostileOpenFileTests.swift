@@ -3,6 +3,7 @@ import KeychainTestSupport
 import Testing
 
 @testable import DataProtection
+@testable import DataProtectionCore
 @testable import KeychainCrypto
 
 /// Files that somebody made who has a key for them, opened to be changed: anybody can make one of class B.

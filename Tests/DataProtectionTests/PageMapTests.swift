@@ -2,6 +2,7 @@ import KeychainTestSupport
 import Testing
 
 @testable import DataProtection
+@testable import DataProtectionCore
 
 /// Which pages of a file can be written: compared with a set of them.
 @Suite struct PageMapTests {

@@ -7,6 +7,7 @@ import SwiftKeychain
 import Testing
 
 @testable import DataProtection
+@testable import DataProtectionCore
 @testable import KeychainCrypto
 
 /// What somebody can do who writes the file and cannot open it (docs/file-format.md, "What is detected").

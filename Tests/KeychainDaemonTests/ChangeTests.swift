@@ -212,9 +212,10 @@ import Testing
             #expect(engine.waitForLockChecks(1))
             engine.set(due: .milliseconds(10))
             engine.tell(.lock(.unlocked(epoch: 2)))
-            // After a failure of its own it would wait for seconds.
             #expect(engine.waitForLockChecks(5))
             engine.set(due: nil)
+            // After a failure of its own it would wait for seconds and begin anew.
+            #expect(engine.positionCount == 1)
         }
     }
 

@@ -13,6 +13,7 @@ final class FakeEngine: ChangeSource, Sendable {
         var nextExpiry: Duration?
         var removalFailure: KeychainError?
         var lockCheckCount = 0
+        var positionCount = 0
     }
 
     /// How much memory a request takes, asked with how much there is.
@@ -104,7 +105,13 @@ final class FakeEngine: ChangeSource, Sendable {
     /// Waits until it has looked that often.
     func waitForLockChecks(_ count: Int) -> Bool { state.wait { $0.lockCheckCount >= count } }
 
-    func position() throws(KeychainError) -> ChangePosition { position(in: state.value) }
+    /// How often the housekeeper has begun.
+    var positionCount: Int { state.value.positionCount }
+
+    func position() throws(KeychainError) -> ChangePosition {
+        state.update { $0.positionCount += 1 }
+        return position(in: state.value)
+    }
 
     private func position(in state: State) -> ChangePosition {
         ChangePosition(epoch: 1, revision: UInt64(state.told.count))

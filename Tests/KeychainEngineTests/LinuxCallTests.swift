@@ -60,6 +60,10 @@ import Testing
             type(of: KeychainSystem.ckeychain_await_sender)
         ),
         (
+            "ckeychain_start_thread", type(of: CKeychainLinux.ckeychain_start_thread),
+            type(of: KeychainSystem.ckeychain_start_thread)
+        ),
+        (
             "ckeychain_open_event", type(of: CKeychainLinux.ckeychain_open_event),
             type(of: KeychainSystem.ckeychain_open_event)
         ),

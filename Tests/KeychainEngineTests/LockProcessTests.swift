@@ -105,19 +105,29 @@ import Testing
                         try record.write(to: file)
                     },
                 ]
-            for change in changes {
-                try change()
-                try keychain.lock()
-                let end = ContinuousClock.now + .seconds(60)
-                var answer = try other.ask("get ak")
-                // Who holds keys itself learns of the removal from its thread.
-                while answer != "-25308", host == .embeddedWithoutKeyring, ContinuousClock.now < end {
-                    answer = try other.ask("get ak")
+            // Locked by a process that has the former file open, and by one that has come since.
+            for isNew in [false, true] {
+                for change in changes {
+                    try change()
+                    if isNew {
+                        let locker = try AgentProcess("serve", keychain.directory.path, usesKeyring: host == .embedded)
+                        #expect(try locker.ask("lock") == "0")
+                        try locker.end()
+                    } else {
+                        try keychain.lock()
+                    }
+                    let end = ContinuousClock.now + .seconds(60)
+                    var answer = try other.ask("get ak")
+                    // A process that holds keys itself learns of the removal from its thread.
+                    while answer != "-25308", host == .embeddedWithoutKeyring, ContinuousClock.now < end {
+                        answer = try other.ask("get ak")
+                    }
+                    #expect(answer == "-25308")
+                    try keychain.unlock("1234")
+                    if host == .embeddedWithoutKeyring { #expect(try other.ask("unlock 1234") == "0") }
+                    #expect(try other.ask("get ak") == "secret")
                 }
-                #expect(answer == "-25308")
-                try keychain.unlock("1234")
-                if host == .embeddedWithoutKeyring { #expect(try other.ask("unlock 1234") == "0") }
-                #expect(try other.ask("get ak") == "secret")
+                try FileManager.default.removeItem(at: aside)
             }
         }
     }

@@ -11,7 +11,7 @@ package enum BuiltProducts {
         ProcessInfo.processInfo.environment["KEYCHAIN_PROGRAMS"].map { URL(fileURLWithPath: $0) } ?? directory
 
     package static func url(of name: String) -> URL {
-        let isInstalled = ["keychainctl", "keychaind", "keychain-helper"].contains(name)
+        let isInstalled = ["keychainctl", "keychaind"].contains(name)
         return (isInstalled ? installed : directory).appendingPathComponent(name)
     }
 }

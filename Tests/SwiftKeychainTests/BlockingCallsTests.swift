@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import KeychainClient
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
 import SwiftKeychain
 import Synchronization
@@ -76,19 +77,26 @@ import Testing
     @Test("No more calls are at work than there are places, and each gets its turn")
     func places() async {
         let calls = BlockingCalls(mostAtWork: 3)
-        let (atWork, most, done) = (Count(), Count(), Count())
+        let (begun, atWork, most, done) = (Count(), Count(), Count(), Count())
+        let (condition, isOpen) = (Condition(), Count())
         await withTaskGroup { group in
             for _ in 0..<200 {
                 group.addTask {
+                    begun.add()
                     await calls.run {
                         most.raise(to: atWork.next())
+                        // None goes before all have come.
+                        condition.withLock { while isOpen.value == 0 { condition.wait() } }
                         done.add()
                         atWork.add(-1)
                     }
                 }
             }
+            while begun.value < 200 || most.value < 3 { await Task.yield() }
+            condition.withLock { isOpen.add() }
+            condition.broadcast()
         }
-        #expect(done.value == 200 && most.value <= 3)
+        #expect(done.value == 200 && most.value == 3)
     }
 }
 

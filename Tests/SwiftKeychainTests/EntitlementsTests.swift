@@ -68,6 +68,34 @@ import Testing
             embeddedSection: embedded)
     }
 
+    @Test("A program's bundle is named by the first Info.plist that it has, if that one names any")
+    func bundle() throws {
+        try withTemporaryDirectory { root in
+            let directory = root.appendingPathComponent("bin")
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            func named() -> String? {
+                ProcessDescription.bundleIdentifier(of: directory.appendingPathComponent("mytool").path)
+            }
+            func write(_ bytes: Data, to place: String) throws {
+                let folder = directory.appendingPathComponent(place)
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                try bytes.write(to: folder.appendingPathComponent("Info.plist"))
+            }
+            #expect(named() == nil)
+            for place in [".", "Resources", "Contents", "../share/mytool.resources", "mytool.resources"] {
+                let plist = try PropertyListSerialization.data(
+                    fromPropertyList: ["CFBundleIdentifier": "org.example.\(place)", "CFBundleVersion": 7],
+                    format: place == "Contents" ? .binary : .xml, options: 0)
+                try write(plist, to: place)
+                #expect(named() == "org.example.\(place)")
+            }
+            for bytes in [Data(), Data("<plist".utf8), try propertyList(["a"])] {
+                try write(bytes, to: "mytool.resources")
+                #expect(named() == nil)
+            }
+        }
+    }
+
     private func propertyList(_ groups: [String]) throws -> Data {
         try PropertyListSerialization.data(
             fromPropertyList: ["keychain-access-groups": groups], format: .xml, options: 0)

@@ -1,3 +1,4 @@
+internal import DataProtectionCore
 public import Foundation
 internal import Glibc
 internal import KeychainCrypto
@@ -95,9 +96,9 @@ extension FoundationFiles {
             attributes[.protectionKey] = protection.map(FileProtectionType.init)
         case .protected:
             // A damaged file has the attributes that Foundation gives.
-            guard let header = try? OpenFile(reading: path).header().claimed else { break }
-            attributes[.protectionKey] = FileProtectionType(FileProtection(header.fileClass))
-            attributes[.size] = NSNumber(value: header.length)
+            guard let claim = file.claim else { break }
+            attributes[.protectionKey] = FileProtectionType(claim.protection)
+            attributes[.size] = NSNumber(value: claim.length)
         case .nothing, .special, .plain, .unreadable: break
         }
         return attributes

@@ -1,4 +1,6 @@
+internal import DataProtectionCore
 public import Foundation
+internal import Glibc
 
 extension FoundationFiles {
     // MARK: NSURL

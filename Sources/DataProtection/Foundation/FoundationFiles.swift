@@ -1,3 +1,4 @@
+internal import DataProtectionCore
 public import Foundation
 internal import Glibc
 internal import KeychainCrypto

@@ -1,4 +1,6 @@
+internal import DataProtectionCore
 public import Foundation
+internal import Glibc
 
 /// A class of protection as resource values name it. Apple's Foundation has this type, and the one on Linux lacks it.
 ///

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainCrypto
 internal import KeychainKeys
 package import KeychainModel

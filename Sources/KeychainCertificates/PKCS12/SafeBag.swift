@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 internal import SwiftASN1
 
 /// One of the things in a PKCS#12 file (RFC 7292, section 4.2), with its name and the number that pairs it with others.

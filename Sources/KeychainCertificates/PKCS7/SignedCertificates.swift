@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import SwiftASN1
 
 /// The certificates of a `SignedData` (RFC 2315, section 9.1; RFC 5652, section 5.1). Files of certificates have no

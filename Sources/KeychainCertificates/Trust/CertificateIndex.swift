@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Certificates by their subjects.
 package struct CertificateIndex: Sendable {

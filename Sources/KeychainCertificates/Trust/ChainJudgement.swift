@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 internal import SwiftASN1
 
 /// Looks for the flaws of one chain.

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// A chain from a leaf upwards, as far as it goes.
 struct CertificateChain {

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import KeychainKeys
 internal import KeychainSystem
 internal import Synchronization
@@ -66,8 +67,9 @@ package final class SystemAnchors: Sendable {
 
     /// A file of anything else has no certificates, and a certificate that cannot be read is no anchor.
     private static func certificates(in path: String) -> [X509Certificate] {
-        guard let handle = FileHandle(forReadingAtPath: path),
-            let bytes = try? handle.read(upToCount: mostBytes)
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_size <= mostBytes,
+            let bytes = try? Data(contentsOf: URL(fileURLWithPath: path))
         else { return [] }
         // OpenSSL's form "TRUSTED CERTIFICATE" may say that the certificate is not trusted.
         let blocks = PEMBlock.readable(["CERTIFICATE", "X509 CERTIFICATE"], in: Array(bytes))

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// Judges a certificate: finds a chain from it to an anchor, and says which flaws there are.
 package struct TrustEvaluation {

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// The work of one evaluation. The work has a limit, since strangers make the certificates, and costly steps are not
 /// done twice.

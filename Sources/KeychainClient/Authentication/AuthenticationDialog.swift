@@ -1,6 +1,7 @@
 internal import Dispatch
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// Asks a person for the proof that a keychain wants, in one session. It blocks its thread for as long as the person
@@ -186,21 +187,27 @@ private final class ShownNotice: Sendable {
 
     init(_ notice: PromptNotice, _ prompter: any Prompter, _ reading: Cancellation) {
         hasEnded.enter()
-        let thread = Thread { [self] in
-            defer { hasEnded.leave() }
-            do throws(PromptFailure) {
-                try prompter.show(notice, showing)
-                choose(.fallback, reading)
-            } catch {
-                switch error {
-                case .declined: choose(.declined, reading)
-                // Where nothing can be shown, or not any longer, the reader is waited for all the same.
-                case .cancelled, .unavailable, .timedOut, .failed: break
-                }
+        let start = { () throws(KeychainError) in
+            try WorkerThread.start("keychain prompt", stackBytes: WorkerThread.stackBytesOfPrograms) { [self] in
+                run(notice, prompter, reading)
             }
         }
-        thread.name = "keychain prompt"
-        thread.start()
+        // Nothing waits for a notice that cannot be shown.
+        if (try? start()) == nil { hasEnded.leave() }
+    }
+
+    private func run(_ notice: PromptNotice, _ prompter: any Prompter, _ reading: Cancellation) {
+        defer { hasEnded.leave() }
+        do throws(PromptFailure) {
+            try prompter.show(notice, showing)
+            choose(.fallback, reading)
+        } catch {
+            switch error {
+            case .declined: choose(.declined, reading)
+            // Where nothing can be shown, or not any longer, the reader is waited for all the same.
+            case .cancelled, .unavailable, .timedOut, .failed: break
+            }
+        }
     }
 
     private func choose(_ choice: AuthenticationFailure, _ reading: Cancellation) {

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 internal import KeychainCrypto
 package import KeychainModel
 internal import Synchronization
@@ -101,7 +101,7 @@ package final class ProvidedReader: BiometryReader {
 
     package func enrolment() throws(BiometryFailure) -> BiometryEnrolment {
         let enrolled: Data?
-        do { enrolled = try provider.enrolledSet() } catch { throw .notAvailable("\(error.localizedDescription)") }
+        do { enrolled = try provider.enrolledSet() } catch { throw .notAvailable(text(of: error)) }
         guard let enrolled else { throw .notEnrolled("the program's reader knows nobody yet") }
         // The bytes have any length. The digest that is stored has a fixed one.
         return BiometryEnrolment(kind: kind, digest: EnrolmentDigest.of([Data("provided set 1".utf8), enrolled]))
@@ -116,11 +116,13 @@ package final class ProvidedReader: BiometryReader {
         hint(BiometryHint(kind == .face ? "look at the camera" : "touch the fingerprint reader"))
         let isKnown: Bool
         do { isKnown = try provider.verify(BiometryAttempt(cancellation)) } catch {
-            throw cancellation.isCancelled ? .cancelled : .failed("\(error.localizedDescription)")
+            throw cancellation.isCancelled ? .cancelled : .failed(text(of: error))
         }
         if cancellation.isCancelled { throw .cancelled }
         guard isKnown else { throw .noMatch }
         guard try enrolment() == before else { throw .failed("what is enrolled changed meanwhile") }
         return before
     }
+
+    private func text(of error: any Error) -> String { (error as? any LocalizedError)?.errorDescription ?? "\(error)" }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 package import KeychainModel
 internal import KeychainSystem
@@ -94,7 +94,7 @@ enum HostFile {
             return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
         }
         guard let text else { throw unreadable(url, errno) }
-        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimming(while: \.isWhitespace) }
         return lines.first { !$0.isEmpty && !$0.hasPrefix("#") }
     }
 

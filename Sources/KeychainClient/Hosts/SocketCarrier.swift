@@ -1,6 +1,7 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 package import KeychainModel
+internal import KeychainSystem
 internal import KeychainWire
 internal import Synchronization
 
@@ -33,7 +34,7 @@ package final class SocketCarrier: RequestHandler {
     private let address: DaemonAddress
     private let patience: Patience
     private let state = Mutex(State())
-    private let isFree = NSCondition()
+    private let isFree = Condition()
 
     init(_ address: DaemonAddress, _ patience: Patience = .ofProcess) {
         self.address = address

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainModel
 
 /// The identity of a process for an embedded keychain, and the source of it.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 /// The records that the linker collected from all targets that use the plugin.

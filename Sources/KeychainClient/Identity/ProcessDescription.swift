@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem
 
@@ -11,8 +12,9 @@ struct ProcessDescription {
     var embeddedSection: Data
 
     static var current: ProcessDescription {
-        ProcessDescription(
-            executable: executablePath, bundleIdentifier: Bundle.main.bundleIdentifier, embeddedSection: embedded)
+        let path = executablePath
+        return ProcessDescription(
+            executable: path, bundleIdentifier: bundleIdentifier(of: path), embeddedSection: embedded)
     }
 
     /// The file that gives the executable entitlements, whether it is there or not.
@@ -43,6 +45,22 @@ struct ProcessDescription {
         let mark = " (deleted)"
         guard path.hasSuffix(mark), !FilePath.exists(path) else { return path }
         return String(path.dropLast(mark.count))
+    }
+
+    /// The identifier in the first `Info.plist` of the places where Foundation looks for it, too.
+    static func bundleIdentifier(of executable: String) -> String? {
+        struct Information: Decodable {
+            let CFBundleIdentifier: String
+        }
+        let file = URL(fileURLWithPath: executable)
+        let (directory, name) = (file.deletingLastPathComponent(), file.lastPathComponent)
+        let places = ["\(name).resources", "../share/\(name).resources", "Contents", "Resources", "."]
+        let bytes = places.lazy.compactMap { place in
+            try? Data(contentsOf: directory.appendingPathComponent("\(place)/Info.plist"))
+        }
+        return bytes.first.flatMap {
+            try? PropertyListDecoder().decode(Information.self, from: $0).CFBundleIdentifier
+        }
     }
 
     private static var embedded: Data {

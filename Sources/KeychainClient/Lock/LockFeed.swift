@@ -1,6 +1,7 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 package import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// Tells of a keychain's lock, on a thread of its own.
@@ -43,13 +44,13 @@ package final class LockFeed: Sendable {
         _ follower: Follower, pause: Duration = .lockFeedPause, _ tell: @escaping @Sendable (Follower.Event) -> Void,
         whenOver: @escaping @Sendable () -> Void = {}
     ) {
-        let thread = Thread { [self] in
-            // A name that is given before the start does not reach the kernel.
-            Thread.current.name = "keychain lock"
-            run(follower, pause, tell)
-            whenOver()
+        let start = { () throws(KeychainError) in
+            try WorkerThread.start("keychain lock", stackBytes: WorkerThread.stackBytesOfPrograms) { [self] in
+                run(follower, pause, tell)
+                whenOver()
+            }
         }
-        thread.start()
+        if (try? start()) == nil { whenOver() }
     }
 
     private func run<Follower: LockFollower>(
@@ -62,7 +63,7 @@ package final class LockFeed: Sendable {
                 try follower.look(tellUnlessOver)
             } catch {
                 guard follower.goesOn(after: error, tellUnlessOver) else { return }
-                Thread.sleep(forTimeInterval: pause / .seconds(1))
+                WorkerThread.sleep(for: pause)
             }
         }
     }

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// The two operations that need the private number of a key on a curve. All other algorithms are built on these, so that a

@@ -1,5 +1,5 @@
 internal import Crypto
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// Apple's number of the kind of a key (`kSecAttrKeyType`).

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// Collects the output of calls of the cipher library.

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// The beginning of an export, and the key that goes with it. docs/export-format.md describes every byte.

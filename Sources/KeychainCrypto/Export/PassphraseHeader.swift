@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 /// The marks by which files that open with a passphrase alone are told apart.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainModel
 
 /// The class keys of files that a store has, one behind the other, as a backup key file seals them

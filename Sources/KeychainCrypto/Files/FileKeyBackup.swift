@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// The class keys of a store's files under a passphrase: a backup key file. docs/backup-format.md describes every byte.

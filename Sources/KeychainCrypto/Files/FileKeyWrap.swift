@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// Wraps the key of one file for one class, and unwraps it (docs/file-format.md, "The file key, wrapped").

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 internal import KeychainModel
 
 /// The wrong passcodes since the last right one: what lies in the file `attempts` (docs/keybag-format.md).

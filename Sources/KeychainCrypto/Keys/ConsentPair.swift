@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// A pair of X25519 keys whose private half the passcode alone opens, each time anew. Secrets that need the passcode

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// The purpose of a derived key, beyond its label: the store, and all else that tells two keys of one store apart.
 package struct KeyContext: Sendable {

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// File class keys of former generations. No list of protected files exists, so a renewal brings none of them under new

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// The keys of a store, wrapped: what lies in the file `keybag` (docs/keybag-format.md).

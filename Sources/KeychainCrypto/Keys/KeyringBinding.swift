@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// The keys that the kernel keeps for a store open in one place only (docs/keybag-format.md): for this store, this directory

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// How a passcode is turned into a key: scrypt's parameters (RFC 7914) and the store's salt.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import KeychainBus
 internal import KeychainModel
@@ -23,7 +23,7 @@ final class ConnectionTable: @unchecked Sendable {  // the condition guards all 
     }
 
     private let limits: Limits
-    private let condition = NSCondition()
+    private let condition = Condition()
     private var entries: [ObjectIdentifier: Entry] = [:]
     private var counts: [Int32: Int] = [:]
     private var last: UInt64 = 0
@@ -129,7 +129,7 @@ final class ConnectionTable: @unchecked Sendable {  // the condition guards all 
 
     /// - Returns: whether all connections are gone.
     func waitUntilEmpty(for time: Duration) -> Bool {
-        let end = Date(timeIntervalSinceNow: time / .seconds(1))
+        let end = ContinuousClock.now + time
         return condition.withLock {
             while !entries.isEmpty, condition.wait(until: end) {}
             return entries.isEmpty

@@ -1,5 +1,7 @@
-internal import Foundation
+internal import Dispatch
+internal import FoundationEssentials
 internal import Glibc
+internal import KeychainSystem
 
 /// Places for work that takes long, of which processes take turns: the process that has had places for the shortest
 /// time has the next one, and among newcomers the process that asks for the fewest. Past work counts for less, the
@@ -34,7 +36,7 @@ final class FairPlaces: @unchecked Sendable {  // the lock guards all variables
     private static let mostRemembered = 4_096
 
     private let mostPerProcess: Int
-    private let lock = NSLock()
+    private let lock = Condition()
     private var free: Int
     private var held: [Int32: Int] = [:]
     private var uses: [Int32: Use] = [:]

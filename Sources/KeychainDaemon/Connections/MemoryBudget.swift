@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import KeychainBus
 internal import KeychainSystem
@@ -61,11 +61,11 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
     private static let grace = Duration.milliseconds(100)
     /// One that moves as many bytes a second as this is not cut off.
     private static let leastSpeed = 8e6
-    /// The seconds between two looks for a transfer that may be cut off.
-    private static let pause = 0.05
+    /// Between two looks for a transfer that may be cut off.
+    private static let pause = Duration.milliseconds(50)
 
     private let limits: Limits
-    private let condition = NSCondition()
+    private let condition = Condition()
     /// The memory that is taken, for tests.
     var takenBytes: Int { condition.withLock { taken.large + taken.small } }
     private var entries: [UInt64: Entry] = [:]
@@ -99,7 +99,7 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
     func take(_ count: Int, _ direction: Direction?, over socket: OpenDescriptor, besides held: Share? = nil) -> Share?
     {
         let isSmall = count <= limits.smallTransferBytes
-        let end = Date(timeIntervalSinceNow: limits.memoryTime / .seconds(1))
+        let end = ContinuousClock.now + limits.memoryTime
         return condition.withLock {
             let own = held.flatMap { entries[$0.number] }.map { $0.isSmall ? 0 : $0.count } ?? 0
             var isWaitingHolder = false
@@ -110,8 +110,8 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
                     (hasWaitingHolder, isWaitingHolder) = (true, true)
                 }
                 cutOffSlowest(toHave: count, isSmall, own)
-                let isOver = !condition.wait(until: min(end, Date(timeIntervalSinceNow: Self.pause)))
-                if isOver && Date() >= end { return nil }
+                let isOver = !condition.wait(until: min(end, .now + Self.pause))
+                if isOver && .now >= end { return nil }
             }
             if isSmall { taken.small += count } else { taken.large += count }
             last += 1

@@ -1,5 +1,5 @@
 internal import CKeychainLinux
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import KeychainModel
 package import KeychainSystem

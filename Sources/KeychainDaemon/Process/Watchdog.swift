@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainModel
+internal import KeychainSystem
 
 /// Tells the service manager at intervals that the daemon is well, after it was seen to be: the engine has answered.
 ///

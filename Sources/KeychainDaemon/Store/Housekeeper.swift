@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
+internal import KeychainSystem
 internal import Logging
 internal import Synchronization
 
@@ -82,7 +83,7 @@ final class Housekeeper: Sendable {
 
 /// Whether something is to end, for a thread that waits for it.
 final class EndFlag: @unchecked Sendable {  // the condition guards all variables
-    private let condition = NSCondition()
+    private let condition = Condition()
     private var value = false
 
     var isSet: Bool { condition.withLock { value } }
@@ -96,7 +97,7 @@ final class EndFlag: @unchecked Sendable {  // the condition guards all variable
 
     /// Returns when it is set, or the time is over.
     func wait(for time: Duration) {
-        let end = Date(timeIntervalSinceNow: time / .seconds(1))
+        let end = ContinuousClock.now + time
         condition.withLock {
             while !value, condition.wait(until: end) {}
         }

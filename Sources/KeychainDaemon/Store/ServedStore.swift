@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainModel
+internal import KeychainSystem
 package import Logging
 internal import Synchronization
 
@@ -25,7 +26,7 @@ package final class ServedStore: Sendable {
     private let openEngine: @Sendable () throws(KeychainError) -> any ChangeSource
     private let state = Mutex(State())
     /// Held while the store is being opened.
-    private let turn = NSLock()
+    private let turn = Condition()
 
     /// - Parameters:
     ///   - manager: The service manager, which is told the state of the store.

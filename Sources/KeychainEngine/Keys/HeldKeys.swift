@@ -1,8 +1,9 @@
 internal import CKeychainLinux
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 /// Unlocked keys in this process: a daemon's, and every program's if the kernel refuses keyrings.
@@ -78,10 +79,11 @@ final class HeldKeys: Sendable {
             state.time = clock.sinceBoot
             state.idleLimit = idleLimit
             if state.isWatching || !lockState.isShared { return }
-            state.isWatching = true
-            let thread = Thread { [weak self] in HeldKeys.watch { self } }
-            thread.name = "keychain-lock"
-            thread.start()
+            // Without a thread the keys are erased at the next look alone, and the next unlock tries again.
+            let start = { () throws(KeychainError) in
+                try WorkerThread.start("keychain-lock") { [weak self] in HeldKeys.watch { self } }
+            }
+            state.isWatching = (try? start()) != nil
         }
     }
 

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// The content of a key in the kernel's keyring: the place of the store's directory, and the sealed keys.
 struct KeyringPayload {

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 
 /// The room in the kernel's keyrings for one user (keyrings(7)).

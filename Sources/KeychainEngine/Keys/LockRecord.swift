@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 /// The content of the file `lock-state`, by which processes tell each other about a store's lock

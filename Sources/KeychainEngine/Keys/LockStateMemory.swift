@@ -1,11 +1,12 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
+internal import KeychainSystem
 
 /// The lock of a store that only one process opens: there are no other processes to tell.
 final class LockStateMemory: LockStateKeeper {
     private let record = BriefLock(LockRecord())
     /// Held during a change, which may take as long as replacing a file.
-    private let turn = NSLock()
+    private let turn = Condition()
     private let signal: ChangeSignal
     private let listenerCount = BriefLock(0)
 

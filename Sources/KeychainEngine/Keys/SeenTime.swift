@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainModel
 
 /// The time in `lock-state`, read from outside of the engine.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 
 /// The kernel's name of the directory of a store: a copy is in another directory, whatever its path.

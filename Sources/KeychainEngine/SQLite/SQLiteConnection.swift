@@ -1,5 +1,5 @@
 internal import CKeychainSQLite
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainModel
 internal import KeychainSystem
 

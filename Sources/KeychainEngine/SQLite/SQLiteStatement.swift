@@ -1,5 +1,5 @@
 internal import CKeychainSQLite
-package import Foundation
+package import FoundationEssentials
 internal import KeychainCrypto
 package import KeychainModel
 

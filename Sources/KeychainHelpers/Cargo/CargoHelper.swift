@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
+internal import KeychainSystem
 
 /// `cargo-credential-keychain`: cargo's credential provider.
 enum CargoHelper: Helper {
@@ -69,7 +70,7 @@ enum CargoHelper: Helper {
     }
 
     private static func login(_ request: CargoRequest) throws {
-        guard let token = request.token?.trimmingCharacters(in: .whitespacesAndNewlines), !token.isEmpty else {
+        guard let token = request.token?.trimming(while: \.isWhitespace), !token.isEmpty else {
             let place = request.loginURL.map { " (from \($0))" } ?? ""
             throw HelperFailure("no token came: put it\(place) into a file, and use 'cargo login … < FILE'")
         }

@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
+internal import KeychainSystem
 
 /// `docker-credential-keychain`: the credential helper of docker, podman, buildah and skopeo.
 ///
@@ -42,7 +43,7 @@ enum DockerHelper: Helper {
 
     /// The URL without the line end that some clients send.
     private static func trimmed(_ url: String) throws -> String {
-        let url = url.trimmingCharacters(in: .whitespacesAndNewlines)
+        let url = url.trimming(while: \.isWhitespace)
         if url.isEmpty { throw HelperFailure(noServer) }
         return url
     }

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// One message of git's to a credential helper (git-credential(1), "INPUT/OUTPUT FORMAT").

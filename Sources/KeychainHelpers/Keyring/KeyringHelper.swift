@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import KeychainModel
 
 /// `keyring`, which pip and uv start: the command of Python's keyring, over this keychain.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainCrypto
 
 /// A key as JSON (RFC 7517; RFC 7518, section 6).

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import KeychainModel
 
 /// The form of a key that leaves the keychain.

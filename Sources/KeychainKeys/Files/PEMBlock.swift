@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 package import KeychainModel
+internal import KeychainSystem
 
 /// A block of a text: `-----BEGIN LABEL-----`, base64 in lines, `-----END LABEL-----` (RFC 7468).
 package struct PEMBlock {
@@ -70,7 +71,7 @@ private struct UnreadBlock {
         var blocks: [UnreadBlock] = []
         var open: UnreadBlock?
         for line in text.split(whereSeparator: { $0 == 10 || $0 == 13 }) {
-            let line = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespaces)
+            let line = String(decoding: line, as: UTF8.self).trimming(while: \.isWhitespace)
             if let label = line.pemLabel("BEGIN") {
                 guard open == nil else { throw KeyFileFlaw.damaged }
                 open = UnreadBlock(label: label)

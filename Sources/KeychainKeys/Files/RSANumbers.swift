@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainCrypto
 
 /// The numbers of a private RSA key with two primes (RFC 8017, section 3.2), the highest byte first and without zeros in

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// The proof, sent with a request, that the person in front of the machine wants it.
 package struct AuthenticationProof: Sendable {

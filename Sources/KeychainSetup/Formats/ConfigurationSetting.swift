@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// A line `key = value` in a section of a file (``ConfigurationLines``).
 package struct ConfigurationSetting: Codable, Equatable {

@@ -1,5 +1,7 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import KeychainModel
+internal import KeychainRun
 internal import KeychainSystem
 
 /// A value of git's configuration, as git reads it.
@@ -15,7 +17,7 @@ struct GitEntry: Equatable {
         let memory = try MemoryFile(SecretBytes(copying: content), for: .reading)
         defer { memory.release() }
         let (status, output) = try Git.run(
-            ["config", "--file", "-", "--no-includes", "--list", "-z"], input: memory.handle)
+            ["config", "--file", "-", "--no-includes", "--list", "-z"], input: memory.descriptor)
         guard status == 0 else { throw SetupFailure(message: "is not understood by git") }
         return output.split(separator: "\0", omittingEmptySubsequences: false).dropLast().map { GitEntry($0) }
     }
@@ -32,21 +34,25 @@ struct GitEntry: Equatable {
 
 enum Git {
     static func run(
-        _ arguments: [String], input: FileHandle = .nullDevice
+        _ arguments: [String], input: Int32? = nil
     ) throws -> (status: Int32, output: String) {
         guard let program = SetupSurroundings().program("git") else {
             throw SetupFailure(message: "there is no git in the PATH")
         }
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        (process.standardInput, process.standardOutput) = (input, output)
-        // The status says enough, and git's lines have another form than this command's.
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+        let discard = OpenDescriptor(open("/dev/null", O_RDWR | O_CLOEXEC))
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw KeychainError(file: "a pipe", "make", errno) }
+        defer { close(ends[0]) }
+        // The status says enough, and git's lines on its errors have another form than this command's.
+        let git = Result { () throws(ProgramFailure) in
+            try SpawnedProgram(program, arguments, descriptors: (input ?? discard.number, ends[1], discard.number))
+        }
+        close(ends[1])
+        switch git {
+        case .failure(let failure): throw SetupFailure(message: failure.message)
+        case .success(let git):
+            let text = OpenDescriptor.content(of: ends[0])
+            return (git.awaitEnd(), String(decoding: text ?? [], as: UTF8.self))
+        }
     }
 }

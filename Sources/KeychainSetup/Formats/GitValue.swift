@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainSystem
 
 /// One value of a variable in a file of git's. The command edits the text, and git tells its meaning. An edit with
@@ -75,7 +75,7 @@ package struct GitValue: Codable, Equatable {
 
     /// A line without space at both ends.
     private static func text(_ line: Data) -> String {
-        String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        String(decoding: line, as: UTF8.self).trimming(while: \.isWhitespace)
     }
 
     private static func endsLine(_ content: Data) -> Bool { content.last == UInt8(ascii: "\n") }

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import KeychainSystem
 
 /// The options of a file as Python's configparser, and so pip, reads them. A value goes on in the lines that are
 /// indented further than its option, with empty lines and comments between them.
@@ -60,9 +61,9 @@ struct INIText {
         guard let section = reading.section, let end = code.firstIndex(where: { "=:".contains($0) }) else {
             return false
         }
-        let key = code[..<end].lowercased().trimmingCharacters(in: .whitespaces)
+        let key = code[..<end].lowercased().trimming(while: \.isWhitespace)
         guard !key.isEmpty, !options.contains(where: { $0.section == section && $0.key == key }) else { return false }
-        let value = code[code.index(after: end)...].trimmingCharacters(in: .whitespaces)
+        let value = code[code.index(after: end)...].trimming(while: \.isWhitespace)
         options.append(Option(section: section, key: key, value: value))
         indents[section] = indents[section] ?? indent
         reading.isInOption = true

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// A member of a JSON object.
 package struct JSONMember: Codable, Equatable {

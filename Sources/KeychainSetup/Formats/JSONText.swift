@@ -1,7 +1,33 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// The text of a JSON object, for changes that leave every other byte as it is.
 struct JSONText {
+    /// Any value. The decoder judges a number and a string when it is asked for that one, so all are asked for.
+    private struct AnyValue: Decodable {
+        private struct Key: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue _: Int) { nil }
+        }
+
+        let isObject: Bool
+
+        init(from decoder: any Decoder) throws {
+            let object = try? decoder.container(keyedBy: Key.self)
+            isObject = object != nil
+            if let object {
+                for key in object.allKeys { _ = try object.decode(AnyValue.self, forKey: key) }
+            } else if var list = try? decoder.unkeyedContainer() {
+                while !list.isAtEnd { _ = try list.decode(AnyValue.self) }
+            } else {
+                let value = try decoder.singleValueContainer()
+                if value.decodeNil() || (try? value.decode(Bool.self)) != nil { return }
+                if (try? value.decode(Double.self)) == nil { _ = try value.decode(String.self) }
+            }
+        }
+    }
+
     private struct Member {
         var key: String
         /// The place of the key's beginning.
@@ -15,7 +41,8 @@ struct JSONText {
     /// nil: the text is no JSON object.
     init?(_ text: String) {
         bytes = Array(text.utf8)
-        guard (try? JSONSerialization.jsonObject(with: Data(bytes))) is [String: Any], findMembers() else { return nil }
+        let value = try? JSONDecoder().decode(AnyValue.self, from: Data(bytes))
+        guard value?.isObject == true, findMembers() else { return nil }
     }
 
     /// Finds the members in text that Foundation takes for a JSON object.
@@ -59,8 +86,7 @@ struct JSONText {
 
     /// A string without its quotes and escapes.
     private func string(_ range: Range<Int>) -> String {
-        let decoded = try? JSONSerialization.jsonObject(with: Data(bytes[range]), options: .fragmentsAllowed)
-        return decoded as? String ?? ""
+        (try? JSONDecoder().decode(String.self, from: Data(bytes[range]))) ?? ""
     }
 
     func value(of key: String) -> String? {

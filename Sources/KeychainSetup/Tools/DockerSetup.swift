@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainSystem
 
 package enum DockerSetup: ToolSetup {
@@ -42,8 +42,12 @@ package enum DockerSetup: ToolSetup {
     }
 
     private static func plainRegistries(_ text: String) -> [String] {
-        let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
-        let registries = object?["auths"] as? [String: [String: Any]] ?? [:]
-        return registries.filter { $0.value["auth"] != nil || $0.value["identitytoken"] != nil }.keys.sorted()
+        struct Configuration: Decodable {
+            struct Registry: Decodable { let auth, identitytoken: String? }
+            let auths: [String: Registry]
+        }
+        let configuration = try? JSONDecoder().decode(Configuration.self, from: Data(text.utf8))
+        let registries = configuration?.auths ?? [:]
+        return registries.filter { $0.value.auth != nil || $0.value.identitytoken != nil }.keys.sorted()
     }
 }

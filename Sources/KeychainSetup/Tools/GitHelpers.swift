@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// The credential helpers of git's whole configuration, in the order in which git reads them.
 struct GitHelpers {

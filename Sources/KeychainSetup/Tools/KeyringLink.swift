@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import KeychainSystem
 
 /// The command `keyring` in the PATH. Distributions have another program of the name. So this project's is installed

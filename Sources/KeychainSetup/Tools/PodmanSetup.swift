@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// The set-up of podman, buildah and skopeo: a file of its own, which leaves their other configuration as it is.
 enum PodmanSetup: ToolSetup {

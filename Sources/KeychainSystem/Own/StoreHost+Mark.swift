@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 internal import Glibc
 package import KeychainModel
 
@@ -25,7 +25,7 @@ extension StoreHost {
             let count = read(file, bytes.baseAddress, bytes.count)
             return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
         }
-        guard let host = StoreHost(rawValue: word.trimmingCharacters(in: .newlines)), host != .embedded else {
+        guard let host = StoreHost(rawValue: word.trimming(while: \.isNewline)), host != .embedded else {
             throw KeychainError(
                 .notAvailable,
                 message: "\(url.path) names a host that this program does not know: a newer version of keychain, or "

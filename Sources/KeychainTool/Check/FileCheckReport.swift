@@ -1,4 +1,4 @@
-internal import DataProtection
+internal import DataProtectionCore
 
 /// The report of `file fsck` on one file.
 struct FileCheckReport: Report {

@@ -1,4 +1,4 @@
-internal import DataProtection
+internal import DataProtectionCore
 internal import Glibc
 internal import KeychainSystem
 

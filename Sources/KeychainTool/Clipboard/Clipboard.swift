@@ -1,6 +1,7 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import KeychainModel
+internal import KeychainRun
 
 /// The clipboard of the desktop.
 enum Clipboard {
@@ -17,7 +18,7 @@ enum Clipboard {
         defer { close(answer[0]) }
         let discard = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(discard) }
-        _ = try SpawnedProgram(
+        _ = try SpawnedProgram.start(
             "/proc/self/exe", ["clipboard-holder", "--program", program.rawValue, "--time", "\(time.seconds)s"],
             descriptors: (input[0], answer[1], discard), isApart: true)
         close(input[0])

@@ -1,7 +1,8 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import KeychainModel
+internal import KeychainRun
 internal import KeychainSystem
 
 /// A program that holds the clipboard of a desktop until the person copies something else.
@@ -36,7 +37,7 @@ enum ClipboardProgram: String, CaseIterable, ExpressibleByArgument {
         if self == .wlCopy, let directory = variables["XDG_RUNTIME_DIR"], !directory.isEmpty {
             variables["TMPDIR"] = directory
         }
-        return try SpawnedProgram(
+        return try SpawnedProgram.start(
             try installed(variables), try copying(variables, discard), variables: variables,
             descriptors: (input, discard, discard))
     }
@@ -56,12 +57,13 @@ enum ClipboardProgram: String, CaseIterable, ExpressibleByArgument {
     private func knowsSensitive(_ variables: [String: String], _ discard: Int32) throws(ToolFailure) -> Bool {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return false }
-        let help = try SpawnedProgram(
+        let help = try SpawnedProgram.start(
             try installed(variables), ["--help"], variables: variables, descriptors: (discard, ends[1], discard))
         close(ends[1])
-        let text = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true).readDataToEndOfFile()
+        defer { close(ends[0]) }
+        let text = OpenDescriptor.content(of: ends[0])
         _ = help.awaitEnd()
-        return String(decoding: text, as: UTF8.self).contains("--sensitive")
+        return String(decoding: text ?? [], as: UTF8.self).contains("--sensitive")
     }
 
     private func installed(_ variables: [String: String]) throws(ToolFailure) -> String {
@@ -73,7 +75,7 @@ enum ClipboardProgram: String, CaseIterable, ExpressibleByArgument {
     func clear(_ owner: SpawnedProgram, _ variables: [String: String], discard: Int32) throws(ToolFailure) {
         // wl-copy removes its file only when another one takes the clipboard.
         if self == .wlCopy {
-            let cleaner = try SpawnedProgram(
+            let cleaner = try SpawnedProgram.start(
                 try installed(variables), ["--clear"], variables: variables, descriptors: (discard, discard, discard))
             if !cleaner.hasEnded(within: 2_000) { cleaner.terminate() }
             _ = cleaner.awaitEnd()

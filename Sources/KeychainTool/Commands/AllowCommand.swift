@@ -1,5 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import KeychainModel
 internal import KeychainRun
 internal import KeychainSystem
@@ -92,8 +93,8 @@ struct ProjectPlace: ParsableArguments {
     }
 
     private func isDirectory(_ path: String) -> Bool {
-        var isDirectory: ObjCBool = false
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue
+        var isDirectory = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory
     }
 
     func deny(_ store: StoreOptions, json: Bool) throws {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import DataProtection
+internal import DataProtectionCore
 internal import KeychainClient
 
 struct BackupFileCommand: ParsableCommand {

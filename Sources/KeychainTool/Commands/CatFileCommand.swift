@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import DataProtection
-internal import Foundation
+internal import DataProtectionCore
+internal import FoundationEssentials
 
 struct CatFileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

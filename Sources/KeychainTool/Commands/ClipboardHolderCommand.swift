@@ -1,7 +1,8 @@
 internal import ArgumentParser
 internal import CKeychainLinux
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
+internal import KeychainRun
 
 /// The process that `get --clip` leaves behind. It runs the clipboard program, and clears the clipboard in time.
 struct ClipboardHolderCommand: ParsableCommand {

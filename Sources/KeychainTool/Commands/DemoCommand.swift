@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import DataProtection
-internal import Foundation
+internal import DataProtectionCore
+internal import FoundationEssentials
 internal import KeychainClient
 
 struct RestoreFileCommand: ParsableCommand {

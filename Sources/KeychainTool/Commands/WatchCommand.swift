@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CKeychainBus
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import KeychainBus
 internal import KeychainClient
 internal import KeychainLogin
@@ -37,7 +38,7 @@ struct WatchCommand: ParsableCommand {
         if quiet { log.event = { _ in } }
         let watcher = SessionWatcher(
             WatchedKeychain(store), login, stop: signals.descriptor, interval: .seconds(20), log: log)
-        ExpirySweeper.start(store)
+        try ExpirySweeper.start(store)
         do {
             try watcher.run(isReady: Self.announceReadiness)
         } catch is BusFailure {

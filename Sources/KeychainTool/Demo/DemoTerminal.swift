@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
+internal import KeychainRun
 internal import KeychainSystem
 
 /// A home directory that is thrown away, and a terminal for each command line that runs in it.
@@ -23,7 +24,7 @@ struct DemoTerminal {
         else { throw ToolFailure(message: "cannot make a terminal: \(String(cString: strerror(errno)))") }
         let nothing = OpenDescriptor(open("/dev/null", O_RDWR | O_CLOEXEC))
         // The shell leads a session of its own, so the first terminal that it opens becomes the session's.
-        let shell = try SpawnedProgram(
+        let shell = try SpawnedProgram.start(
             "/bin/sh", ["-c", "exec <>/dev/pts/\(number) >&0 2>&0; cd; \(line)"], variables: variables,
             descriptors: (nothing.number, nothing.number, nothing.number), isApart: true)
         var (bytes, answers) = ([UInt8](), answers[...])

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import KeychainClient
 internal import KeychainModel
@@ -65,25 +65,20 @@ struct FileInspection {
 
     /// - Returns: false if the file or directory is missing, or cannot be looked at.
     private mutating func inspect(_ url: URL, properMode: Int) -> Bool {
-        let attributes: [FileAttributeKey: Any]
-        do {
-            attributes = try FileManager.default.attributesOfItem(atPath: url.path)
-        } catch let error as CocoaError where error.isAbsence {
-            return false
-        } catch {
+        var status = stat()
+        guard lstat(url.path, &status) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return false }
             add(.damage, "\(url.path) cannot be looked at", advice: "check the modes of the directories above it")
             return false
         }
-        // Foundation documents that both values are numbers.
-        let owner = (attributes[.ownerAccountID] as? NSNumber)?.uint32Value
-        let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? properMode
-        if let owner, owner != geteuid() {
+        let (owner, mode) = (status.st_uid, status.st_mode & 0o7777)
+        if owner != geteuid() {
             add(
                 .damage, "\(url.path) belongs to user \(owner), and this program runs as \(geteuid())",
                 advice: "run it as that user, or let an administrator run: chown \(geteuid()) '\(url.path)'")
         }
         // Other users need no right to the files, and none to the directories.
-        if mode & 0o077 != 0, attributes[.type] as? FileAttributeType != .typeSymbolicLink {
+        if mode & 0o077 != 0, status.st_mode & S_IFMT != S_IFLNK {
             add(
                 .warning, "others may use \(url.path): its mode is \(String(mode, radix: 8))",
                 advice: "run: chmod \(String(properMode, radix: 8)) '\(url.path)'")
@@ -207,8 +202,4 @@ struct FileInspection {
     private mutating func add(_ severity: StoreFinding.Severity, _ text: String, advice: String) {
         findings.append(StoreFinding(severity, text, advice: advice))
     }
-}
-
-extension CocoaError {
-    fileprivate var isAbsence: Bool { code == .fileReadNoSuchFile || code == .fileNoSuchFile }
 }

@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
+internal import KeychainRun
 
 /// The editor of the person: `VISUAL`, else `EDITOR`, else vi.
 struct Editor {
@@ -43,7 +44,7 @@ struct Editor {
         let options = (discretion ?? []).map { "'\($0)'" }.joined(separator: " ")
         let before = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
         defer { for (number, handler) in before { _ = signal(number, handler) } }
-        let shell = try SpawnedProgram(
+        let shell = try SpawnedProgram.start(
             "/bin/sh", ["-c", "\(command) \(options) \"$1\"", "sh", path],
             descriptors: (STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO))
         let status = shell.awaitEnd()

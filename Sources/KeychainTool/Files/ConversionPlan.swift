@@ -1,5 +1,5 @@
-internal import DataProtection
-internal import Foundation
+internal import DataProtectionCore
+internal import FoundationEssentials
 internal import Glibc
 internal import KeychainModel
 internal import KeychainSystem

@@ -1,4 +1,4 @@
-internal import DataProtection
+internal import DataProtectionCore
 internal import KeychainModel
 
 /// The work of `file protect --dry-run` and `file unprotect --dry-run`.

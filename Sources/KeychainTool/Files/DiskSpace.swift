@@ -1,4 +1,4 @@
-internal import DataProtection
+internal import DataProtectionCore
 internal import Glibc
 
 /// The space that a file system has left for this user.

@@ -1,5 +1,6 @@
-internal import DataProtection
-internal import Foundation
+internal import DataProtectionCore
+internal import FoundationEssentials
+internal import Glibc
 
 /// The report of `file info` on one file.
 struct FileInfoReport: Report {
@@ -26,9 +27,9 @@ struct FileInfoReport: Report {
     init(_ path: String, _ files: ProtectedFiles, _ storeID: UUID?) throws(DataProtectionError) {
         self.path = path
         let url = URL(namedByPerson: path)
-        var isDirectory: ObjCBool = false
+        var isDirectory = false
         var protection: FileProtection?
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory {
             kind = "directory"
             protection = try files.protection(of: url)
         } else if try files.isProtected(url) {

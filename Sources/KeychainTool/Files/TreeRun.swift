@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import DataProtection
-internal import Foundation
+internal import DataProtectionCore
+internal import FoundationEssentials
 internal import KeychainSystem
 
 /// The work of a command on each file of a ``TreeRun``.

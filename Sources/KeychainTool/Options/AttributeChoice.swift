@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 /// One attribute that an option on the command line names.

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 
 /// Bytes in base64 on the command line, as `--json` shows them.
 struct Base64Argument: ExpressibleByArgument {

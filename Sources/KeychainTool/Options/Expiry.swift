@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 /// The expiry of an item: a length of time, a moment, or "never".

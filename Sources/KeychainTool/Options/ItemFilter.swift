@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 /// The items that a command is about: their class, their name and the attributes that they must have.

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 /// The bytes that an operation with a key takes.

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import DataProtection
+internal import DataProtectionCore
 internal import KeychainModel
 
 /// An enumeration whose names are words on the command line and in JSON.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
+internal import KeychainSystem
 
 /// A date, or a date and a time, in local time unless the text has a time zone.
 struct Moment: ExpressibleByArgument {
@@ -7,17 +8,8 @@ struct Moment: ExpressibleByArgument {
 
     /// A date alone means its first moment.
     init?(argument text: String) {
-        let local = DateFormatter()
-        local.locale = Locale(identifier: "en_US_POSIX")
-        for format in ["yyyy-MM-dd", "yyyy-MM-dd'T'HH:mm", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm"] {
-            local.dateFormat = format
-            // The parser takes shorter texts too.
-            if let date = local.date(from: text), local.string(from: date) == text {
-                self.date = date
-                return
-            }
-        }
-        guard let date = try? Date(text, strategy: .iso8601) else { return nil }  // The text is no moment.
+        let date = LocalTime.date(text) ?? (try? Date(text, strategy: .iso8601))
+        guard let date else { return nil }  // The text is no moment.
         self.date = date
     }
 }

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainClient
 
 /// The place of the keychain. Every command has these two options.

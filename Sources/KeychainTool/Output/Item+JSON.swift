@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
+internal import KeychainSystem
 
 /// The object that `--json` prints for an item, without the secret.
 extension Item: Keyed {
@@ -47,8 +48,8 @@ extension AttributeSet: JSONConvertible {
 
 /// Moments as ISO 8601 in UTC, with milliseconds.
 enum Timestamp {
-    static func text(_ seconds: Double, in zone: TimeZone = .gmt) -> String {
-        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true, timeZone: zone)
+    static func text(_ seconds: Double) -> String {
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         return Date(timeIntervalSinceReferenceDate: seconds).formatted(style)
     }
 
@@ -56,6 +57,6 @@ enum Timestamp {
 
     /// The minute in local time, for tables.
     static func short(_ seconds: Double) -> String {
-        String(text(seconds, in: .current).prefix(16)).replacing("T", with: " ")
+        LocalTime.minute(Date(timeIntervalSinceReferenceDate: seconds))
     }
 }

@@ -1,16 +1,17 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainClient
 internal import KeychainModel
+internal import KeychainSystem
 
 /// Removes expired items now and then, on a thread of its own: the watcher's thread has to lock before the machine
 /// sleeps, and must not wait for other programs that write.
 enum ExpirySweeper {
-    private static let interval: TimeInterval = 20
+    private static let interval = Duration.seconds(20)
 
     /// Starts the thread, which ends with the process. The next program that writes completes a removal that was cut
     /// short.
-    static func start(_ options: StoreOptions) {
-        let thread = Thread {
+    static func start(_ options: StoreOptions) throws(KeychainError) {
+        try WorkerThread.start("expiry") {
             var lastTrouble: String?
             while true {
                 let trouble = sweep(options)
@@ -18,11 +19,9 @@ enum ExpirySweeper {
                     Console.complain("cannot remove what has expired: \(trouble)")
                 }
                 lastTrouble = trouble
-                Thread.sleep(forTimeInterval: interval)
+                WorkerThread.sleep(for: interval)
             }
         }
-        thread.name = "expiry"
-        thread.start()
     }
 
     /// - Returns: the message of a failure. A keychain that is missing, or not whole yet, is no failure.

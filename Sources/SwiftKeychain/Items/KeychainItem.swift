@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 internal import KeychainModel
 
 /// One of the five classes of items, as a type parameter of ``KeychainItem``.

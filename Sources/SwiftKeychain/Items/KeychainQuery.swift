@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 internal import KeychainModel
 
 /// The conditions of a search: it finds the items whose attributes are those that are set here.

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 internal import KeychainModel
 
 extension Keychain {
@@ -78,14 +78,12 @@ extension Keychain {
             case let bytes as any Bytes: return SecretBytes(bytes)
             default: break
             }
-            do {
-                guard let value = value as? any Encodable else { throw CocoaError(.coderInvalidValue) }
-                return SecretBytes(try functions.encode(value))
-            } catch {
-                // The encoder's own error is left out: it may hold the value.
+            // The encoder's own error is left out: it may hold the value.
+            guard let encodable = value as? any Encodable, let encoded = try? functions.encode(encodable) else {
                 throw KeychainError(
                     .parameter, message: "a value of type \(type(of: value)) cannot be encoded for \(key.quoted)")
             }
+            return SecretBytes(encoded)
         }
 
         /// - Throws: `.decode` if the bytes are no such value.

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 internal import KeychainModel
 
 /// Bytes that are erased when the value goes. The compiler forbids copies, and no description shows the bytes.

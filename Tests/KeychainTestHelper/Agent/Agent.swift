@@ -29,6 +29,7 @@
 
 import CKeychainTestSupport
 import DataProtection
+import DataProtectionCore
 import Dispatch
 import Foundation
 import KeychainClient

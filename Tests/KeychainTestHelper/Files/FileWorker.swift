@@ -1,5 +1,6 @@
 import CKeychainTestSupport
 import DataProtection
+import DataProtectionCore
 import Foundation
 import Glibc
 import KeychainClient

@@ -363,9 +363,9 @@ import Testing
     func relativePath() throws {
         try withTool { (plain) throws in
             var tool = plain
-            try tool.write("#!/bin/sh\necho ran >>$HOME/ran\n", to: "clone/keychain-helper", mode: 0o755)
+            try tool.write("#!/bin/sh\necho ran >>$HOME/ran\n", to: "clone/keychainctl", mode: 0o755)
             let links =
-                "for n in git git-credential-keychain docker-credential-keychain keyring; do ln -s keychain-helper $n; done"
+                "for n in git git-credential-keychain docker-credential-keychain keyring; do ln -s keychainctl $n; done"
             #expect(try tool.shell("cd $HOME/clone && \(links)").status == 0)
             for path in [".:/usr/bin:/bin", "/usr/bin:/bin:", "../clone:/usr/bin:/bin"] {
                 tool.variables["PATH"] = path

@@ -9,13 +9,13 @@ extension Tool {
 
     var helperDirectory: URL { home.appendingPathComponent("helpers") }
 
-    /// The same with the helpers in its PATH, each a link to the one executable, as they are installed.
+    /// The same with the helpers in its PATH, each a link to the command, as they are installed.
     func withHelpersInPath() throws -> Tool {
         try FileManager.default.createDirectory(at: helperDirectory, withIntermediateDirectories: true)
-        for name in Self.helperNames {
+        for name in Self.helperNames + ["keychain-helper"] {
             try FileManager.default.createSymbolicLink(
                 at: helperDirectory.appendingPathComponent(name),
-                withDestinationURL: BuiltProducts.url(of: "keychain-helper"))
+                withDestinationURL: BuiltProducts.url(of: "keychainctl"))
         }
         var tool = self
         tool.variables["PATH"] = helperDirectory.path + ":" + BuiltProducts.installed.path + ":/usr/bin:/bin"

@@ -1,5 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
+internal import KeychainSystem
 internal import Synchronization
 
 // The writes of several threads share one transaction, and so one sync, which makes all of them durable
@@ -95,7 +96,7 @@ final class QueuedWrite: @unchecked Sendable {
     private var body: ((StoreConnection) throws -> Void)?
     private var failure: (any Error)?
     /// Each write has a condition of its own, so that a signal wakes no other thread.
-    private let condition = NSCondition()
+    private let condition = Condition()
     private var pendingCall: Call?
 
     init(_ body: @escaping (StoreConnection) throws -> Void) { self.body = body }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import KeychainModel
 
 /// The tables of the store, as the steps from one version to the next. docs/store-format.md describes every column.

@@ -1,0 +1,130 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import KeychainCrypto
+internal import KeychainSystem
+
+/// A regular file that is open, with its status at the moment of opening.
+struct OpenFile: ~Copyable {
+    let descriptor: Int32
+    let path: String
+    let status: stat
+
+    /// Opens a file for reading, plain or protected.
+    ///
+    /// - Throws: `.unsupportedFile` if it is not a regular file. Opening a pipe does not wait for its other end.
+    init(reading path: String) throws(DataProtectionError) {
+        try self.init(path, O_RDONLY)
+    }
+
+    /// Opens a file.
+    ///
+    /// - Parameter flags: `O_RDONLY` or `O_RDWR`.
+    init(_ path: String, _ flags: Int32) throws(DataProtectionError) {
+        let descriptor = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw Self.openError(path) }
+        var status = stat()
+        let failure = fstat(descriptor, &status) == 0 ? 0 : errno
+        let kind = status.st_mode & S_IFMT
+        guard failure == 0, kind == S_IFREG else {
+            close(descriptor)
+            throw failure == 0 ? Self.unsupported(kind, path) : .system("open", path, errno: failure)
+        }
+        self.descriptor = descriptor
+        self.path = path
+        self.status = status
+    }
+
+    deinit { close(descriptor) }
+
+    private static func openError(_ path: String) -> DataProtectionError {
+        // open(2) reports a socket by this error.
+        errno == ENXIO ? unsupported(S_IFSOCK, path) : .system("open", path)
+    }
+
+    private static func unsupported(_ kind: mode_t, _ path: String) -> DataProtectionError {
+        let name =
+            switch kind {
+            case S_IFDIR: "a directory"
+            case S_IFIFO: "a pipe"
+            case S_IFSOCK: "a socket"
+            case S_IFCHR, S_IFBLK: "a device"
+            default: "no regular file"
+            }
+        return DataProtectionError(
+            .unsupportedFile, path, "it is \(name)", errno: kind == S_IFDIR ? EISDIR : nil)
+    }
+
+    var size: UInt64 { UInt64(max(0, status.st_size)) }
+
+    /// The first page, or the part of it that the file has.
+    func firstPage() throws(DataProtectionError) -> Data {
+        var page = Data(count: FileFormat.headerByteCount)
+        let result = page.withUnsafeMutableBytes { bytes in
+            Result { () throws(DataProtectionError) in try bytes.fill(from: descriptor, at: 0, path) }
+        }
+        return page.prefix(try result.get())
+    }
+
+    /// Whether the file is protected.
+    func isProtected() throws(DataProtectionError) -> Bool {
+        // The first bytes decide for nearly all files. The second copy of the header is looked at as well.
+        try firstPage().withUnsafeBytes(FileFormat.isProtected)
+    }
+
+    /// The newest header, which is not verified yet.
+    func header() throws(DataProtectionError) -> UnverifiedFileHeader {
+        let page = try firstPage()
+        do throws(FileFormatError) {
+            return try FileHeader.newest(in: page)
+        } catch {
+            throw DataProtectionError(error, path)
+        }
+    }
+
+    /// Whether both slots have an intact header. The two may differ.
+    func hasBothHeaders() throws(DataProtectionError) -> Bool {
+        let page = try firstPage()
+        do throws(FileFormatError) {
+            return try FileHeader.inFirstPage(page).areBothWhole
+        } catch {
+            throw DataProtectionError(error, path)
+        }
+    }
+
+    /// Waits until no other program writes to the file, and keeps others from writing (docs/file-format.md, "Several
+    /// programs").
+    ///
+    /// The lock ends when the descriptor is closed.
+    func lockHeader() throws(DataProtectionError) {
+        let failure = ckeychain_await_lock(descriptor, Int64(FileFormat.headerByteCount))
+        guard failure == 0 else { throw .system("lock", path, errno: failure) }
+    }
+
+    /// The identity of the file, for finding out later whether it is still this file. It is valid for as long as this
+    /// exists.
+    var identity: FileIdentity { FileIdentity(descriptor: descriptor, path: path, status: status) }
+}
+
+/// The status of a file at the moment of opening.
+struct FileIdentity {
+    fileprivate let descriptor: Int32
+    fileprivate let path: String
+    fileprivate let status: stat
+
+    /// Whether the path still leads to this file.
+    func isStillNamed() -> Bool {
+        var named = stat()
+        return stat(path, &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev
+    }
+
+    /// Whether the path still leads to this file, and the file was not touched.
+    func isUnchanged() -> Bool { isStillNamed() && isUntouched() }
+
+    /// Whether the file's content, mode, owner, names and attributes are those of the moment of opening.
+    func isUntouched() -> Bool {
+        var present = stat()
+        // Only the kernel sets the time of change. A program can set back the time of modification.
+        return fstat(descriptor, &present) == 0 && present.st_size == status.st_size
+            && present.st_ctim.tv_sec == status.st_ctim.tv_sec && present.st_ctim.tv_nsec == status.st_ctim.tv_nsec
+    }
+}

@@ -1,0 +1,215 @@
+public import FoundationEssentials
+internal import Glibc
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainSystem
+
+extension ProtectedFiles {
+    /// Reads all of a file and tells which parts do not open, and why.
+    ///
+    /// ```swift
+    /// let check = try files.check(url)
+    /// print(check.isIntact ? "intact" : check.findings.map(\.text).joined(separator: "\n"))
+    /// ```
+    ///
+    /// The file is not changed. Programs that change the file in place wait until the check is over. The check of a
+    /// file that another program writes takes place between two writes.
+    ///
+    /// - Parameters:
+    ///   - url: The file. A link is followed.
+    ///   - progress: Called after each part, on this thread.
+    /// - Returns: The findings. Damage is a finding and not an error.
+    /// - Throws: `.locked` if the key of the file's class is locked away: the file is not checked then, and not
+    ///   damaged. For the class ``FileProtection/complete`` a lock that comes during the check has this result after
+    ///   ten seconds. `.notProtected` for a plain file, also for one whose header was overwritten. `.wrongKey`,
+    ///   `.newerFormat` or `.keysUnavailable`.
+    public func check(
+        _ url: URL, progress: (Progress) -> Void = { _ in }
+    ) throws(DataProtectionError) -> ProtectedFileCheck {
+        try examine(try OpenFile(reading: try FilePath.of(url)), progress).result
+    }
+
+    /// Checks a file and, if it is damaged, writes the content that opens to a new protected file of the same class.
+    ///
+    /// ```swift
+    /// let saved = try files.salvage(url, to: rescued)
+    /// if saved.isSalvaged { print("\(saved.lost.count) parts are zeros in the new file") }
+    /// ```
+    ///
+    /// All content keeps its place in the new file. Zeros stand where ``ProtectedFileCheck/lost`` says so. An intact
+    /// file is not copied, and neither is a file of which no part opens: ``ProtectedFileCheck/isSalvaged`` tells
+    /// whether there is a copy.
+    ///
+    /// - Parameters:
+    ///   - url: The damaged file, which stays as it is.
+    ///   - new: The place of the new file. There must be no file yet.
+    ///   - progress: Called after each part, on this thread. It begins at 0 a second time when the new file is written.
+    /// - Returns: The findings.
+    /// - Throws: The errors of ``check(_:progress:)``. `.system` with `EEXIST` if `new` exists, or another `.system` if
+    ///   the new file cannot be written. No part of a new file is left then.
+    public func salvage(
+        _ url: URL, to new: URL, progress: (Progress) -> Void = { _ in }
+    ) throws(DataProtectionError) -> ProtectedFileCheck {
+        let file = try OpenFile(reading: try FilePath.of(url))
+        let target = try FilePath.of(new)
+        let examined = try examine(file, progress)
+        guard !examined.result.isIntact, let chosen = examined.chosen,
+            examined.result.readable > 0 || chosen.header.length == 0
+        else { return examined.result }
+        var status = stat()
+        guard lstat(target, &status) != 0 else { throw .system("create", target, errno: EEXIST) }
+        let key = try keys.ask(.make(chosen.header.fileClass, fileID: UUID()), target)
+        let copy = try Replacement(of: target, mode: 0o600, files)
+        let writer = try SealedFileWriter(copy.descriptor, target, key: key, files: files, randomness: randomness)
+        let check = try walk(file, chosen, progress) { (bytes) throws(DataProtectionError) in
+            try writer.append(bytes)
+        }
+        try writer.finish()
+        try copy.takeModeAndOwner(of: file.status, mustKeepOwner: false)
+        try copy.takeTimes(of: file)
+        try copy.publish(replaces: false, isDurable: true)
+        // The findings of the second pass, which wrote the copy, take the place of those of the first.
+        var result = examined.result(check)
+        result.isSalvaged = true
+        return result
+    }
+
+    /// Writes a damaged copy of the header again, from the intact copy. No other byte is changed.
+    ///
+    /// One intact copy is enough for reading, so the repair guards against further damage. If the disk need not have
+    /// all that the intact copy refers to, the call first checks that all of it opens.
+    ///
+    /// - Parameter url: The file. A link is followed.
+    /// - Returns: false if there was nothing to repair: both copies are intact, or neither is, or content that the
+    ///   intact copy refers to does not open.
+    /// - Throws: The errors of ``check(_:progress:)``. `.changedMeanwhile` if the path leads to another file by now.
+    ///   The call waits for programs that write to the file.
+    @discardableResult
+    public func repairHeader(of url: URL) throws(DataProtectionError) -> Bool {
+        let file = try open(url, O_RDWR)
+        try file.lockHeader()
+        guard file.identity.isStillNamed() else {
+            throw DataProtectionError(
+                .changedMeanwhile, file.path, "another program has replaced the file meanwhile; nothing was changed")
+        }
+        let page = try file.firstPage()
+        guard page.count == FileFormat.headerByteCount else { return false }
+        let copies = try HeaderCopies(page, file.path, keys)
+        guard let broken = copies.repairable, let whole = copies.verified.first else { return false }
+        var header = whole.header
+        guard !header.isDurable else {
+            try replaceHeader(broken, by: header, whole.fileKey, of: file)
+            return true
+        }
+        // The broken copy was the one to go back to after a crash of the system. Its replacement must need no such way
+        // back: all content that it refers to has to open, and to be on the disk.
+        guard try contentIsWhole(file, whole), files.sync(file.descriptor) == 0 else { return false }
+        header.bootMark = FileHeader.BootMark()
+        header.sequence += 1
+        try replaceHeader(broken, by: header, whole.fileKey, of: file)
+        try replaceHeader(1 - broken, by: header, whole.fileKey, of: file)
+        return true
+    }
+
+    private func replaceHeader(
+        _ number: Int, by header: FileHeader, _ fileKey: KeyMaterial, of file: borrowing OpenFile
+    ) throws(DataProtectionError) {
+        let (descriptor, path) = (file.descriptor, file.path)
+        let result = header.encoded(fileKey: fileKey, slot: number).withUnsafeBytes { bytes in
+            Result { () throws(DataProtectionError) in
+                try files.writeAll(bytes, to: descriptor, at: UInt64(FileFormat.slotOffsets[number]), path)
+            }
+        }
+        try result.get()
+        guard files.sync(descriptor) == 0 else { throw .system("write", path) }
+    }
+
+    private func contentIsWhole(
+        _ file: borrowing OpenFile, _ whole: VerifiedHeader
+    ) throws(DataProtectionError) -> Bool {
+        guard try file.presentSize() >= whole.header.storedSize else { return false }
+        return try walk(file, whole, { _ in }, nil).flaws.all.isEmpty
+    }
+
+    // MARK: Which header, and what it refers to
+
+    /// The findings, and the header that they are about.
+    private struct Examined {
+        let result: ProtectedFileCheck
+        /// `nil` means that no header says how to open the file.
+        let chosen: VerifiedHeader?
+        let report: CheckReport
+
+        func result(_ check: SealedFileCheck) -> ProtectedFileCheck { report.result(check) }
+    }
+
+    private func examine(
+        _ file: borrowing OpenFile, _ progress: (Progress) -> Void
+    ) throws(DataProtectionError) -> Examined {
+        // The lock lasts until the descriptor is closed.
+        try file.shareHeader()
+        let copies = try HeaderCopies(try file.firstPage(), file.path, keys)
+        var report = CheckReport(copies)
+        let size = try file.presentSize()
+        guard let newest = copies.verified.first else {
+            return Examined(result: report.resultWithoutHeader, chosen: nil, report: report)
+        }
+        var (chosen, check) = (newest, try walk(file, newest, progress, nil))
+        if let other = copies.verified.dropFirst().first, other.header != newest.header {
+            let isForeign = other.header.key.fileID != newest.header.key.fileID
+            let isAmbiguous = isForeign || other.header.sequence == newest.header.sequence
+            let isUncertain = newest.isOfAnotherStart(bootID)
+            let isBase = !newest.header.isDurable
+            // A reader decides in this way too.
+            let isCut = size < newest.header.storedSize
+            let gives = isUncertain && (isCut || check.newestLost > other.header.writeCount)
+            if isAmbiguous || gives || check.readable == 0 && newest.header.length > 0 || isBase {
+                let otherCheck = try walk(file, other, progress, nil)
+                if isAmbiguous {
+                    report.add(contradiction: isForeign)
+                    if otherCheck.readable > check.readable { (chosen, check) = (other, otherCheck) }
+                } else if gives {
+                    report.addInterruption()
+                    (chosen, check) = (other, otherCheck)
+                } else if check.readable == 0, newest.header.length > 0, otherCheck.readable > 0 {
+                    report.addUselessNewest()
+                    (chosen, check) = (other, otherCheck)
+                } else if isBase, !otherCheck.flaws.all.isEmpty {
+                    report.add(formerState: otherCheck.flaws)
+                }
+            }
+            report.addIfUnfinished(newest.header, other.header)
+        }
+        report.add(size: size, of: chosen.header)
+        return Examined(result: report.result(check), chosen: chosen, report: report)
+    }
+
+    private func walk(
+        _ file: borrowing OpenFile, _ chosen: VerifiedHeader, _ progress: (Progress) -> Void,
+        _ sink: ContentSink?
+    ) throws(DataProtectionError) -> SealedFileCheck {
+        var window = window(chosen.header.fileClass)
+        let (path, length) = (file.path, chosen.header.length)
+        let (descriptor, size) = (file.descriptor, try file.presentSize())
+        if size > 1 << 20 { posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL) }
+        return try SealedFileCheck.run(
+            descriptor, path, size: size, header: chosen.header, fileKey: chosen.fileKey, sink
+        ) { (done) throws(DataProtectionError) in
+            progress(Progress(completed: done, total: length))
+            try window.check(path)
+        }
+    }
+}
+
+extension OpenFile {
+    /// Waits until no program changes the header, and keeps it from being changed until this file is closed.
+    fileprivate func shareHeader() throws(DataProtectionError) {
+        let failure = ckeychain_await_shared_lock(descriptor, Int64(FileFormat.headerByteCount))
+        guard failure == 0 else { throw .system("lock", path, errno: failure) }
+    }
+
+    /// The size of the file now. A writer may have changed it since the file was opened.
+    fileprivate func presentSize() throws(DataProtectionError) -> UInt64 {
+        try FilePath.size(of: descriptor, path)
+    }
+}

@@ -1,0 +1,82 @@
+internal import FoundationEssentials
+internal import KeychainClient
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// The keys of files. The keychain is asked to unwrap the keys that are in headers.
+struct FileKeys: Sendable {
+    let connection: Connection
+
+    /// Asks the keychain for a file's key.
+    ///
+    /// - Parameter path: The path of the file, for errors.
+    func ask(_ request: FileKeyRequest, _ path: String) throws(DataProtectionError) -> FileKey {
+        do throws(KeychainError) {
+            // A keychain that does not exist yet is made for a new file only.
+            if !request.isForNewFile, let place = try connection.placeOfMissingStore() {
+                throw KeychainError(
+                    .noSuchKeychain,
+                    message: "it belongs to another keychain: there is none in \(place.path) yet")
+            }
+            return try connection.ask(.fileKey(request))
+        } catch {
+            throw DataProtectionError(error, path)
+        }
+    }
+
+    /// Whether the keys of every class are within reach. An error counts as no.
+    ///
+    /// A keychain that is still to be made has its keys within reach.
+    func isUnlocked() -> Bool {
+        if (try? connection.placeOfMissingStore()) != nil { return true }
+        return (try? connection.lockStatus().state) == .unlocked
+    }
+
+    /// The access that a call still has which began before a lock. An error counts as a lock without grace.
+    enum Reach { case unlocked, withinGrace, gone }
+
+    func reach() -> Reach {
+        guard let status = try? connection.lockStatus() else { return .gone }
+        if status.state == .unlocked { return .unlocked }
+        return status.isWithinGrace ? .withinGrace : .gone
+    }
+}
+
+extension FileKeyRequest {
+    fileprivate var isForNewFile: Bool {
+        switch self {
+        case .make, .adopt: true
+        case .open, .rewrap: false
+        }
+    }
+}
+
+extension DataProtectionError {
+    init(_ error: KeychainError, _ path: String) {
+        let code: Code =
+            switch error.code {
+            case .interactionNotAllowed: .locked
+            case .noSuchKeychain: .wrongKey
+            case .decode: .tampered
+            case .notAvailable: .keysUnavailable
+            default: .keychain
+            }
+        self.init(code, path, error.message, status: error.code.status)
+    }
+}
+
+extension KeyMaterial {
+    /// Takes a key that an engine gave out into memory that is kept out of dumps.
+    convenience init(_ key: SecretBytes, _ path: String) throws(DataProtectionError) {
+        do throws(KeychainError) {
+            try self.init { target throws(KeychainError) in
+                guard key.count == target.count else {
+                    throw KeychainError(.internalFailure, message: "the keychain gave a key of another size")
+                }
+                key.withUnsafeBytes { target.copyMemory(from: $0) }
+            }
+        } catch {
+            throw DataProtectionError(error, path)
+        }
+    }
+}

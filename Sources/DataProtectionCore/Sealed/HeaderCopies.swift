@@ -1,0 +1,117 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// A header whose tag was verified with the file's key.
+struct VerifiedHeader {
+    let header: FileHeader
+    let fileKey: KeyMaterial
+
+    /// Whether the header's content may be missing on the disk, since an earlier start of the system wrote it.
+    func isOfAnotherStart(_ bootID: UUID?) -> Bool {
+        guard !header.isDurable else { return false }
+        guard let bootID else { return true }
+        return header.bootMark != FileHeader.bootMark(of: bootID, fileKey: fileKey, fileID: header.key.fileID)
+    }
+}
+
+/// The two copies of a file's header, each examined on its own.
+struct HeaderCopies {
+    enum Copy {
+        case verified(VerifiedHeader)
+        /// The copy was not written whole, or was damaged since.
+        case broken
+        /// The copy is whole, and was not made with the file's key, or is useless for another reason.
+        case refused(String)
+        case newerFormat(UInt16)
+    }
+
+    let copies: [Copy]
+
+    /// Examines both copies.
+    ///
+    /// - Parameter page: The first page, or the part of it that the file has.
+    /// - Throws: `.notProtected`, `.newerFormat`, or the reason for which the keychain does not give the file's key.
+    init(_ page: Data, _ path: String, _ keys: FileKeys) throws(DataProtectionError) {
+        guard page.withUnsafeBytes(FileFormat.isProtected) else {
+            throw DataProtectionError(FileFormatError.notProtected, path)
+        }
+        let page = page + Data(count: FileFormat.headerByteCount - page.count)
+        var copies: [Copy] = []
+        var refusal: DataProtectionError?
+        let parsed = FileFormat.slotOffsets.indices.map { Self.parse($0, of: page) }
+        for (number, result) in parsed.enumerated() {
+            switch result {
+            case .failure(.newerFormat(let version)): copies.append(.newerFormat(version))
+            case .failure(.tampered(let reason)):
+                copies.append(Self.isWhole(number, of: page) ? .refused(reason) : .broken)
+            case .failure: copies.append(.broken)
+            case .success(let claim):
+                do throws(DataProtectionError) {
+                    copies.append(.verified(try Self.verify(claim, path, keys)))
+                } catch {
+                    // The newest copy says which key counts. A check with the key of the older copy alone could not
+                    // tell what is missing.
+                    let isNewest = parsed.allSatisfy { other in
+                        guard case .success(let other) = other else { return true }
+                        return other.claimed.sequence <= claim.claimed.sequence
+                    }
+                    switch error.code {
+                    case .tampered: copies.append(.refused(error.message))
+                    case .wrongKey where !isNewest: copies.append(.refused(error.message))
+                    case .wrongKey:
+                        refusal = error
+                        copies.append(.refused(error.message))
+                    default: throw error
+                    }
+                }
+            }
+        }
+        self.copies = copies
+        guard verified.isEmpty else { return }
+        if let refusal { throw refusal }
+        let versions = copies.compactMap { if case .newerFormat(let version) = $0 { version } else { nil } }
+        if let version = versions.max() { throw DataProtectionError(.newerFormat(version), path) }
+    }
+
+    /// Parses one copy as if it were the only one.
+    private static func parse(_ number: Int, of page: Data) -> Result<UnverifiedFileHeader, FileFormatError> {
+        var alone = page
+        let other = FileFormat.slotOffsets[1 - number]
+        alone.replaceSubrange(other..<(other + FileFormat.slotByteCount), with: Data(count: FileFormat.slotByteCount))
+        return Result { () throws(FileFormatError) in try FileHeader.inFirstPage(alone).newest }
+    }
+
+    /// Whether the checksum of a copy fits, even if the copy is wrong in another way.
+    private static func isWhole(_ number: Int, of page: Data) -> Bool {
+        var alone = page
+        let other = FileFormat.slotOffsets[1 - number]
+        alone.replaceSubrange(other..<(other + FileFormat.slotByteCount), with: Data(count: FileFormat.slotByteCount))
+        return FileHeader.intactCopies(in: alone)[number]
+    }
+
+    private static func verify(
+        _ claim: UnverifiedFileHeader, _ path: String, _ keys: FileKeys
+    ) throws(DataProtectionError) -> VerifiedHeader {
+        let key = try keys.ask(.open(claim.claimed.key), path)
+        let fileKey = try KeyMaterial(key.key, path)
+        do throws(FileFormatError) {
+            return VerifiedHeader(header: try claim.verified(fileKey: fileKey), fileKey: fileKey)
+        } catch {
+            throw DataProtectionError(error, path)
+        }
+    }
+
+    /// The copies that can be trusted, the newest first.
+    var verified: [VerifiedHeader] {
+        copies.compactMap { if case .verified(let header) = $0 { header } else { nil } }
+            .sorted { $0.header.sequence > $1.header.sequence }
+    }
+
+    /// The number of the copy that can be written from the other one.
+    var repairable: Int? {
+        guard !verified.isEmpty else { return nil }
+        return copies.firstIndex { if case .broken = $0 { true } else { false } }
+    }
+}

@@ -1,0 +1,37 @@
+internal import Glibc
+package import KeychainModel
+
+/// A thread of our own, for calls that block. They must not block the threads of tasks.
+package enum WorkerThread {
+    /// The address space for what a program's own code does on the thread, as much as its main thread has.
+    package static let stackBytesOfPrograms = 8 << 20
+
+    private final class Body {
+        let run: () -> Void
+        init(_ run: @escaping () -> Void) { self.run = run }
+    }
+
+    /// Starts a thread that runs `body` and ends.
+    ///
+    /// - Parameters:
+    ///   - name: The thread's name for people who look at the process, of at most 15 bytes.
+    ///   - stackBytes: Taken from the address space at once and from memory as it is used. A request of the engine has
+    ///     used less than 100 KiB of it in every test; a debug build uses more.
+    /// - Throws: `.allocation` if the user may have no more threads.
+    package static func start(
+        _ name: String, stackBytes: Int = 512 << 10, _ body: @escaping @Sendable () -> Void
+    ) throws(KeychainError) {
+        let context = Unmanaged.passRetained(Body(body))
+        let failure = ckeychain_start_thread(
+            name, stackBytes, { context in Unmanaged<Body>.fromOpaque(context!).takeRetainedValue().run() },
+            context.toOpaque())
+        guard failure == 0 else {
+            context.release()
+            throw KeychainError(
+                .allocation, message: "no thread could be started (\(String(cString: strerror(failure))))")
+        }
+    }
+
+    /// Blocks the thread.
+    package static func sleep(for time: Duration) { usleep(UInt32(clamping: Int64(time / .microseconds(1)))) }
+}
