@@ -35,7 +35,7 @@ struct RunCommand: ParsableCommand {
 
     @Option(help: "The command keychainctl, built for release.")
     var keychain: String?
-    @Option(help: "The program keychain-helper, built for release.")
+    @Option(help: "keychainctl under the name keychain-helper.")
     var helper: String?
 
     @Option(help: "The script Benchmarks/compare-secret-tool.")

@@ -24,8 +24,10 @@ static void *run(void *argument) {
     return NULL;
 }
 
-// A thread inherits the mask of the one that makes it: signals are for the threads that wait for them.
-static int create(pthread_t *thread, size_t stack, int state, void *(*routine)(void *), void *argument) {
+// A thread inherits the mask of the one that makes it. Signals are for the threads that wait for them, so that one of our own
+// has none. A thread that runs a client's code keeps the mask: children of that code inherit it.
+static int create(
+    pthread_t *thread, size_t stack, int state, int keeps_signals, void *(*routine)(void *), void *argument) {
     pthread_attr_t attributes;
     int failure = pthread_attr_init(&attributes);
     if (failure != 0) {
@@ -38,7 +40,7 @@ static int create(pthread_t *thread, size_t stack, int state, void *(*routine)(v
     if (failure == 0) {
         sigset_t all, before;
         sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
+        pthread_sigmask(SIG_SETMASK, keeps_signals ? NULL : &all, &before);
         failure = pthread_create(thread, &attributes, routine, argument);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
@@ -46,7 +48,8 @@ static int create(pthread_t *thread, size_t stack, int state, void *(*routine)(v
     return failure;
 }
 
-int ckeychain_start_thread(const char *name, size_t stack, void (*body)(void *), void *context) {
+int ckeychain_start_thread(
+    const char *name, size_t stack, int keeps_signals, void (*body)(void *), void *context) {
     struct start *start = malloc(sizeof *start);
     if (start == NULL) {
         return ENOMEM;
@@ -54,7 +57,7 @@ int ckeychain_start_thread(const char *name, size_t stack, void (*body)(void *),
     *start = (struct start){.body = body, .context = context};
     strncpy(start->name, name, sizeof start->name - 1);
     pthread_t thread;
-    int failure = create(&thread, stack, PTHREAD_CREATE_DETACHED, run, start);
+    int failure = create(&thread, stack, PTHREAD_CREATE_DETACHED, keeps_signals, run, start);
     if (failure != 0) {
         free(start);
     }
@@ -63,7 +66,7 @@ int ckeychain_start_thread(const char *name, size_t stack, void (*body)(void *),
 
 int ckeychain_run_thread(void *(*routine)(void *), void *argument) {
     pthread_t thread;
-    int failure = create(&thread, 64 * 1024, PTHREAD_CREATE_JOINABLE, routine, argument);
+    int failure = create(&thread, 64 * 1024, PTHREAD_CREATE_JOINABLE, 0, routine, argument);
     return failure != 0 ? failure : pthread_join(thread, NULL);
 }
 

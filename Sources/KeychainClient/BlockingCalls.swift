@@ -146,7 +146,7 @@ package final class BlockingCalls: TaskExecutor {
         state.jobs.append(job)
         if state.idle >= state.jobs.count { return condition.signal() }
         let start = { () throws(KeychainError) in
-            try WorkerThread.start("keychain call", stackBytes: WorkerThread.stackBytesOfPrograms) { [self] in work() }
+            try WorkerThread.startForProgram("keychain call") { [self] in work() }
         }
         // Where the user may have no more threads, those of Dispatch are all that is left.
         if (try? start()) == nil { DispatchQueue.global().async { [self] in work() } }

@@ -27,7 +27,7 @@ package enum HelperProgram {
         var words: [String] = []
         for argument in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)) {
             guard let argument, let word = String(validatingCString: argument) else {
-                let text = "\(ownName): an argument is not UTF-8\n"
+                let text = "\(words.first.map(lastName) ?? ownName): an argument is not UTF-8\n"
                 write(STDERR_FILENO, text, text.utf8.count)
                 exit(64)
             }

@@ -37,7 +37,8 @@
 ) -> CInt
 
 @_extern(c) package func ckeychain_start_thread(
-    _ name: UnsafePointer<CChar>, _ stack: Int, _ body: @convention(c) (UnsafeMutableRawPointer?) -> Void,
+    _ name: UnsafePointer<CChar>, _ stack: Int, _ keepsSignals: CInt,
+    _ body: @convention(c) (UnsafeMutableRawPointer?) -> Void,
     _ context: UnsafeMutableRawPointer?
 ) -> CInt
 

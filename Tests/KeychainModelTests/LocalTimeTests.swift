@@ -17,6 +17,9 @@ import Testing
         #expect((0..<60).contains(date.timeIntervalSince(read)))
     }
 
+    @Test("A time beyond every calendar is a dash", arguments: [1e300, -1e300, 9e18, .infinity, .nan])
+    func beyond(seconds: Double) { #expect(LocalTime.minute(Date(timeIntervalSince1970: seconds)) == "–") }
+
     @Test("A day is its first moment, and seconds may be told")
     func forms() throws {
         let day = try #require(LocalTime.date("2026-11-26"))
@@ -30,7 +33,8 @@ import Testing
         arguments: [
             "", "-", "2026", "2026-11", "2026-11-31", "2026-02-29", "2026-13-01", "2026-11-26T24:00", "2026-11-26T09",
             "2026-11-26 09:30:15", "2026-11-26T9:30", " 2026-11-26", "2026-11-26Z", "2026:11:26", "+2026-11-26",
-            "2147483647-99-01", "99999999999-01-01", "0000-00-00", "2026-2147483647-01",
+            "2147483647-99-01", "2147483647-2147483647-2147483647", "99999999999-01-01", "0000-00-00",
+            "2026-2147483647-01",
         ])
     func refused(text: String) {
         #expect(LocalTime.date(text) == nil)

@@ -1,3 +1,4 @@
+import Foundation
 import KeychainModel
 import KeychainSystem
 import Testing
@@ -94,6 +95,27 @@ import Testing
         others.wait(for: 3)
         #expect(local.value === own)
         local.value = nil
+    }
+
+    @Test(
+        "A program's code has its signals on a thread of ours, and our own code none",
+        arguments: [true, false])
+    func signals(isOfProgram: Bool) throws {
+        /// The signals that this thread does not take.
+        @Sendable func blocked() -> String? {
+            let status = try? String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)
+            return status?.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }.map { String($0.suffix(16)) }
+        }
+        let (own, done) = (try #require(blocked()), Guarded())
+        nonisolated(unsafe) var found: String?
+        let body = { @Sendable in
+            found = blocked()
+            done.countUp()
+        }
+        if isOfProgram { try WorkerThread.startForProgram("test", body) } else { try WorkerThread.start("test", body) }
+        done.wait(for: 1)
+        // All but SIGKILL, SIGSTOP and the C library's own two.
+        #expect(found == (isOfProgram ? own : "fffffffe7ffbfeff"))
     }
 
     @Test("A thread that the system refuses is an error, and its work is given up")

@@ -30,6 +30,7 @@
 //       a process of clients, as "load" starts it: prints the reports of their work as JSON
 //   wire
 //       reads messages and writes them anew, for another implementation to compare (Wire/WireEcho.swift)
+//   bundle                  the identifier of its bundle, as Foundation finds it
 //
 // Prints a line for each thing that was done, and one for each failure. Ends with 1 if there was any failure, and with 2
 // and a message if the work could not be done.
@@ -46,6 +47,7 @@ enum KeychainTestHelper {
             case "agent": try Agent.run(Array(words.dropFirst()))
             case "hostile-client": try HostileClient.run(Array(words.dropFirst()))
             case "wire": try WireEcho.run()
+            case "bundle": say(Bundle.main.bundleIdentifier ?? "none")
             case "prompt": try PromptAgent.run(Array(words.dropFirst()))
             default: exit(try isWell(Arguments(words)) ? 0 : 1)
             }

@@ -68,30 +68,47 @@ import Testing
             embeddedSection: embedded)
     }
 
-    @Test("A program's bundle is named by the first Info.plist that it has, if that one names any")
+    @Test("A program's bundle is the one that Foundation finds")
     func bundle() throws {
         try withTemporaryDirectory { root in
-            let directory = root.appendingPathComponent("bin")
-            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-            func named() -> String? {
-                ProcessDescription.bundleIdentifier(of: directory.appendingPathComponent("mytool").path)
-            }
-            func write(_ bytes: Data, to place: String) throws {
-                let folder = directory.appendingPathComponent(place)
-                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-                try bytes.write(to: folder.appendingPathComponent("Info.plist"))
-            }
-            #expect(named() == nil)
-            for place in [".", "Resources", "Contents", "../share/mytool.resources", "mytool.resources"] {
+            func write(_ identifier: String, to place: URL) throws {
+                try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
                 let plist = try PropertyListSerialization.data(
-                    fromPropertyList: ["CFBundleIdentifier": "org.example.\(place)", "CFBundleVersion": 7],
-                    format: place == "Contents" ? .binary : .xml, options: 0)
-                try write(plist, to: place)
-                #expect(named() == "org.example.\(place)")
+                    fromPropertyList: ["CFBundleIdentifier": identifier, "CFBundleVersion": 7], format: .xml, options: 0
+                )
+                try plist.write(to: place.appendingPathComponent("Info.plist"))
             }
-            for bytes in [Data(), Data("<plist".utf8), try propertyList(["a"])] {
-                try write(bytes, to: "mytool.resources")
-                #expect(named() == nil)
+            let layouts = [
+                "bin": [
+                    [], ["."], ["Contents"], ["Resources"], [".", "Contents"], [".", "Resources"],
+                    ["Contents", "Resources"], ["mytool.resources"], [".", "mytool.resources"],
+                    ["../share/mytool.resources"],
+                ],
+                "A.app/Contents/Linux": [[], ["."], [".."], ["../.."], ["../Resources", ".."]],
+            ]
+            for (directory, places) in layouts.flatMap({ layout in layout.value.map { (layout.key, $0) } }) {
+                let home = root.appendingPathComponent(UUID().uuidString)
+                let program = home.appendingPathComponent("\(directory)/mytool")
+                try FileManager.default.createDirectory(
+                    at: program.deletingLastPathComponent(), withIntermediateDirectories: true)
+                let helper = BuiltProducts.url(of: "KeychainTestHelper").resolvingSymlinksInPath()
+                do { try FileManager.default.linkItem(at: helper, to: program) } catch {
+                    try FileManager.default.copyItem(at: helper, to: program)
+                }
+                for place in places {
+                    try write("of.\(place)", to: program.deletingLastPathComponent().appendingPathComponent(place))
+                }
+                let process = Process()
+                process.executableURL = program
+                process.arguments = ["bundle"]
+                let pipe = Pipe()
+                process.standardOutput = pipe
+                try process.run()
+                let told = String(decoding: try #require(try pipe.fileHandleForReading.readToEnd()), as: UTF8.self)
+                process.waitUntilExit()
+                let ours = ProcessDescription.bundleIdentifier(of: program.resolvingSymlinksInPath().path) ?? "none"
+                #expect(ours + "\n" == told, "\(directory) with \(places)")
+                try FileManager.default.removeItem(at: home)
             }
         }
     }

@@ -138,10 +138,10 @@ int ckeychain_rename_to_free_name(const char *_Nonnull from, const char *_Nonnul
 /// queue stays full for so long. Each wait to send has this limit too, at least 1 (SO_SNDTIMEO).
 int ckeychain_connect(const char *_Nonnull path, int milliseconds, int *_Nonnull descriptor);
 
-/// Starts a thread that takes no signals and ends with `body`. EAGAIN: the user may have no more threads. Its name has
-/// at most 15 bytes.
-int ckeychain_start_thread(const char *_Nonnull name, size_t stack, void (*_Nonnull body)(void *_Nullable context),
-                           void *_Nullable context);
+/// Starts a thread that ends with `body`, and takes no signals unless `keeps_signals` is set: then those of the caller.
+/// EAGAIN: the user may have no more threads. Its name has at most 15 bytes.
+int ckeychain_start_thread(const char *_Nonnull name, size_t stack, int keeps_signals,
+                           void (*_Nonnull body)(void *_Nullable context), void *_Nullable context);
 
 /// Calls `routine` on a thread of its own that takes no signals, and waits for its end.
 int ckeychain_run_thread(void *_Nullable (*_Nonnull routine)(void *_Nullable), void *_Nullable argument);

@@ -188,7 +188,7 @@ private final class ShownNotice: Sendable {
     init(_ notice: PromptNotice, _ prompter: any Prompter, _ reading: Cancellation) {
         hasEnded.enter()
         let start = { () throws(KeychainError) in
-            try WorkerThread.start("keychain prompt", stackBytes: WorkerThread.stackBytesOfPrograms) { [self] in
+            try WorkerThread.startForProgram("keychain prompt") { [self] in
                 run(notice, prompter, reading)
             }
         }

@@ -47,20 +47,21 @@ struct ProcessDescription {
         return String(path.dropLast(mark.count))
     }
 
-    /// The identifier in the first `Info.plist` of the places where Foundation looks for it, too.
+    /// The identifier of the program's bundle, as Foundation finds it: the bundle is the program's directory, or the one that
+    /// has the program in `Contents/Linux`. A directory `Contents` or `Resources` in it has the list.
     static func bundleIdentifier(of executable: String) -> String? {
         struct Information: Decodable {
             let CFBundleIdentifier: String
         }
-        let file = URL(fileURLWithPath: executable)
-        let (directory, name) = (file.deletingLastPathComponent(), file.lastPathComponent)
-        let places = ["\(name).resources", "../share/\(name).resources", "Contents", "Resources", "."]
-        let bytes = places.lazy.compactMap { place in
-            try? Data(contentsOf: directory.appendingPathComponent("\(place)/Info.plist"))
+        var bundle = URL(fileURLWithPath: executable).deletingLastPathComponent()
+        if bundle.pathComponents.suffix(2) == ["Contents", "Linux"] {
+            bundle = bundle.deletingLastPathComponent().deletingLastPathComponent()
         }
-        return bytes.first.flatMap {
-            try? PropertyListDecoder().decode(Information.self, from: $0).CFBundleIdentifier
-        }
+        let place =
+            ["Contents", "Resources"].lazy.map { bundle.appendingPathComponent($0) }
+            .first { FilePath.exists($0.path) } ?? bundle
+        guard let bytes = try? Data(contentsOf: place.appendingPathComponent("Info.plist")) else { return nil }
+        return try? PropertyListDecoder().decode(Information.self, from: bytes).CFBundleIdentifier
     }
 
     private static var embedded: Data {

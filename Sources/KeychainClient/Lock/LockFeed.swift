@@ -45,12 +45,14 @@ package final class LockFeed: Sendable {
         whenOver: @escaping @Sendable () -> Void = {}
     ) {
         let start = { () throws(KeychainError) in
-            try WorkerThread.start("keychain lock", stackBytes: WorkerThread.stackBytesOfPrograms) { [self] in
+            try WorkerThread.startForProgram("keychain lock") { [self] in
                 run(follower, pause, tell)
                 whenOver()
             }
         }
-        if (try? start()) == nil { whenOver() }
+        if (try? start()) != nil { return }
+        follower.end()
+        whenOver()
     }
 
     private func run<Follower: LockFollower>(

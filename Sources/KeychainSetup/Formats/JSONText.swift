@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// The text of a JSON object, for changes that leave every other byte as it is.
 struct JSONText {
-    /// Any value. The decoder judges a number and a string when it is asked for that one, so all are asked for.
+    /// Any value. The decoder judges a string when it is asked for that one, so all are asked for.
     private struct AnyValue: Decodable {
         private struct Key: CodingKey {
             let stringValue: String
@@ -22,8 +22,9 @@ struct JSONText {
                 while !list.isAtEnd { _ = try list.decode(AnyValue.self) }
             } else {
                 let value = try decoder.singleValueContainer()
-                if value.decodeNil() || (try? value.decode(Bool.self)) != nil { return }
-                if (try? value.decode(Double.self)) == nil { _ = try value.decode(String.self) }
+                if value.decodeNil() { return }
+                // Numbers, of which a decoder reads those alone that a type has, are judged by their text.
+                do { _ = try value.decode(String.self) } catch DecodingError.typeMismatch {}
             }
         }
     }
@@ -47,7 +48,8 @@ struct JSONText {
 
     /// Finds the members in text that Foundation takes for a JSON object.
     ///
-    /// - Returns: false: a list has a comma behind its last element, which Foundation reads and other programs do not.
+    /// - Returns: false: a list has a comma behind its last element, which Foundation reads and other programs do not, or a
+    ///   number or a string has no form of JSON. Foundation does not look at those of a member that comes twice.
     private mutating func findMembers() -> Bool {
         var (depth, place) = (0, 0)
         /// The parts of the present member.
@@ -56,7 +58,12 @@ struct JSONText {
         var last = 0..<0
         while place < bytes.count {
             let (byte, begin) = (bytes[place], place)
-            place = byte == UInt8(ascii: "\"") ? endOfString(from: place) : place + 1
+            switch byte {
+            case UInt8(ascii: "\""): place = endOfString(from: place)
+            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): place = endOfNumber(from: place)
+            default: place += 1
+            }
+            if !isWellFormed(begin..<place) { return false }
             if Self.isSpace(byte) { continue }
             let isEnd = "}]".utf8.contains(byte)
             if isEnd && bytes[last].first == UInt8(ascii: ",") { return false }
@@ -72,6 +79,21 @@ struct JSONText {
             last = begin..<place
         }
         return true
+    }
+
+    private func endOfNumber(from start: Int) -> Int {
+        bytes[start...].firstIndex { !"+-.eE0123456789".utf8.contains($0) } ?? bytes.count
+    }
+
+    /// Whether a string has no bare control character, and a number the form of RFC 8259, section 6.
+    private func isWellFormed(_ token: Range<Int>) -> Bool {
+        switch bytes[token.lowerBound] {
+        case UInt8(ascii: "\""): return bytes[token].allSatisfy { $0 >= 0x20 }
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            let text = String(decoding: bytes[token], as: UTF8.self)
+            return text.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil
+        default: return true
+        }
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { " \t\n\r".utf8.contains(byte) }

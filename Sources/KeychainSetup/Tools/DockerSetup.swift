@@ -42,12 +42,18 @@ package enum DockerSetup: ToolSetup {
     }
 
     private static func plainRegistries(_ text: String) -> [String] {
-        struct Configuration: Decodable {
-            struct Registry: Decodable { let auth, identitytoken: String? }
-            let auths: [String: Registry]
+        // A registry of another form is none of these, and the others count all the same.
+        struct Registry: Decodable {
+            enum Key: CodingKey { case auth, identitytoken }
+            let isPlain: Bool
+
+            init(from decoder: any Decoder) {
+                let members = try? decoder.container(keyedBy: Key.self)
+                isPlain = members.map { $0.contains(.auth) || $0.contains(.identitytoken) } ?? false
+            }
         }
+        struct Configuration: Decodable { let auths: [String: Registry] }
         let configuration = try? JSONDecoder().decode(Configuration.self, from: Data(text.utf8))
-        let registries = configuration?.auths ?? [:]
-        return registries.filter { $0.value.auth != nil || $0.value.identitytoken != nil }.keys.sorted()
+        return (configuration?.auths ?? [:]).filter { $0.value.isPlain }.keys.sorted()
     }
 }

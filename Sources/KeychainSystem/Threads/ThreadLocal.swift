@@ -7,7 +7,7 @@ package struct ThreadLocal<Object: AnyObject>: Sendable {
     /// For a constant of the program: the key is never given back, and a process has a thousand.
     package init() {
         var key = pthread_key_t()
-        pthread_key_create(&key, nil)
+        precondition(pthread_key_create(&key, nil) == 0, "a process has a thousand keys")
         self.key = key
     }
 

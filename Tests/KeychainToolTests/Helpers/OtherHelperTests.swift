@@ -219,6 +219,19 @@ import Testing
         }
     }
 
+    @Test("A helper understands no command line of keychainctl, whose executable it is", arguments: Tool.helperNames)
+    func onlyHelper(name: String) throws {
+        try withHelpers { (tool) throws in
+            try tool.run("add", "generic", "--service", "s", "--account", "a", input: Data("hunter2".utf8))
+            for words in ["--version", "status", "find", "get generic --service s --account a"] {
+                let outcome = try tool.shell("\(name) \(words) </dev/null")
+                let command = try tool.shell("$K \(words) </dev/null")
+                #expect(command.status == 0 && outcome.text != command.text, "\(name) \(words)")
+                #expect(!outcome.text.contains("hunter2"))
+            }
+        }
+    }
+
     @Test("A helper works under another allocator, whose memory it must give back to it")
     func otherAllocator() throws {
         try withHelpers { (tool) throws in
