@@ -58,7 +58,8 @@ final class OpenFiles: Sendable {
     func add(_ file: SealedFile) {
         state.withLock { state in
             state.files[ObjectIdentifier(file)] = Weak(file: file)
-            guard state.feed == nil else { return }
+            // One whose thread could not be started is made anew, or a lock would leave the keys here.
+            if let feed = state.feed, !feed.hasEnded { return }
             let mine = WeakSelf(files: self)
             state.feed = LockFeed(connection) { present in
                 if present != .unlocked { mine.files?.takeKeys() }

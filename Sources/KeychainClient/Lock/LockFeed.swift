@@ -40,6 +40,9 @@ package final class LockFeed: Sendable {
     /// Nothing is told from now on, but for a call that is under way. The thread ends within a second.
     package func end() { isOver.store(true, ordering: .relaxed) }
 
+    /// Whether nothing is told any more, since it was ended, or since the user may have no more threads.
+    package var hasEnded: Bool { isOver.load(ordering: .relaxed) }
+
     private func start<Follower: LockFollower>(
         _ follower: Follower, pause: Duration = .lockFeedPause, _ tell: @escaping @Sendable (Follower.Event) -> Void,
         whenOver: @escaping @Sendable () -> Void = {}
@@ -51,6 +54,7 @@ package final class LockFeed: Sendable {
             }
         }
         if (try? start()) != nil { return }
+        end()
         follower.end()
         whenOver()
     }

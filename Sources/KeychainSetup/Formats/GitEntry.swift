@@ -52,7 +52,10 @@ enum Git {
         case .failure(let failure): throw SetupFailure(message: failure.message)
         case .success(let git):
             let text = OpenDescriptor.content(of: ends[0])
-            return (git.awaitEnd(), String(decoding: text ?? [], as: UTF8.self))
+            let failure = errno
+            let status = git.awaitEnd()
+            guard let text else { throw KeychainError(file: "git's answer", "read", failure) }
+            return (status, String(decoding: text, as: UTF8.self))
         }
     }
 }

@@ -7,7 +7,8 @@ package struct ThreadLocal<Object: AnyObject>: Sendable {
     /// For a constant of the program: the key is never given back, and a process has a thousand.
     package init() {
         var key = pthread_key_t()
-        precondition(pthread_key_create(&key, nil) == 0, "a process has a thousand keys")
+        let failure = pthread_key_create(&key, nil)
+        precondition(failure == 0, "a process has a thousand keys")
         self.key = key
     }
 
