@@ -1,5 +1,5 @@
 """Types a line and a tab into an interactive bash, and waits until it shows what the line is to become."""
-import os, pty, re, select, sys, time
+import os, pty, select, sys, time
 
 typed, expected = sys.argv[1:]
 process, terminal = pty.fork()
