@@ -12,9 +12,11 @@ struct ItemFilter: ParsableArguments {
         help: ArgumentHelp(
             "The class of the item (\(ItemClass.allValueStrings.joined(separator: ", "))), or its name.",
             valueName: "class-or-name"),
-        completion: .list(ItemClass.allValueStrings))
+        completion: ItemCompletion.classOrName)
     private var first: String?
-    @Argument(help: ArgumentHelp("The name of the item, behind its class.", valueName: "name"))
+    @Argument(
+        help: ArgumentHelp("The name of the item, behind its class.", valueName: "name"),
+        completion: ItemCompletion.name)
     private var second: String?
 
     @Option(help: "The service of a generic password.") var service: String?

@@ -14,6 +14,17 @@ struct ItemName {
 
     init(_ text: String) { self.text = text }
 
+    /// The names by which a command finds the item, and no labels of passwords.
+    static func names(of item: Item) -> [String] {
+        Level.name.attributes(of: item.itemClass).compactMap { attribute in
+            switch item.attributes[attribute] {
+            case .text(let text): text
+            case .data(let bytes): String(validating: bytes, as: UTF8.self)
+            default: nil
+            }
+        }
+    }
+
     /// Copies of the query with the name, one for each attribute of the level that its class has.
     func queries(_ query: ItemQuery, at level: Level) throws -> [ItemQuery] {
         try level.attributes(of: query.itemClass).compactMap { attribute in
