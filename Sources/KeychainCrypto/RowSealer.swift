@@ -20,11 +20,14 @@ package struct RowSealer {
     package static func with<R>(
         classKey: UnsafeRawBufferPointer, _ binding: RowBinding, _ body: (RowSealer) throws(KeychainError) -> R
     ) throws(KeychainError) -> R {
+        var result: R?
+        // Without a result of a type that another module chose, all below is specialised.
         try withInfo(of: binding) { info throws(KeychainError) in
             try KeyedHash.withExpanded(classKey, info: info) { key throws(KeychainError) in
-                try body(RowSealer(binding: binding, wrappingKey: key))
+                result = try body(RowSealer(binding: binding, wrappingKey: key))
             }
         }
+        return result!
     }
 }
 

@@ -4,9 +4,11 @@ extension String {
     package func isSameGroup(as other: String) -> Bool { hasSameBytes(as: other) }
 }
 
-extension Sequence<String> {
+extension [String] {
     package func containsGroup(_ group: String) -> Bool { contains { $0.isSameGroup(as: group) } }
+}
 
+extension Sequence<String> {
     /// Without repetitions, in the order of the first ones.
     package var uniqueGroups: [String] {
         reduce(into: []) { groups, group in

@@ -2,7 +2,8 @@ internal import ArgumentParser
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// The plain forms of the commands that scripts run many times: a class or a name, and options with one value each.
+/// The plain forms of the commands that scripts run many times: a class or a name, and options with one value each, and
+/// `--version`.
 ///
 /// ArgumentParser finds the options by reflection, which takes 2 ms of a `get`
 /// (docs/decisions/032-what-a-look-up-costs.md). It still reads every unusual line, and so tells of mistakes.
@@ -11,6 +12,7 @@ enum PlainCommandLine {
     static func command(_ arguments: some Collection<String>) -> (any ParsableCommand)? {
         var words = Array(arguments)
         switch words.first {
+        case "--version" where words.count == 1: return VersionCommand()
         case "get": return PlainWords(words.dropFirst()).flatMap { GetCommand($0) }
         case "find", "ls": return PlainWords(words.dropFirst()).flatMap { FindCommand($0) }
         case "add" where words.count > 1 && CommandNames.isPassword(words[1]):
@@ -19,6 +21,11 @@ enum PlainCommandLine {
         default: return nil
         }
     }
+}
+
+/// ArgumentParser collects the options of the root twice before it answers.
+private struct VersionCommand: ParsableCommand {
+    func run() throws { try Console.write(Release.version + "\n") }
 }
 
 /// Words of a command line: options with their values, flags, and at most one word by itself.

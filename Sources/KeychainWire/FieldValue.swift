@@ -72,8 +72,10 @@ extension String: FieldValue {
 
     init?(_ field: MessageField) throws(KeychainError) {
         guard field.type == .bytes else { return nil }
-        guard let text = String(validating: field.content, as: UTF8.self) else { throw .noMessage }
-        self = text
+        // 'String(validating:)' is generic code that nothing specialises: five times as many instructions.
+        do { self = String(copying: try UTF8Span(validating: field.content.bindMemory(to: UInt8.self).span)) } catch {
+            throw .noMessage
+        }
     }
 }
 

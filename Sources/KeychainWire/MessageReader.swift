@@ -18,8 +18,8 @@ struct MessageReader {
         guard bytes.count < Int(UInt32.max) else { throw .noMessage }
         self.bytes = bytes
         var fields = FieldReader(bytes)
-        while !fields.rest.isEmpty {
-            let place = bytes.count - fields.rest.count
+        while !fields.isAtEnd {
+            let place = fields.place
             let field = try fields.next()
             if field.number <= Self.mostNumber { places[field.number] = UInt32(place) + 1 }
         }
@@ -32,7 +32,7 @@ struct MessageReader {
     /// - Throws: `.parameter` for a value of another form.
     func value<Value: FieldValue>(_ number: Int) throws(KeychainError) -> Value? {
         guard has(number) else { return nil }
-        var fields = FieldReader(UnsafeRawBufferPointer(rebasing: bytes[(Int(places[number]) - 1)...]))
+        var fields = FieldReader(bytes, from: Int(places[number]) - 1)
         return try Value(try fields.next())
     }
 
@@ -64,7 +64,7 @@ struct MessageReader {
                 try append(try Value(encoded: field.value))
             } else if field.type == .bytes {
                 var numbers = FieldReader(field.content)
-                while !numbers.rest.isEmpty { try append(try Value(encoded: try numbers.number(Value.type))) }
+                while !numbers.isAtEnd { try append(try Value(encoded: try numbers.number(Value.type))) }
             }
         }
     }
@@ -74,9 +74,9 @@ struct MessageReader {
         _ read: (MessageField, (Value) throws(KeychainError) -> Void) throws(KeychainError) -> Void
     ) throws(KeychainError) -> [Value] {
         var values: [Value] = []
-        guard has(number) else { return values }
         var fields = FieldReader(bytes)
-        while !fields.rest.isEmpty {
+        // As far as the last one of this number.
+        while fields.place < places[number] {
             let field = try fields.next()
             guard field.number == number else { continue }
             try read(field) { value throws(KeychainError) in
@@ -91,16 +91,26 @@ struct MessageReader {
 
     /// Which of several kinds of content a message has: the last one counts.
     func kind<Kind: RawRepresentable<Int>>(_: Kind.Type = Kind.self) -> Kind? {
-        places.indices.filter { has($0) && Kind(rawValue: $0) != nil }.max { places[$0] < places[$1] }
-            .flatMap { Kind(rawValue: $0) }
+        var last: (place: UInt32, kind: Kind)?
+        for number in places.indices where places[number] > last?.place ?? 0 {
+            if let kind = Kind(rawValue: number) { last = (places[number], kind) }
+        }
+        return last?.kind
     }
 }
 
 /// Reads the fields of a message one after the other.
 struct FieldReader {
-    private(set) var rest: UnsafeRawBufferPointer
+    private let bytes: UnsafeRawBufferPointer
+    /// The offset of the next field.
+    private(set) var place: Int
 
-    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
+    init(_ bytes: UnsafeRawBufferPointer, from place: Int = 0) {
+        self.bytes = bytes
+        self.place = place
+    }
+
+    var isAtEnd: Bool { place == bytes.count }
 
     mutating func next() throws(KeychainError) -> MessageField {
         let tag = try variable()
@@ -109,9 +119,7 @@ struct FieldReader {
         }
         let number = Int(tag >> 3)
         guard type == .bytes else { return MessageField(number, type, value: try self.number(type)) }
-        let count = try variable()
-        guard count <= rest.count else { throw .noMessage }
-        return MessageField(number, type, content: take(Int(count)))
+        return MessageField(number, type, content: try take(try variable()))
     }
 
     mutating func number(_ type: WireType) throws(KeychainError) -> UInt64 {
@@ -124,31 +132,28 @@ struct FieldReader {
     }
 
     private mutating func variable() throws(KeychainError) -> UInt64 {
-        if let first = rest.first, first < 0x80 {
-            _ = take(1)
-            return UInt64(first)
-        }
         var value: UInt64 = 0
-        for (index, byte) in rest.prefix(10).enumerated() {
+        for index in 0..<min(10, bytes.count - place) {
+            let byte = bytes[place]
+            place += 1
             value |= UInt64(byte & 0x7f) << (7 * index)
             guard byte < 0x80 else { continue }
             // The tenth byte has room for one bit.
             if index == 9 && byte > 1 { throw .noMessage }
-            _ = take(index + 1)
             return value
         }
         throw .noMessage
     }
 
     private mutating func fixed<Number: FixedWidthInteger>(_: Number.Type) throws(KeychainError) -> Number {
-        let count = MemoryLayout<Number>.size
-        guard rest.count >= count else { throw .noMessage }
-        return Number(littleEndian: take(count).loadUnaligned(as: Number.self))
+        Number(littleEndian: try take(UInt64(MemoryLayout<Number>.size)).loadUnaligned(as: Number.self))
     }
 
-    private mutating func take(_ count: Int) -> UnsafeRawBufferPointer {
-        defer { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count)) }
-        return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
+    private mutating func take(_ count: UInt64) throws(KeychainError) -> UnsafeRawBufferPointer {
+        guard count <= bytes.count - place else { throw .noMessage }
+        let end = place + Int(count)
+        defer { place = end }
+        return UnsafeRawBufferPointer(rebasing: bytes[place..<end])
     }
 }
 

@@ -48,9 +48,21 @@ import Testing
             "add certificate", "add identity --account a", "add --service s", "rm mail.example",
             "add generic --service s --account a --sync",
             "add generic --service s --account a --accessible always", "get generic --no-interaction --no-interaction",
+            "--version get", "--version --json",
         ])
     func unusual(line: String) {
         #expect(PlainCommandLine.command(line.split(separator: " ").map(String.init)) == nil)
+    }
+
+    @Test("The version is told without ArgumentParser, in the words in which it would tell it")
+    func version() throws {
+        #expect(PlainCommandLine.command(["--version"]) != nil)
+        let parsed = #expect(throws: (any Error).self) { try KeychainCommand.parseAsRoot(["--version"]) }
+        try withTool { (tool) throws in
+            let outcome = try tool.run("--version")
+            #expect(outcome.status == 0)
+            #expect(outcome.text == KeychainCommand.fullMessage(for: try #require(parsed)) + "\n")
+        }
     }
 
     @Test("A line with an empty value is left to ArgumentParser", arguments: ["--service", "--group", "--store"])
