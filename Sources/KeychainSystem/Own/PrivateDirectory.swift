@@ -5,21 +5,28 @@ package import KeychainModel
 /// Directories of ours, which belong to their user alone.
 package enum PrivateDirectory {
     /// Makes the directory and its missing parents, for the owner alone.
-    package static func create(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
-        try make(url, files)
+    ///
+    /// - Parameter amongOthers: Whether they may be made in a directory of another user.
+    /// - Throws: `.notAvailable`, with nothing made, if they may not.
+    package static func create(
+        _ url: URL, _ files: any FileSystem, amongOthers: Bool = false
+    ) throws(KeychainError) {
+        try make(url, files, amongOthers)
         try check(url)
     }
 
-    private static func make(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
+    private static func make(_ url: URL, _ files: any FileSystem, _ amongOthers: Bool) throws(KeychainError) {
+        if !amongOthers, let foreign = ForeignDirectory.aboveNew(url) { throw foreign.refusal(toMake: url) }
         if files.makeDirectory(url.path) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, url.path != "/" else {
             let failure = errno
             var status = stat()
             // A process that may not look cannot tell whether it is there.
             let isHidden = lstat(url.path, &status) != 0 && errno == EACCES
+            if isHidden, let foreign = ForeignDirectory.onTheWay(to: url) { throw foreign.error }
             throw KeychainError(file: isHidden ? "open" : "create", url, failure)
         }
-        try make(url.deletingLastPathComponent(), files)
+        try make(url.deletingLastPathComponent(), files, amongOthers)
         guard files.makeDirectory(url.path) == 0 || errno == EEXIST else {
             throw KeychainError(file: "create", url, errno)
         }
@@ -42,9 +49,7 @@ package enum PrivateDirectory {
         guard information.st_mode & S_IFMT == S_IFDIR else {
             throw refused(url, "it is not a directory")
         }
-        guard information.st_uid == geteuid() else {
-            throw refused(url, "it belongs to user \(information.st_uid), and this program runs as \(geteuid())")
-        }
+        if let foreign = ForeignDirectory.onTheWay(to: url) { throw foreign.error }
         guard information.st_mode & 0o022 == 0 else {
             throw refused(url, "other users may write to it. Run: chmod 700 '\(url.path)'")
         }

@@ -45,6 +45,12 @@ struct FileInspection {
 
     /// - Returns: nil if the store is this user's, or is missing.
     private static func foreignness(of store: URL) -> StoreFinding? {
+        if let foreign = ForeignDirectory.onTheWay(to: store) {
+            return StoreFinding(
+                .damage, "\(foreign.url.path) \(foreign.flaw)",
+                advice: foreign.wayBack.map { "if a command under sudo has made it, this gives it back: \($0)" }
+                    ?? "run it as that user, or name a keychain of your own with --store")
+        }
         var status = stat()
         if stat(store.path, &status) != 0 {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -52,10 +58,7 @@ struct FileInspection {
                 .damage, "\(store.path) cannot be looked at: \(String(cString: strerror(errno)))",
                 advice: "check the modes of the directories above it")
         }
-        if status.st_uid == geteuid() { return nil }
-        return StoreFinding(
-            .damage, "\(store.path) belongs to user \(status.st_uid), and this program runs as \(geteuid())",
-            advice: "run it as that user, or name a keychain of your own with --store")
+        return nil
     }
 
     private mutating func inspect(_ directory: URL, with files: [URL]) {
