@@ -45,16 +45,17 @@ package struct ForeignDirectory {
 
     // MARK: Making something below it
 
-    /// - Returns: nil if a missing directory may be made: by a user in a directory of that user, of root, or in one where
-    ///   everybody makes files of their own, such as `/tmp`.
-    static func aboveNew(_ directory: URL) -> ForeignDirectory? {
-        guard !FilePath.exists(directory.path) else { return nil }
-        guard let parent = ForeignDirectory(directory.deletingLastPathComponent()), parent.owner != 0 else {
+    /// The directory in which a missing one, or the first missing one above it, would be made. nil: it may be made there, by
+    /// a user in a directory of that user, of root, or in one where everybody makes files of their own, such as `/tmp`.
+    static func around(missing directory: URL) -> ForeignDirectory? {
+        var place = directory
+        while !FilePath.exists(place.path), place.path != "/" { place.deleteLastPathComponent() }
+        guard place.path != directory.path, let foreign = ForeignDirectory(place), foreign.owner != 0 else {
             return nil
         }
         var status = stat()
-        let isShared = stat(parent.url.path, &status) == 0 && status.st_mode & 0o1002 == 0o1002
-        return isShared ? nil : parent
+        let isShared = stat(place.path, &status) == 0 && status.st_mode & 0o1002 == 0o1002
+        return isShared ? nil : foreign
     }
 
     func refusal(toMake directory: URL) -> KeychainError {
@@ -63,7 +64,7 @@ package struct ForeignDirectory {
         return KeychainError(
             .notAvailable,
             message:
-                "\(directory.path) is not made: the directory above it \(flaw), so that user could not open it. Run "
+                "\(directory.path) is not made: \(url.path) \(flaw), and that user could not open it. Run "
                 + "this as that user (sudo -u '\(person)'). If it is to belong to \(own) all the same, make that directory "
                 + "first, or have keychainctl make it with --owner \(own)")
     }

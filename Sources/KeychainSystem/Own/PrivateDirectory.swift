@@ -11,12 +11,12 @@ package enum PrivateDirectory {
     package static func create(
         _ url: URL, _ files: any FileSystem, amongOthers: Bool = false
     ) throws(KeychainError) {
-        try make(url, files, amongOthers)
+        if !amongOthers, let foreign = ForeignDirectory.around(missing: url) { throw foreign.refusal(toMake: url) }
+        try make(url, files)
         try check(url)
     }
 
-    private static func make(_ url: URL, _ files: any FileSystem, _ amongOthers: Bool) throws(KeychainError) {
-        if !amongOthers, let foreign = ForeignDirectory.aboveNew(url) { throw foreign.refusal(toMake: url) }
+    private static func make(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
         if files.makeDirectory(url.path) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, url.path != "/" else {
             let failure = errno
@@ -26,7 +26,7 @@ package enum PrivateDirectory {
             if isHidden, let foreign = ForeignDirectory.onTheWay(to: url) { throw foreign.error }
             throw KeychainError(file: isHidden ? "open" : "create", url, failure)
         }
-        try make(url.deletingLastPathComponent(), files, amongOthers)
+        try make(url.deletingLastPathComponent(), files)
         guard files.makeDirectory(url.path) == 0 || errno == EEXIST else {
             throw KeychainError(file: "create", url, errno)
         }

@@ -38,12 +38,18 @@ struct FileInspection {
         // The service manager looks after the credentials. An attempt to open them tells what is wrong.
         guard location.deviceKeyCredential == nil else { return }
         let deviceKey = location.deviceKeyDirectory.appendingPathComponent("device-key")
+        if let finding = Self.foreignness(of: location.deviceKeyDirectory) {
+            findings.append(finding)
+            explainsRefusal = true
+            return
+        }
         inspect(location.deviceKeyDirectory, with: [deviceKey])
         inspectPlace(of: location.deviceKeyDirectory, store)
         if StorePresence(location) == .present { requirePresence(of: deviceKey) }
     }
 
-    /// - Returns: nil if the store is this user's, or is missing.
+    /// - Parameter store: The directory of the store, or that of the device key.
+    /// - Returns: nil if it is this user's, or is missing.
     private static func foreignness(of store: URL) -> StoreFinding? {
         if let foreign = ForeignDirectory.onTheWay(to: store) {
             return StoreFinding(
