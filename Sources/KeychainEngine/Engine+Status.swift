@@ -4,9 +4,10 @@ internal import KeychainModel
 
 extension Engine {
     func status() throws -> StoreStatus {
-        StoreStatus(
-            storePath: configuration.storeDirectory.path, storeID: store.storeID,
-            schemaVersion: configuration.schema.version,
+        let version = try store.version()
+        return StoreStatus(
+            storePath: configuration.storeDirectory.path, storeID: store.storeID, schemaVersion: version,
+            knownSchemaVersion: configuration.schema.version, leastRelease: configuration.schema.release(of: version),
             itemCounts: try items().counts(), bytesOnDisk: bytesOnDisk(),
             deviceKey: configuration.deviceKeyProvider.origin,
             keyMemory: try keys.begin().snapshot.memoryKind, lock: try keys.status())

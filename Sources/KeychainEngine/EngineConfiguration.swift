@@ -13,6 +13,8 @@ package struct EngineConfiguration: Sendable {
     package var deviceKeyCredential: URL?
     /// The host that opens the store. A store whose files name another one is refused.
     package var host = StoreHost.embedded
+    /// Whether missing directories may be made in a directory of another user, who could not open the store.
+    package var mayLieAmongOthers = false
     package var clock: any Clock
     package var randomness: any Randomness
     /// The file system. Only tests use another one.
@@ -59,5 +61,6 @@ package struct EngineConfiguration: Sendable {
     package init(_ location: StoreLocation) {
         self.init(storeDirectory: location.storeDirectory, deviceKeyDirectory: location.deviceKeyDirectory)
         deviceKeyCredential = location.deviceKeyCredential
+        mayLieAmongOthers = location.mayLieAmongOthers
     }
 }

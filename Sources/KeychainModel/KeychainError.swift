@@ -64,6 +64,8 @@ public struct KeychainError: Error, Sendable {
         case needs(AuthenticationChallenge)
         /// An application password was wrong, and is counted as a wrong passcode is.
         case wrongApplicationPassword
+        /// A newer release has written it.
+        case newerFormat
         /// The keybag does not open: it is damaged, or another store's, or the device key is.
         case unusableKeybag
         /// The kernel takes no more keys of this user (keyrings(7)).

@@ -128,7 +128,12 @@ package struct ItemChanges: Sendable {
 package struct StoreStatus: Sendable {
     package var storePath: String
     package var storeID: UUID
+    /// The version of its tables.
     package var schemaVersion: Int
+    /// The latest version that the engine can make of it.
+    package var knownSchemaVersion: Int
+    /// The first release whose programs open it; empty: a daemon does not say so.
+    package var leastRelease: String
     package var itemCounts: [ItemClass: Int]
     package var bytesOnDisk: Int64
     package var deviceKey: DeviceKeyOrigin
@@ -136,12 +141,15 @@ package struct StoreStatus: Sendable {
     package var lock: LockStatus
 
     package init(
-        storePath: String, storeID: UUID, schemaVersion: Int, itemCounts: [ItemClass: Int],
-        bytesOnDisk: Int64, deviceKey: DeviceKeyOrigin, keyMemory: KeyMemoryKind, lock: LockStatus
+        storePath: String, storeID: UUID, schemaVersion: Int, knownSchemaVersion: Int, leastRelease: String,
+        itemCounts: [ItemClass: Int], bytesOnDisk: Int64, deviceKey: DeviceKeyOrigin, keyMemory: KeyMemoryKind,
+        lock: LockStatus
     ) {
         self.storePath = storePath
         self.storeID = storeID
         self.schemaVersion = schemaVersion
+        self.knownSchemaVersion = knownSchemaVersion
+        self.leastRelease = leastRelease
         self.itemCounts = itemCounts
         self.bytesOnDisk = bytesOnDisk
         self.deviceKey = deviceKey

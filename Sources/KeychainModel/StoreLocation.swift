@@ -6,6 +6,8 @@ package struct StoreLocation: Sendable, Hashable {
     package let deviceKeyDirectory: URL
     /// A systemd credential with the device key. It comes before the file, unless the program names a directory.
     package let deviceKeyCredential: URL?
+    /// Whether missing directories may be made in a directory of another user.
+    package var mayLieAmongOthers = false
 
     package init(storeDirectory: URL, deviceKeyDirectory: URL, deviceKeyCredential: URL?) {
         self.storeDirectory = storeDirectory

@@ -119,14 +119,16 @@ package struct StoreRepair {
     }
 
     private func requireKnownVersion() throws {
-        guard let version = try LoosePages(file("keychain.db")).schemaVersion, version > configuration.schema.version
-        else { return }
+        guard let version = try foundVersion(), version > configuration.schema.version else { return }
         throw KeychainError(
             .notAvailable,
             message:
-                "\(file("keychain.db").path) has version \(version): a newer version of keychain made it, "
-                + "and has to repair it. Nothing was changed")
+                "\(file("keychain.db").path) has version \(version), and this program repairs versions up to "
+                + "\(configuration.schema.version). \(OwnProgram.isTooOld). Nothing was changed")
     }
+
+    /// nil: that page is damaged.
+    private func foundVersion() throws -> Int? { try LoosePages(file("keychain.db")).schemaVersion }
 
     /// Runs `body` while no process has the database open or can open it: SQLite takes a lock on the same byte first.
     private func withStoreClosed<R>(_ body: () throws -> R) throws -> R {
@@ -151,7 +153,9 @@ package struct StoreRepair {
         var configuration = configuration
         configuration.storeDirectory = directory
         let database = DatabaseFile(configuration)
-        try database.make()
+        // A row may need what its version has.
+        let schema = configuration.schema
+        try database.make(version: max(schema.base, try foundVersion() ?? schema.version))
         // In a last attempt no row makes the operation begin anew, whatever keys it claims.
         let session = try keys.begin(isLastAttempt: true)
         // A lock came meanwhile: the rows whose keys it took away would count as unreadable.

@@ -67,6 +67,7 @@ extension StoreOptions {
         self.init()
         storeDirectory = words.take("--store")
         deviceKeyDirectory = words.take("--device-key")
+        owner = nil
     }
 }
 

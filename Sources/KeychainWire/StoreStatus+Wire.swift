@@ -46,13 +46,17 @@ extension StoreStatus: WireMessage {
         }
         message.add(8, keyMemory)
         message.add(9, message: lock)
+        message.add(10, count: knownSchemaVersion)
+        message.add(11, leastRelease)
     }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         let counts: [ItemCount] = try message.list(4, &tail)
+        let version = try message.count(3)
         self.init(
             storePath: try message.shownText(1), storeID: try required("store's identifier", message.value(2)),
-            schemaVersion: try message.count(3),
+            schemaVersion: version, knownSchemaVersion: max(version, try message.count(10)),
+            leastRelease: try message.shownText(11),
             itemCounts: Dictionary(counts.map { ($0.itemClass, $0.count) }) { $1 },
             bytesOnDisk: Int64(try message.count(5)), deviceKey: try DeviceKeyOrigin(message),
             keyMemory: try required(message.value(8)),

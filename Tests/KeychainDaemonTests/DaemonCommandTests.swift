@@ -1,5 +1,7 @@
 import Foundation
+import KeychainDaemon
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
 import KeychainWire
 import Testing
@@ -42,6 +44,27 @@ import Testing
             #expect(items.first?.secret?.copyData() == Data("secret".utf8))
             second.signal(SIGTERM)
             #expect(try second.end() == 0)
+        }
+    }
+
+    @Test("A store of a future version is refused with 53, and with the path of the keychaind that is too old")
+    func futureStore() throws {
+        try withTemporaryDirectory { (home) throws in
+            let first = try DaemonCommand(in: home)
+            let client = try first.connect(DaemonCommand.socket(in: home))
+            try client.ask(Self.item)
+            let database = try #require(
+                FileManager.default.subpathsOfDirectory(atPath: home.path).first { $0.hasSuffix("/keychain.db") })
+            let program = URL(fileURLWithPath: DaemonCommand.executable).resolvingSymlinksInPath().path
+            try TestDatabase(home.appendingPathComponent(database)).run("PRAGMA user_version = 3")
+            let error = #expect(throws: KeychainError.self) { try client.ask(.add(secret: .of("more"))) }
+            #expect(error?.message.contains("\(program) has release") == true, "\(error?.message ?? "")")
+            first.signal(SIGTERM)
+            #expect(try first.end() == 0)
+            let second = try DaemonCommand(in: home)
+            #expect(try second.end() == 53)
+            #expect(second.said.contains("has version 3, and this program knows versions up to 2"))
+            #expect(second.said.contains("\(program) has release"), "\(second.said)")
         }
     }
 
@@ -120,6 +143,54 @@ import Testing
             daemon.signal(SIGTERM)
             #expect(try daemon.end() == 0)
         }
+    }
+
+    @Test("Descriptors that it is started without lead to nothing, and to no file of its own")
+    func closedDescriptors() throws {
+        try withTemporaryDirectory { (home) throws in
+            let daemon = try DaemonCommand(
+                through: ["sh", "-c", "exec \"$@\" <&- >&- 2>&-", "sh"], in: home)
+            try daemon.connect(DaemonCommand.socket(in: home)).ask(Self.item)
+            for number in 0...2 {
+                let place = "/proc/\(daemon.pid)/fd/\(number)"
+                #expect(try FileManager.default.destinationOfSymbolicLink(atPath: place) == "/dev/null")
+            }
+            daemon.signal(SIGTERM)
+            #expect(try daemon.end() == 0)
+        }
+    }
+
+    /// Denies PR_SET_DUMPABLE to a program, as a sandbox may (seccomp(2)), and starts it.
+    private static let sandbox = """
+        import ctypes, os, platform, struct, sys
+        number = {"x86_64": 157, "aarch64": 167}[platform.machine()]
+        steps = [(0x20, 0, 0, 0), (0x15, 0, 3, number), (0x20, 0, 0, 16), (0x15, 0, 1, 4), (6, 0, 0, 0x50001), (6, 0, 0, 0x7fff0000)]
+        code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+        program = struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(code))
+        libc = ctypes.CDLL(None, use_errno=True)
+        assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
+        os.execv(sys.argv[1], sys.argv[1:])
+        """
+
+    @Test("It does not serve if its memory cannot be hidden")
+    func notHidden() throws {
+        try withTemporaryDirectory { (home) throws in
+            let daemon = try DaemonCommand(through: ["python3", "-c", Self.sandbox], in: home)
+            #expect(try daemon.end() == 53)
+            #expect(daemon.said.contains("this process cannot be hidden"), "\(daemon.said)")
+        }
+    }
+
+    @Test("It writes for the journal only if the journal is at the other end of standard error")
+    func journal() {
+        var information = stat()
+        #expect(fstat(STDERR_FILENO, &information) == 0)
+        func style(_ stream: String?) -> JournalLogHandler.Style {
+            .ofStandardError(Environment(variables: stream.map { ["JOURNAL_STREAM": $0] } ?? [:]))
+        }
+        #expect(style("\(information.st_dev):\(information.st_ino)") == .journal)
+        #expect(style("\(information.st_dev):\(information.st_ino + 1)") == .person)
+        #expect(style(nil) == .person)
     }
 
     @Test("Another process of its user cannot look into it", .enabled(if: geteuid() == 0))

@@ -11,6 +11,18 @@ import Testing
     /// Such that little of the record is in the first page.
     private static let metadataSize = (4 << 20) + 383
 
+    @Test("Holes of a file are passed over, so that a sparse file of terabytes takes no work")
+    func holes() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appendingPathComponent("sparse")
+            try Data("begin".utf8).write(to: url)
+            try #require(truncate(url.path, 1 << 40) == 0 && chmod(url.path, 0o600) == 0)
+            let file = try #require(try FileBytes(url))
+            #expect(file.contentRanges.first?.lowerBound == 0)
+            #expect(file.contentRanges.map(\.count).reduce(0, +) < 1 << 20)
+        }
+    }
+
     /// A number of SQLite's, of one to nine bytes.
     private func varint(_ value: Int) -> [UInt8] {
         var groups = [UInt8(value & 0x7f)]

@@ -3,6 +3,7 @@ import Glibc
 import KeychainCrypto
 import KeychainEngine
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
 import Testing
 
@@ -111,7 +112,7 @@ import Testing
             case .cutShort: (words, _) = ("cut short", try good.prefix(300).write(to: file))
             case .foreignStore: (words, _) = ("different stores", try keychain.foreignKeybag().write(to: file))
             case .older: (words, _) = ("no version ever", try good.withVersion(0).write(to: file))
-            case .newer: (words, _) = ("newer version", try good.withVersion(9).write(to: file))
+            case .newer: (words, _) = (OwnProgram.isTooOld, try good.withVersion(9).write(to: file))
             case .fifo: (words, _) = ("is a pipe", mkfifo(file.path, 0o600))
             case .directory: (words, _) = ("is a directory", mkdir(file.path, 0o700))
             }

@@ -2,6 +2,7 @@ import Foundation
 import KeychainCrypto
 import KeychainModel
 import KeychainSalvage
+import KeychainSystem
 import KeychainTestSupport
 import Testing
 
@@ -258,7 +259,7 @@ import Testing
     func notOurs() throws {
         try withStore { store in
             try store.edit("PRAGMA user_version = 3")
-            try expectUntouched(store, mentioning: "newer version")
+            try expectUntouched(store, mentioning: OwnProgram.isTooOld)
         }
         try withStore { store in
             for file in [store.database] { try FileManager.default.removeItem(at: file) }

@@ -1,5 +1,7 @@
 import Foundation
 import KeychainModel
+import KeychainSalvage
+import KeychainSystem
 import KeychainTestSupport
 import Testing
 
@@ -47,7 +49,7 @@ import Testing
             #expect(status.schemaVersion == 3)
             try expectUpgraded(store)
             let error = #expect(throws: KeychainError.self) { try store.open() }
-            #expect(error?.code == .notAvailable && error?.message.contains("newer version") == true)
+            #expect(error?.code == .notAvailable && error?.message.contains(OwnProgram.isTooOld) == true)
         }
     }
 
@@ -76,7 +78,7 @@ import Testing
             let before = try Data(contentsOf: store.database)
             let error = #expect(throws: KeychainError.self) { try store.open() }
             #expect(error?.code == .notAvailable)
-            #expect(error?.message.contains("newer version") == isNewer && (error?.signal == .damage) == !isNewer)
+            #expect(error?.message.contains(OwnProgram.isTooOld) == isNewer && (error?.signal == .damage) == !isNewer)
             #expect(try Data(contentsOf: store.database) == before)
         }
     }
@@ -141,10 +143,84 @@ import Testing
             for _ in 0..<2 {
                 for work in [{ _ = try former.secret(of: "1") }, { _ = try writer.add(.password("y")) }] {
                     let error = #expect(throws: KeychainError.self) { try work() }
-                    #expect(error?.code == .notAvailable && error?.message.contains("newer version") == true)
+                    #expect(error?.code == .notAvailable && error?.message.contains(OwnProgram.isTooOld) == true)
                 }
             }
             try expectUpgraded(store)
+        }
+    }
+
+    @Test("A program that knows a later version uses a store as it is, beside programs that do not, and says so")
+    func waits() throws {
+        try withStore { store in
+            let former = try store.open()
+            let later = try Engine(configuration(store, .nextOnNeed))
+            for (engine, other, account) in [(former, later, "of the former"), (later, former, "of the later")] {
+                try engine.add(.password(account))
+                #expect(try other.secret(of: account) == "secret")
+            }
+            #expect(try store.value("PRAGMA user_version") == 2)
+            guard case .status(let status) = try later.handle(.status, from: caller) else {
+                Issue.record("another answer")
+                return
+            }
+            #expect((status.schemaVersion, status.knownSchemaVersion, status.leastRelease) == (2, 3, "0.1"))
+            func notes(_ engine: Engine) throws -> [String] {
+                guard case .checked(let findings) = try engine.handle(.check, from: caller) else { return [] }
+                return findings.filter { $0.severity == .note && $0.text.contains("waits") }.map(\.text)
+            }
+            let note = "the store waits at version 2 of 3: programs with release 0.1 or later inside open it"
+            #expect(try notes(later) == [note])
+            #expect(try notes(former).isEmpty)
+            #expect(try later.findings().isEmpty)
+        }
+    }
+
+    @Test("A program that knows a later version makes new stores that earlier programs open")
+    func newStore() throws {
+        try withTemporaryDirectory { directory in
+            let store = ClosedStore(directory: directory)
+            try Engine(configuration(store, .nextOnNeed)).add(.password("new"))
+            #expect(try store.open().secret(of: "new") == "secret")
+        }
+    }
+
+    @Test("What needs a later version raises it; programs that know it go on, others say that they are too old")
+    func raised() throws {
+        try withStore { store in
+            let (former, later) = (try store.open(), try Engine(configuration(store, .nextOnNeed)))
+            _ = try (former.secret(of: "1"), later.secret(of: "1"))
+            let opener = StoreOpener(configuration(store, .nextOnNeed))
+            let opened = try opener.open()
+            for _ in 0..<2 { try opener.raise(opened.keys, to: 3) }
+            for work in [
+                { _ = try former.secret(of: "1") }, { try former.add(.password("y")) }, { _ = try store.open() },
+            ] {
+                let error = #expect(throws: KeychainError.self) { try work() }
+                let sentence = "version 3, and this program knows versions up to 2. \(OwnProgram.isTooOld)"
+                #expect(error?.code == .notAvailable && error?.message.contains(sentence) == true)
+            }
+            #expect(try later.secret(of: "1") == "secret of 1")
+            try expectUpgraded(store)
+        }
+    }
+
+    @Test("A store whose version was raised keeps that version through a repair")
+    func repaired() throws {
+        try withStore { store in
+            let step = StoreSchema.Step(
+                "another table", release: "9.0", sql: "CREATE TABLE another (a INTEGER PRIMARY KEY)")
+            let schema = StoreSchema(steps: StoreSchema.current.steps + [step], base: StoreSchema.current.base)
+            let configuration = configuration(store, schema)
+            do {
+                let opener = StoreOpener(configuration)
+                try opener.raise(try opener.open().keys, to: 3)
+            }
+            try store.edit("CREATE TABLE of_somebody_else (a)")
+            let report = try StoreRepair(configuration).run(passcode: { .of("") }, progress: { _, _ in })
+            #expect(report.savedCount == 40)
+            #expect(try store.value("PRAGMA user_version") == 3)
+            #expect(try Engine(configuration).secret(of: "17") == "secret of 17")
         }
     }
 
@@ -184,7 +260,8 @@ import Testing
             let broken = StoreSchema(
                 steps: StoreSchema.current.steps + [
                     StoreSchema.Step(
-                        "broken", sql: "UPDATE item SET version = version + 1; SELECT nothing FROM nowhere;")
+                        "broken", release: "9.0",
+                        sql: "UPDATE item SET version = version + 1; SELECT nothing FROM nowhere;")
                 ])
             #expect(throws: KeychainError.self) { try Engine(configuration(store, broken)) }
             #expect(try store.value("PRAGMA user_version") == 2)

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import KeychainEngine
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
 import Testing
 
@@ -28,7 +29,7 @@ import Testing
     func newerVersion() throws {
         try withStore { store in
             try store.edit("PRAGMA user_version = 3")
-            try expectRefused(store, mentioning: "newer version")
+            try expectRefused(store, mentioning: OwnProgram.isTooOld)
         }
     }
 
@@ -65,7 +66,7 @@ import Testing
             try bytes.write(to: store.keybag)
             chmod(store.keybag.path, 0o600)
             let files = try store.files
-            try expectRefused(store, mentioning: "newer version")
+            try expectRefused(store, mentioning: OwnProgram.isTooOld)
             #expect(try store.files == files)
             // It is not that nothing but the version is looked at: with the old one the file is as good as ever.
             if isOfKnownSize {
@@ -93,7 +94,7 @@ import Testing
             let before = try [Data(contentsOf: store.database), Data(contentsOf: log)]
             #expect(!before[1].isEmpty)
             let error = #expect(throws: KeychainError.self) { try store.open() }
-            #expect(error?.message.contains("newer version") == true)
+            #expect(error?.message.contains(OwnProgram.isTooOld) == true)
             #expect(try [Data(contentsOf: store.database), Data(contentsOf: log)] == before)
         }
     }
@@ -106,7 +107,7 @@ import Testing
             let newer = try TestDatabase(store.database)
             try newer.run("PRAGMA user_version = 3")
             let error = #expect(throws: KeychainError.self) { try store.open() }
-            #expect(error?.message.contains("newer version") == true)
+            #expect(error?.message.contains(OwnProgram.isTooOld) == true)
             withExtendedLifetime((engine, newer)) {}
         }
     }
@@ -175,6 +176,22 @@ import Testing
         try withStore { store in
             chown(store.storeDirectory.path, 12345, 12345)
             try expectRefused(store, mentioning: "belongs to user 12345")
+        }
+    }
+
+    @Test(
+        "A store is not made in a directory of another user, unless that is one for everybody",
+        .enabled(if: geteuid() == 0, "only root can give a directory away"))
+    func amongOthers() throws {
+        try withTemporaryDirectory { directory in
+            let store = ClosedStore(directory: directory)
+            try #require(chown(directory.path, 12345, 12345) == 0)
+            let error = #expect(throws: KeychainError.self) { try store.open() }
+            #expect(error?.code == .notAvailable)
+            #expect(error?.message.contains("make that directory first") == true, "\(error?.message ?? "")")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+            try #require(chmod(directory.path, 0o1777) == 0)
+            try store.open().add(.password("ann"))
         }
     }
 

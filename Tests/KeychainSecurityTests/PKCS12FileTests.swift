@@ -30,6 +30,13 @@ struct PKCS12FileTests {
         }
     }
 
+    @Test("A file that asks for more work than is done for one is refused")
+    func work() throws {
+        let file = try PKCS12File(try Self.small.get().file)
+        let error = #expect(throws: KeychainError.self) { try file.open(Self.passphrase, mostRounds: 0) }
+        #expect(error?.code == .decode && error?.message.contains("more work") == true)
+    }
+
     @Test("A file that is cut short anywhere is refused")
     func cut() throws {
         let file = try Self.small.get().file

@@ -105,13 +105,14 @@ enum ReplySamples {
         erasesAfterTenFailures: false, failedAttempts: 0, secondsUntilNextAttempt: 0, isRekeying: false, epoch: 0)
 
     static let status = StoreStatus(
-        storePath: "/store", storeID: RequestSamples.identifier, schemaVersion: 3,
+        storePath: "/store", storeID: RequestSamples.identifier, schemaVersion: 3, knownSchemaVersion: 4,
+        leastRelease: "0.1",
         itemCounts: Dictionary(uniqueKeysWithValues: ItemClass.allCases.map { ($0, Int($0.number)) }),
         bytesOnDisk: 1 << 40, deviceKey: .credential("/key"), keyMemory: .secret, lock: lock)
 
     static let bareStatus = StoreStatus(
-        storePath: "", storeID: UUID(), schemaVersion: 0, itemCounts: [:], bytesOnDisk: 0, deviceKey: .file(""),
-        keyMemory: .ordinary, lock: bareLock)
+        storePath: "", storeID: UUID(), schemaVersion: 0, knownSchemaVersion: 0, leastRelease: "",
+        itemCounts: [:], bytesOnDisk: 0, deviceKey: .file(""), keyMemory: .ordinary, lock: bareLock)
 }
 
 /// What a daemon says besides.

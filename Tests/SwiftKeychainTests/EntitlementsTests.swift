@@ -1,5 +1,6 @@
 import Foundation
 import KeychainModel
+import KeychainSystem
 import KeychainTestSupport
 import Testing
 
@@ -192,8 +193,8 @@ import Testing
 
     @Test("A program that was replaced while it runs keeps its name")
     func replacedProgram() {
-        #expect(ProcessDescription.withoutDeletionMark("/none/mytool (deleted)") == "/none/mytool")
-        #expect(ProcessDescription.withoutDeletionMark("/none/mytool") == "/none/mytool")
+        #expect(OwnProgram.withoutDeletionMark("/none/mytool (deleted)") == "/none/mytool")
+        #expect(OwnProgram.withoutDeletionMark("/none/mytool") == "/none/mytool")
     }
 
     @Test("A missing group is explained with the file to write")

@@ -12,7 +12,7 @@ struct ProcessDescription {
     var embeddedSection: Data
 
     static var current: ProcessDescription {
-        let path = executablePath
+        let path = OwnProgram.path
         return ProcessDescription(
             executable: path, bundleIdentifier: bundleIdentifier(of: path), embeddedSection: embedded)
     }
@@ -27,24 +27,6 @@ struct ProcessDescription {
         let named =
             if let embedded = try embeddedEntitlements() { embedded } else { try entitlements(at: entitlementsFile) }
         return named?.application ?? bundleIdentifier ?? executableName
-    }
-
-    /// `/proc/self/exe` rather than the name the program was called by, which its caller chose.
-    private static var executablePath: String {
-        do {
-            let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-            return withoutDeletionMark(path)
-        } catch {
-            return CommandLine.arguments.first ?? "unknown"
-        }
-    }
-
-    /// The kernel marks the name of a program that was replaced while it runs, by an upgrade for instance. It is
-    /// still the same program, with the same groups.
-    static func withoutDeletionMark(_ path: String) -> String {
-        let mark = " (deleted)"
-        guard path.hasSuffix(mark), !FilePath.exists(path) else { return path }
-        return String(path.dropLast(mark.count))
     }
 
     /// The identifier of the program's bundle, as Foundation finds it: the bundle is the program's directory, or the one that

@@ -136,7 +136,8 @@ extension Keybag {
         let maker = version > formatVersion ? "a newer version of keychain made it" : "no version ever made that"
         throw KeychainError(
             .notAvailable,
-            message: "the keybag has format \(version), and this program knows format \(formatVersion): \(maker)")
+            message: "the keybag has format \(version), and this program knows format \(formatVersion): \(maker)",
+            signal: version > formatVersion ? .newerFormat : nil)
     }
 
     private static func entry(from reader: inout ByteReader) throws(KeychainError) -> Entry {

@@ -37,6 +37,17 @@ extension ItemOperations {
                     "keychaind has seen the clock at a later time than it is now: items that expire by then are hidden",
                     advice: "if that time was wrong, start keychaind anew: it forgets it"))
         }
+        let (version, known) = (try store.version(), configuration.schema.version)
+        if version < known {
+            findings.append(
+                StoreFinding(
+                    .note,
+                    "the store waits at version \(version) of \(known): programs with release "
+                        + "\(configuration.schema.release(of: version)) or later inside open it",
+                    advice:
+                        "nothing is to be done: what needs version \(known) raises it, and earlier programs then say "
+                        + "that they have to be updated"))
+        }
         let free = try store.freeBytes()
         if free > 1 << 20 {
             findings.append(

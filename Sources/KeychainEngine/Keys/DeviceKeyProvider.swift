@@ -18,7 +18,7 @@ protocol DeviceKeyProvider: Sendable {
 extension EngineConfiguration {
     var deviceKeyProvider: any DeviceKeyProvider {
         if let deviceKeyCredential { return DeviceKeyCredential(url: deviceKeyCredential) }
-        return DeviceKeyFile(directory: deviceKeyDirectory, files)
+        return DeviceKeyFile(directory: deviceKeyDirectory, files, amongOthers: mayLieAmongOthers)
     }
 }
 
@@ -29,8 +29,10 @@ extension EngineConfiguration {
 struct DeviceKeyFile: DeviceKeyProvider {
     let url: URL
     private let files: any FileSystem
+    private let amongOthers: Bool
 
-    init(directory: URL, _ files: any FileSystem) {
+    init(directory: URL, _ files: any FileSystem, amongOthers: Bool = false) {
+        self.amongOthers = amongOthers
         url = directory.appendingPathComponent("device-key")
         self.files = files
     }
@@ -48,7 +50,7 @@ struct DeviceKeyFile: DeviceKeyProvider {
     func loadOrCreate(randomness: any Randomness) throws(KeychainError) -> KeyMaterial {
         if !FilePath.exists(url.path) && errno == ENOENT {
             let directory = url.deletingLastPathComponent()
-            try PrivateDirectory.create(directory, files)
+            try PrivateDirectory.create(directory, files, amongOthers: amongOthers)
             try PrivateDirectory.makeDurable(directory, files)
             let fresh = try KeyMaterial { target throws(KeychainError) in try randomness.fill(target) }
             // Another process may be quicker; then its key counts, and this one was never used.

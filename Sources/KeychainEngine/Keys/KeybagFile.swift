@@ -43,6 +43,9 @@ package struct KeybagFile: Sendable {
             throw KeychainError(
                 .notAvailable, message: "\(error.message). Nothing was changed; run 'keychainctl doctor'",
                 cause: error, signal: .unusableKeybag)
+        } catch  where error.signal == .newerFormat {
+            throw KeychainError(
+                error.code, message: "\(error.message). \(OwnProgram.isTooOld). Nothing was changed", cause: error)
         }
     }
 

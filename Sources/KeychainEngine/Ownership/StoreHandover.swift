@@ -16,7 +16,8 @@ package struct StoreHandover {
     /// - Throws: `.notAvailable` if the keybag or the device key do not open: a daemon could not open the store either.
     package func giveToDaemon() throws(KeychainError) {
         try run {
-            try PrivateDirectory.create(configuration.storeDirectory, configuration.files)
+            try PrivateDirectory.create(
+                configuration.storeDirectory, configuration.files, amongOthers: configuration.mayLieAmongOthers)
             let keys = try keyStore()
             try withStoreLock { try HostMark(configuration).write(.user) }
             try keys?.leaveToDaemon()

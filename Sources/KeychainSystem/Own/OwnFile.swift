@@ -26,7 +26,9 @@ package enum OwnFile {
             // The errors of open(2) mislead: for a link they say that there are too many, for a pipe or a socket that
             // there is no device.
             try requireRegular(url)
-            if failure == EACCES { try requireOwnDirectory(of: url) }
+            if failure == EACCES, let foreign = ForeignDirectory.onTheWay(to: url.deletingLastPathComponent()) {
+                throw foreign.error
+            }
             throw KeychainError(file: "open", url, failure)
         }
         var information = stat()
@@ -53,18 +55,6 @@ package enum OwnFile {
         var information = stat()
         guard lstat(url.path, &information) == 0, let flaw = flaw(of: information, .anybody) else { return }
         throw refused(url, flaw)
-    }
-
-    /// A first command under sudo makes a store that its own person cannot open.
-    private static func requireOwnDirectory(of url: URL) throws(KeychainError) {
-        let directory = url.deletingLastPathComponent().path
-        var information = stat()
-        guard stat(directory, &information) == 0, information.st_uid != geteuid() else { return }
-        throw KeychainError(
-            .notAvailable,
-            message: "the directory \(directory) belongs to user \(information.st_uid), and this program runs as "
-                + "\(geteuid()). If a command under sudo has made it, this gives it back: "
-                + "sudo chown -R \(geteuid()) '\(directory)'")
     }
 
     private static func flaw(of information: stat, _ owner: Owner) -> String? {

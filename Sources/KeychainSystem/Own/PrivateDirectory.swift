@@ -5,7 +5,13 @@ package import KeychainModel
 /// Directories of ours, which belong to their user alone.
 package enum PrivateDirectory {
     /// Makes the directory and its missing parents, for the owner alone.
-    package static func create(_ url: URL, _ files: any FileSystem) throws(KeychainError) {
+    ///
+    /// - Parameter amongOthers: Whether they may be made in a directory of another user.
+    /// - Throws: `.notAvailable`, with nothing made, if they may not.
+    package static func create(
+        _ url: URL, _ files: any FileSystem, amongOthers: Bool = false
+    ) throws(KeychainError) {
+        if !amongOthers, let foreign = ForeignDirectory.around(missing: url) { throw foreign.refusal(toMake: url) }
         try make(url, files)
         try check(url)
     }
@@ -17,6 +23,7 @@ package enum PrivateDirectory {
             var status = stat()
             // A process that may not look cannot tell whether it is there.
             let isHidden = lstat(url.path, &status) != 0 && errno == EACCES
+            if isHidden, let foreign = ForeignDirectory.onTheWay(to: url) { throw foreign.error }
             throw KeychainError(file: isHidden ? "open" : "create", url, failure)
         }
         try make(url.deletingLastPathComponent(), files)
@@ -42,9 +49,7 @@ package enum PrivateDirectory {
         guard information.st_mode & S_IFMT == S_IFDIR else {
             throw refused(url, "it is not a directory")
         }
-        guard information.st_uid == geteuid() else {
-            throw refused(url, "it belongs to user \(information.st_uid), and this program runs as \(geteuid())")
-        }
+        if let foreign = ForeignDirectory.onTheWay(to: url) { throw foreign.error }
         guard information.st_mode & 0o022 == 0 else {
             throw refused(url, "other users may write to it. Run: chmod 700 '\(url.path)'")
         }

@@ -170,9 +170,19 @@ extension StoreStatus: Keyed {
     static let fields: [Field<Self>] =
         [
             Field("storeID", "a UUID", term: "Store id") { $0.storeID.uuidString.lowercased() },
-            Field("schemaVersion", "a number", term: "Schema", words: { "version \($0.schemaVersion)" }) {
-                $0.schemaVersion
-            },
+            Field(
+                "schemaVersion", "the version of its tables", term: "Schema",
+                words: { Words("version \($0.versionInWords)") }
+            ) { $0.schemaVersion },
+            Field(
+                "knownSchemaVersion",
+                "the latest version that this release can make of it; a higher one than `schemaVersion` comes when "
+                    + "something needs it"
+            ) { $0.knownSchemaVersion },
+            Field(
+                "leastRelease",
+                "the first release whose programs open it; empty if an earlier keychaind does not say so"
+            ) { $0.leastRelease },
             Field(
                 "items", "how many of each: `generic`, `internet`, `certificate`, `key`", term: "Items",
                 words: { status in
@@ -193,6 +203,12 @@ extension StoreStatus: Keyed {
             ) { $0.keyMemory.rawValue },
             Field("lock", "an object: see below") { $0.lock },
         ] + LockStatus.fields.map { $0.line.of { $0.lock } }
+
+    var versionInWords: String {
+        let isLast = schemaVersion == knownSchemaVersion
+        return "\(schemaVersion)" + (isLast ? "" : ", waiting for a need of version \(knownSchemaVersion)")
+            + (leastRelease.isEmpty ? "" : ": programs with release \(leastRelease) or later inside open it")
+    }
 
     fileprivate var counts: [(ItemClass, Int)] { ItemClass.stored.map { ($0, itemCounts[$0] ?? 0) } }
 }

@@ -38,13 +38,25 @@ struct FileInspection {
         // The service manager looks after the credentials. An attempt to open them tells what is wrong.
         guard location.deviceKeyCredential == nil else { return }
         let deviceKey = location.deviceKeyDirectory.appendingPathComponent("device-key")
+        if let finding = Self.foreignness(of: location.deviceKeyDirectory) {
+            findings.append(finding)
+            explainsRefusal = true
+            return
+        }
         inspect(location.deviceKeyDirectory, with: [deviceKey])
         inspectPlace(of: location.deviceKeyDirectory, store)
         if StorePresence(location) == .present { requirePresence(of: deviceKey) }
     }
 
-    /// - Returns: nil if the store is this user's, or is missing.
+    /// - Parameter store: The directory of the store, or that of the device key.
+    /// - Returns: nil if it is this user's, or is missing.
     private static func foreignness(of store: URL) -> StoreFinding? {
+        if let foreign = ForeignDirectory.onTheWay(to: store) {
+            return StoreFinding(
+                .damage, "\(foreign.url.path) \(foreign.flaw)",
+                advice: foreign.wayBack.map { "if a command under sudo has made it, this gives it back: \($0)" }
+                    ?? "run it as that user, or name a keychain of your own with --store")
+        }
         var status = stat()
         if stat(store.path, &status) != 0 {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -52,10 +64,7 @@ struct FileInspection {
                 .damage, "\(store.path) cannot be looked at: \(String(cString: strerror(errno)))",
                 advice: "check the modes of the directories above it")
         }
-        if status.st_uid == geteuid() { return nil }
-        return StoreFinding(
-            .damage, "\(store.path) belongs to user \(status.st_uid), and this program runs as \(geteuid())",
-            advice: "run it as that user, or name a keychain of your own with --store")
+        return nil
     }
 
     private mutating func inspect(_ directory: URL, with files: [URL]) {

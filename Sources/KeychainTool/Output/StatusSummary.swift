@@ -22,6 +22,7 @@ struct StatusSummary {
         lines.add("Locks", lock.locking, emphasizing: "nothing")
         lines.add("Host", host)
         lines.add("Store", storePath)
+        if status.schemaVersion < status.knownSchemaVersion { lines.add("Version", status.versionInWords) }
         return lines.text
     }
 

@@ -66,7 +66,11 @@ enum Agent {
         var configuration = EngineConfiguration.test(
             in: directory, clock: environment["KEYCHAIN_TEST_STILL_CLOCK"] == nil ? SystemClock() : TestClock(),
             usesKeyring: environment["KEYCHAIN_TEST_WITHOUT_KEYRING"] == nil)
-        if environment["KEYCHAIN_TEST_SCHEMA"] == "next" { configuration.schema = .next }
+        switch environment["KEYCHAIN_TEST_SCHEMA"] {
+        case "next": configuration.schema = .next
+        case "waiting": configuration.schema = .nextOnNeed
+        default: break
+        }
         let engine = try Engine(configuration)
         switch (arguments[0], arguments.count) {
         case ("open", 2):

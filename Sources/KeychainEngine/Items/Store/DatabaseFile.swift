@@ -27,14 +27,16 @@ package struct DatabaseFile {
 
     /// Makes the database under another name, and moves it to its place with all its tables: SQLite needs several
     /// transactions for them, and a half-made database would pass for another program's.
-    package func make() throws {
+    ///
+    /// - Parameter version: nil: that of a new store.
+    package func make(version: Int? = nil) throws {
         let files = configuration.files
         let temporary = url.appendingPathExtension("new")
         removeUnfinished(temporary)
         try createEmptyFile(temporary)
         do {
             let writer = try openWriter(new: temporary)
-            try configuration.schema.migrate(writer)
+            try configuration.schema.migrate(writer, to: version ?? configuration.schema.base)
             // Closing would move the log too, but reports no failure.
             try writer.database.checkpoint()
         }
@@ -55,7 +57,7 @@ package struct DatabaseFile {
         close(file)
     }
 
-    func migrate() throws { try configuration.schema.migrate(try openWriter()) }
+    func migrate(to version: Int) throws { try configuration.schema.migrate(try openWriter(), to: version) }
 
     /// Names the store that the database belongs to, unless the database names one already.
     ///

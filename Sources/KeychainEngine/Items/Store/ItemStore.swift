@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import KeychainModel
+internal import KeychainSystem
 internal import Logging
 internal import Synchronization
 
@@ -87,7 +88,7 @@ package final class ItemStore: Sendable {
     }
 
     /// - Throws: `.notAvailable` if the file was removed or replaced, since a write into it would be acknowledged and
-    ///   lost; or if the tables are of another version.
+    ///   lost; or if the tables are of a version that this program does not know.
     private func requireUsable(_ connection: StoreConnection) throws(KeychainError) {
         guard connection.database.isInPlace else {
             throw KeychainError(
@@ -97,7 +98,7 @@ package final class ItemStore: Sendable {
         try requireVersion(try connection.statement(.schemaVersion).number())
     }
 
-    /// Checks whether the tables are of this program's version, once for each epoch of the lock: a change of the tables
+    /// Checks whether the tables are of a version that this program knows, once for each epoch of the lock: a change of the tables
     /// begins another epoch.
     ///
     /// - Throws: `.notAvailable` if a newer program has changed the tables.
@@ -107,13 +108,17 @@ package final class ItemStore: Sendable {
         verifiedEpoch.withLock { $0 = epoch }
     }
 
+    /// The version of the tables, which another program may have raised.
+    func version() throws -> Int { Int(try withReader { try $0.statement(.schemaVersion).number() } ?? 0) }
+
     private func requireVersion(_ found: Int64?) throws(KeychainError) {
-        guard found != Int64(schema.version) else { return }
+        guard let found, found >= Int64(schema.base) else { throw .damagedDatabase("it has lost its version") }
+        guard found > Int64(schema.version) else { return }
         throw KeychainError(
             .notAvailable,
             message:
-                "a newer version of keychain has brought \(url.path) up to its own format; start the program again "
-                + "with that version")
+                "a newer program has brought \(url.path) up to version \(found), and this program knows versions up to "
+                + "\(schema.version). \(OwnProgram.isTooOld)")
     }
 
     /// Moves this process's writes into the database, and cuts the log to nothing.

@@ -26,7 +26,8 @@ package struct StoreOpener {
         _ signal: ChangeSignal = ChangeSignal()
     ) throws(KeychainError) -> (store: ItemStore, keys: KeyStore, daemonLock: DaemonLock?) {
         do {
-            try PrivateDirectory.create(configuration.storeDirectory, configuration.files)
+            try PrivateDirectory.create(
+                configuration.storeDirectory, configuration.files, amongOthers: configuration.mayLieAmongOthers)
             let daemonLock = try takePossession()
             let mark = try OpenStores.mark(configuration.storeDirectory) { () throws(KeychainError) in
                 try LogInspection(database.url).requireIntact()
@@ -98,7 +99,7 @@ package struct StoreOpener {
         case .newer(let version): throw refused(.newer(version))
         case .foreign, .altered: throw refused(probe)
         }
-        try database.migrate()
+        try database.migrate(to: configuration.schema.base)
         try requireNothing()
         return try database.name(try UUID(from: configuration.randomness), generation: 1)
     }
@@ -132,18 +133,25 @@ package struct StoreOpener {
         }
     }
 
-    /// Opens a first reader, after the tables were brought up to this version.
+    /// Opens a first reader, after the tables were brought up to the version that a new store has.
     private func openReader(of keys: KeyStore) throws -> SQLiteConnection {
         if let reader = try openReaderUnlessOlder(keys.storeID) { return reader }
+        try raise(keys, to: configuration.schema.base)
+        return try openReader(expecting: keys.storeID)
+    }
+
+    /// Brings the tables up to a version that something needs. A program that does not know that version notices at its
+    /// next call, and refuses to go on.
+    package func raise(_ keys: KeyStore, to version: Int) throws {
         try withStoreLock {
             // Another process may have changed the tables while this one waited.
-            guard case .older = try database.probe() else { return }
-            guard try storedID(try database.openReader()) == keys.storeID else { throw foreignKeybag }
-            try database.migrate()
-            // Programs of the former version notice at their next call, and refuse to go on.
+            guard let (reader, probe) = try database.openProbedReader(), probe.isKnown,
+                try reader.number("PRAGMA user_version") ?? 0 < Int64(version)
+            else { return }
+            guard try storedID(reader) == keys.storeID else { throw foreignKeybag }
+            try database.migrate(to: version)
             try keys.announce()
         }
-        return try openReader(expecting: keys.storeID)
     }
 
     private func openReader(expecting storeID: UUID) throws -> SQLiteConnection {
@@ -179,8 +187,8 @@ package struct StoreOpener {
             switch probe {
             case .absent: "is missing, though its keybag is there. Put it back from a backup"
             case .newer(let version):
-                "has version \(version), and this program knows versions up to \(configuration.schema.version): "
-                    + "a newer version of keychain made it"
+                "has version \(version), and this program knows versions up to \(configuration.schema.version). "
+                    + OwnProgram.isTooOld
             case .altered(let name):
                 "was changed by another program: \(name) is not as this version makes it. 'keychainctl doctor --repair' "
                     + "makes a new store of what can be read"

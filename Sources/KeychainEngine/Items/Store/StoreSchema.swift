@@ -1,15 +1,19 @@
 internal import FoundationEssentials
 internal import KeychainModel
 
-/// The tables of the store, as the steps from one version to the next. docs/store-format.md describes every column.
+/// The tables of the store, as the steps from one version to the next. docs/store-format.md describes every column, and
+/// docs/decisions/053-old-programs-new-stores.md says when a step is made.
 package struct StoreSchema: Sendable {
     /// The step from one version to the next. A released step never changes.
     package struct Step: Sendable {
         let name: String
+        /// The first release whose programs know the step.
+        let release: String
         let sql: String
 
-        package init(_ name: String, sql: String) {
+        package init(_ name: String, release: String, sql: String) {
             self.name = name
+            self.release = release
             self.sql = sql
         }
     }
@@ -17,19 +21,30 @@ package struct StoreSchema: Sendable {
     /// SQLite's application id: "KCLX".
     package static let applicationID = 0x4B43_4C58
 
-    package static let current = StoreSchema(steps: [items, expiry])
+    package static let current = StoreSchema(steps: [items, expiry], base: 2)
 
     package let steps: [Step]
+    /// The version of a new store. A store of an earlier version is brought up to it when it is opened. Later steps are
+    /// made when something needs them, since programs of an earlier release do not open the store after that.
+    package let base: Int
 
-    /// - Parameter steps: The first one makes the tables. Only tests use steps other than ``current``.
-    package init(steps: [Step]) { self.steps = steps }
+    /// - Parameters:
+    ///   - steps: The first one makes the tables. Only tests use steps other than ``current``.
+    ///   - base: nil: the version after all steps.
+    package init(steps: [Step], base: Int? = nil) {
+        self.steps = steps
+        self.base = base ?? steps.count
+    }
 
     /// The number of steps; a store with a higher version is refused.
     package var version: Int { steps.count }
 
-    /// Makes the missing steps, each in a transaction that also raises the version.
-    func migrate(_ connection: StoreConnection) throws {
-        for (number, step) in zip(1..., steps) {
+    /// The first release whose programs open a store of that version.
+    func release(of version: Int) -> String { steps[version - 1].release }
+
+    /// Makes the missing steps up to a version, each in a transaction that also raises the version.
+    func migrate(_ connection: StoreConnection, to version: Int) throws {
+        for (number, step) in zip(1...version, steps) {
             try connection.transaction {
                 guard try connection.statement(.schemaVersion).number() == Int64(number - 1) else { return }
                 try connection.database.run(
@@ -43,7 +58,7 @@ package struct StoreSchema: Sendable {
     }
 
     private static let items = Step(
-        "items",
+        "items", release: "0.1",
         sql: """
             CREATE TABLE store (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
             CREATE TABLE home (
@@ -73,7 +88,7 @@ package struct StoreSchema: Sendable {
             """)
 
     private static let expiry = Step(
-        "expiry",
+        "expiry", release: "0.1",
         sql: """
             ALTER TABLE item ADD COLUMN expires BLOB;
             CREATE INDEX item_by_expiry ON item(expires) WHERE expires IS NOT NULL;
@@ -84,14 +99,22 @@ extension StoreSchema {
     /// The kind of a database.
     enum Probe: Equatable {
         case absent
-        /// A database of ours, of this version.
+        /// A database of ours, of a version from ``StoreSchema/base`` on.
         case usable
-        /// A database of an earlier version; version 0 has no tables yet.
+        /// A database of a version before that; version 0 has no tables yet.
         case older(Int)
         case newer(Int)
         case foreign
         /// A database of ours that differs from the tables of its version: the first difference.
         case altered(String)
+
+        /// Whether this program can bring the database up to a later version.
+        var isKnown: Bool {
+            switch self {
+            case .usable, .older: true
+            case .absent, .newer, .foreign, .altered: false
+            }
+        }
     }
 
     /// Asks through a connection that cannot write, so that a refused store stays as it was. The log is read too, since
@@ -118,7 +141,7 @@ extension StoreSchema {
             if present.contains(.formerStepList), let number = try unknownStep(reader) {
                 return number > version ? .newer(number) : .altered("table \"grdb_migrations\"")
             }
-            return found == version ? .usable : .older(found)
+            return found < base ? .older(found) : .usable
         } catch {
             guard error.isNoDatabase else { throw error }
             return .foreign
