@@ -63,8 +63,8 @@ public struct KeychainConfiguration: Sendable, Hashable {
     ///
     /// `nil` means `$KEYCHAIN_HOME`, else `$XDG_DATA_HOME/keychain`, else `~/.local/share/keychain`. A program with
     /// raised privileges ignores the environment. A directory of another user, or one that others may write to, is
-    /// refused. A missing directory is made only below a directory of this user, of root, or for everybody, such as
-    /// `/tmp`: a program of root that is to have a store in a person's home has to make its directory first.
+    /// refused. A program of root makes no missing directory in the home of another user: a store that is meant to
+    /// lie there needs its directory made first.
     public var storeDirectory: URL?
 
     /// The directory of the device key, a file of 32 bytes without which the store does not open.
@@ -74,8 +74,8 @@ public struct KeychainConfiguration: Sendable, Hashable {
     /// credential `keychain.device-key`, `nil` means that credential.
     public var deviceKeyDirectory: URL?
 
-    /// Whether missing directories of store and device key may be made in a directory of another user.
-    package var mayLieAmongOthers = false
+    /// Whether root may make missing directories of store and device key in the home of another user.
+    package var mayLieInOthersHomes = false
 
     /// The access groups of this process. New items go to the first one.
     ///

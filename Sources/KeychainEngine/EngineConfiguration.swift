@@ -14,7 +14,7 @@ package struct EngineConfiguration: Sendable {
     /// The host that opens the store. A store whose files name another one is refused.
     package var host = StoreHost.embedded
     /// Whether missing directories may be made in a directory of another user, who could not open the store.
-    package var mayLieAmongOthers = false
+    package var mayLieInOthersHomes = false
     package var clock: any Clock
     package var randomness: any Randomness
     /// The file system. Only tests use another one.
@@ -61,6 +61,6 @@ package struct EngineConfiguration: Sendable {
     package init(_ location: StoreLocation) {
         self.init(storeDirectory: location.storeDirectory, deviceKeyDirectory: location.deviceKeyDirectory)
         deviceKeyCredential = location.deviceKeyCredential
-        mayLieAmongOthers = location.mayLieAmongOthers
+        mayLieInOthersHomes = location.mayLieInOthersHomes
     }
 }

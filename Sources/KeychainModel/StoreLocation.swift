@@ -7,7 +7,7 @@ package struct StoreLocation: Sendable, Hashable {
     /// A systemd credential with the device key. It comes before the file, unless the program names a directory.
     package let deviceKeyCredential: URL?
     /// Whether missing directories may be made in a directory of another user.
-    package var mayLieAmongOthers = false
+    package var mayLieInOthersHomes = false
 
     package init(storeDirectory: URL, deviceKeyDirectory: URL, deviceKeyCredential: URL?) {
         self.storeDirectory = storeDirectory

@@ -59,6 +59,9 @@ import Testing
             try TestDatabase(home.appendingPathComponent(database)).run("PRAGMA user_version = 3")
             let error = #expect(throws: KeychainError.self) { try client.ask(.add(secret: .of("more"))) }
             #expect(error?.message.contains("\(program) has release") == true, "\(error?.message ?? "")")
+            for request in [Request.status, .check] {
+                #expect(throws: KeychainError.self) { try client.ask(request) }
+            }
             first.signal(SIGTERM)
             #expect(try first.end() == 0)
             let second = try DaemonCommand(in: home)

@@ -195,6 +195,7 @@ import Testing
             for _ in 0..<2 { try opener.raise(opened.keys, to: 3) }
             for work in [
                 { _ = try former.secret(of: "1") }, { try former.add(.password("y")) }, { _ = try store.open() },
+                { _ = try former.handle(.status, from: .owner) }, { _ = try former.handle(.check, from: .owner) },
             ] {
                 let error = #expect(throws: KeychainError.self) { try work() }
                 let sentence = "version 3, and this program knows versions up to 2. \(OwnProgram.isTooOld)"
@@ -202,6 +203,32 @@ import Testing
             }
             #expect(try later.secret(of: "1") == "secret of 1")
             try expectUpgraded(store)
+        }
+    }
+
+    @Test("A step that its maker did not live to announce is announced by the next one that needs it")
+    func unannounced() throws {
+        try withStore { store in
+            let former = try store.open()
+            let opener = StoreOpener(configuration(store, .nextOnNeed))
+            let opened = try opener.open()
+            try opener.raise(opened.keys, to: 3)
+            try store.edit("PRAGMA user_version = 2")
+            _ = try former.secret(of: "1")
+            try store.edit("PRAGMA user_version = 3")
+            try opener.raise(opened.keys, to: 3)
+            #expect(throws: KeychainError.self) { try former.secret(of: "1") }
+        }
+    }
+
+    @Test("Tables of another program are not raised, and that is said")
+    func notRaised() throws {
+        try withStore { store in
+            let opener = StoreOpener(configuration(store, .nextOnNeed))
+            let opened = try opener.open()
+            try store.edit("CREATE TABLE of_somebody_else (a)")
+            #expect(throws: KeychainError.self) { try opener.raise(opened.keys, to: 3) }
+            #expect(try store.value("PRAGMA user_version") == 2)
         }
     }
 

@@ -180,18 +180,12 @@ import Testing
     }
 
     @Test(
-        "A store is not made in a directory of another user, unless that is one for everybody",
+        "Root makes a store in a directory of another user that is nobody's home",
         .enabled(if: geteuid() == 0, "only root can give a directory away"))
     func amongOthers() throws {
         try withTemporaryDirectory { directory in
-            let store = ClosedStore(directory: directory)
             try #require(chown(directory.path, 12345, 12345) == 0)
-            let error = #expect(throws: KeychainError.self) { try store.open() }
-            #expect(error?.code == .notAvailable)
-            #expect(error?.message.contains("make that directory first") == true, "\(error?.message ?? "")")
-            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
-            try #require(chmod(directory.path, 0o1777) == 0)
-            try store.open().add(.password("ann"))
+            try ClosedStore(directory: directory).open().add(.password("ann"))
         }
     }
 

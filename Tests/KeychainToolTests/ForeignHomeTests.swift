@@ -6,96 +6,149 @@ import Testing
 @Suite(.enabled(if: geteuid() == 0, "only root can be two users at once")) struct ForeignHomeTests {
     private static let person = 65431
 
-    private func withHome(_ body: (Tool) throws -> Void) throws {
-        try withTool { tool throws in
-            try #require(tool.shell("chown \(Self.person):\(Self.person) '\(tool.home.path)'").status == 0)
-            try #require(chmod(tool.home.path, 0o755) == 0)
-            try body(tool)
+    /// A person's home.
+    private struct Home {
+        let tool: Tool
+        /// A list of accounts with the person.
+        let accounts: URL
+
+        /// In a mount namespace of its own with that list.
+        func asRoot(_ line: String) throws -> Tool.Outcome {
+            try tool.start(
+                URL(fileURLWithPath: "/usr/bin/unshare"),
+                ["--mount", "/bin/sh", "-c", "mount --bind \"$0\" /etc/passwd && { \(line); }", accounts.path],
+                input: Data())
         }
+
+        func asPerson(_ words: String) throws -> Tool.Outcome {
+            try tool.shell("setpriv --reuid \(person) --regid \(person) --clear-groups $K \(words)")
+        }
+
+        var files: [String] { get throws { try FileManager.default.subpathsOfDirectory(atPath: tool.home.path) } }
     }
 
-    private func asPerson(_ words: String, _ tool: Tool) throws -> Tool.Outcome {
-        try tool.shell("setpriv --reuid \(Self.person) --regid \(Self.person) --clear-groups $K \(words)")
+    private func withHome(_ body: (Home) throws -> Void) throws {
+        try withTool { tool throws in
+            try withTemporaryDirectory { directory throws in
+                let accounts = directory.appendingPathComponent("passwd")
+                let lines = "root:x:0:0::/root:/bin/sh\nada:x:\(Self.person):\(Self.person)::\(tool.home.path):/bin/sh\n"
+                try Data(lines.utf8).write(to: accounts)
+                try #require(tool.shell("chown \(Self.person):\(Self.person) '\(tool.home.path)'").status == 0)
+                try #require(chmod(tool.home.path, 0o755) == 0)
+                try body(Home(tool: tool, accounts: accounts))
+            }
+        }
     }
 
     @Test(
         "Root makes neither store nor device key in a person's home, and says what to do",
         arguments: [
             "add mail --account me", "add mail --account me --store $HOME/other",
+            "add mail --account me --store $HOME/none/../other", "add mail --account me --store $HOME/link/other",
+            "add mail --account me --store $HOME/roots/other",
         ])
     func refused(command: String) throws {
-        try withHome { tool throws in
-            let before = try FileManager.default.subpathsOfDirectory(atPath: tool.home.path)
-            let outcome = try tool.shell("printf pw | $K \(command)")
+        try withHome { home throws in
+            try #require(home.tool.shell("ln -s . $HOME/link; mkdir $HOME/roots").status == 0)
+            let before = try home.files
+            let outcome = try home.asRoot("printf pw | $K \(command)")
             #expect(outcome.status == 53)
-            #expect(outcome.errors.contains("belongs to user \(Self.person), and this program runs as 0"))
-            #expect(outcome.errors.contains("sudo -u '#\(Self.person)'"))
+            #expect(outcome.errors.contains("the home of ada"), "\(outcome.errors)")
+            #expect(outcome.errors.contains("sudo -u 'ada'"))
             #expect(outcome.errors.contains("--owner root"))
-            #expect(try FileManager.default.subpathsOfDirectory(atPath: tool.home.path) == before)
+            #expect(try home.files == before)
         }
     }
 
     @Test("A device key alone is not made in a person's home either")
     func deviceKey() throws {
-        try withHome { tool throws in
+        try withHome { home throws in
             try withTemporaryDirectory { own throws in
-                let outcome = try tool.shell("printf pw | $K add mail --account me --store '\(own.path)/store'")
+                let outcome = try home.asRoot("printf pw | $K add mail --account me --store '\(own.path)/store'")
                 #expect(outcome.status == 53)
                 #expect(outcome.errors.contains("state/keychain is not made"), "\(outcome.errors)")
-                #expect(!FileManager.default.fileExists(atPath: tool.home.appendingPathComponent("state").path))
+                #expect(!FileManager.default.fileExists(atPath: home.tool.home.appendingPathComponent("state").path))
             }
         }
     }
 
-    @Test("Root has a keychain in a person's home with --owner root, and then without; no other name is taken")
+    @Test("Root has a keychain in a person's home with --owner root, and then without, and repairs it")
     func meant() throws {
-        try withHome { tool throws in
+        try withHome { home throws in
             for name in ["#\(Self.person)", "nobody", "daemon"] {
-                let outcome = try tool.run("add", "mail", "--account", "me", "--owner", name)
+                let outcome = try home.tool.run("add", "mail", "--account", "me", "--owner", name)
                 #expect(outcome.status == 64)
-                #expect(outcome.errors.contains("sudo -u \(name)"))
+                #expect(outcome.errors.contains("sudo -u '\(name)'"))
             }
-            #expect(try tool.run("add", "mail", "--account", "me", "--owner", "root").status == 0)
-            #expect(try tool.run("get", "mail").text == "any")
-            #expect(try tool.run("add", "more", "--account", "me").status == 0)
+            #expect(try home.asRoot("printf pw | $K add mail --account me --owner root").status == 0)
+            #expect(try home.asRoot("$K get mail").text == "pw")
+            #expect(try home.asRoot("printf pw | $K add more --account me").status == 0)
+            try home.tool.edit("CREATE TABLE of_somebody_else (a)")
+            let repair = try home.asRoot("$K doctor --repair")
+            #expect(repair.status == 0, "\(repair.errors)")
+            #expect(try home.asRoot("$K get mail").text == "pw")
         }
     }
 
     @Test("A directory of root's that is there already is meant for root's keychain")
     func madeBefore() throws {
-        try withHome { tool throws in
-            try #require(tool.shell("mkdir -p -m 700 '\(tool.store.path)' '\(tool.deviceKey.path)'").status == 0)
-            #expect(try tool.run("add", "mail", "--account", "me").status == 0)
-            #expect(try tool.run("get", "mail").text == "any")
+        try withHome { home throws in
+            let (store, deviceKey) = (home.tool.store.path, home.tool.deviceKey.path)
+            try #require(home.tool.shell("mkdir -p -m 700 '\(store)' '\(deviceKey)'").status == 0)
+            #expect(try home.asRoot("printf pw | $K add mail --account me").status == 0)
+            #expect(try home.asRoot("$K get mail").text == "pw")
+        }
+    }
+
+    @Test("Where no account has its home root makes a keychain, in a directory of whatever user")
+    func strangers() throws {
+        try withHome { home throws in
+            // As in a container whose home directory comes from outside.
+            #expect(try home.tool.run("add", "mail", "--account", "me").status == 0)
+            #expect(try home.tool.run("get", "mail").text == "any")
         }
     }
 
     @Test("A person makes a keychain at home, and so does root at home", arguments: [0, person])
     func own(user: Int) throws {
-        try withHome { tool throws in
-            try #require(chown(tool.home.path, uid_t(user), gid_t(user)) == 0)
+        try withHome { home throws in
+            try #require(chown(home.tool.home.path, uid_t(user), gid_t(user)) == 0)
             let change = "setpriv --reuid \(user) --regid \(user) --clear-groups"
-            #expect(try tool.shell("printf pw | \(change) $K add mail --account me").status == 0)
-            #expect(try tool.shell("\(change) $K get mail").text == "pw")
+            #expect(try home.asRoot("printf pw | \(change) $K add mail --account me").status == 0)
+            #expect(try home.asRoot("\(change) $K get mail").text == "pw")
         }
     }
 
     @Test("A keychain that root has made in a person's home is explained to the person, and given back as is said")
     func givenBack() throws {
-        try withHome { tool throws in
-            #expect(try tool.run("add", "mail", "--account", "me", "--owner", "root").status == 0)
-            for (command, directory) in [("find", "data"), ("get mail", "state")] {
-                let path = tool.home.appendingPathComponent(directory).path
-                let way = "chown -R \(Self.person) '\(path)'"
-                let outcome = try asPerson(command, tool)
+        try withHome { home throws in
+            #expect(try home.tool.run("add", "mail", "--account", "me").status == 0)
+            for (command, directory) in [("find", home.tool.store), ("get mail", home.tool.deviceKey)] {
+                let above = directory.deletingLastPathComponent().path
+                let outcome = try home.asPerson(command)
                 #expect(outcome.status == 53)
-                #expect(outcome.errors.contains("\(path) belongs to user 0, and this program runs as \(Self.person)"))
+                #expect(outcome.errors.contains("\(above) belongs to user 0, and this program runs as \(Self.person)"))
+                let way = "chown \(Self.person) '\(above)'; sudo chown -R \(Self.person) '\(directory.path)'"
                 #expect(outcome.errors.contains("sudo \(way)"), "\(outcome.errors)")
-                let doctor = try asPerson("doctor", tool)
+                let doctor = try home.asPerson("doctor")
                 #expect(doctor.status != 0 && (doctor.errors + doctor.text).contains("sudo \(way)"), "\(doctor)")
-                try #require(tool.shell(way).status == 0)
+                try #require(home.tool.shell(way.replacing("sudo ", with: "")).status == 0)
             }
-            #expect(try asPerson("get mail", tool).text == "any")
+            #expect(try home.asPerson("get mail").text == "any")
+        }
+    }
+
+    @Test("The way back is a line for a shell, or none")
+    func strangePlaces() throws {
+        try withHome { home throws in
+            let store = home.tool.home.appendingPathComponent("it's/keychain")
+            try #require(home.tool.shell("mkdir -p -m 700 \"$HOME/it's/keychain\" && chmod 700 \"$HOME/it's\"").status == 0)
+            let outcome = try home.asPerson("find --store \"$HOME/it's/keychain\"")
+            let quoted = store.path.replacing("'", with: #"'\''"#)
+            #expect(outcome.errors.contains("-R \(Self.person) '\(quoted)'"), "\(outcome.errors)")
+            try #require(home.tool.shell("mkdir -m 700 \"$HOME/a\tb\"").status == 0)
+            let other = try home.asPerson("find --store \"$HOME/a\tb/keychain\"")
+            #expect(other.status == 53 && !other.errors.contains("sudo"), "\(other.errors)")
         }
     }
 }

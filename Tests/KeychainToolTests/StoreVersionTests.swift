@@ -73,7 +73,7 @@ import Testing
         #expect(now.versionInWords == "2: programs with release 0.1 or later inside open it")
         #expect(!StatusSummary(status: now, storePath: "/store", host: "").text.contains("\nVersion"))
         let waiting = status(2, of: 3, "0.1")
-        let words = "2, waiting for a need of version 3: programs with release 0.1 or later inside open it"
+        let words = "2 (3 is not needed yet): programs with release 0.1 or later inside open it"
         #expect(waiting.versionInWords == words)
         #expect(StatusSummary(status: waiting, storePath: "/store", host: "").text.contains("\nVersion"))
         #expect(status(2, of: 2, "").versionInWords == "2")

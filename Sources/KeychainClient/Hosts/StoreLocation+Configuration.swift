@@ -9,6 +9,6 @@ extension StoreLocation {
     init(_ configuration: KeychainConfiguration, environment: Environment) throws(KeychainError) {
         try self.init(
             store: configuration.storeDirectory, deviceKey: configuration.deviceKeyDirectory, environment: environment)
-        mayLieAmongOthers = configuration.mayLieAmongOthers
+        mayLieInOthersHomes = configuration.mayLieInOthersHomes
     }
 }

@@ -18,7 +18,7 @@ protocol DeviceKeyProvider: Sendable {
 extension EngineConfiguration {
     var deviceKeyProvider: any DeviceKeyProvider {
         if let deviceKeyCredential { return DeviceKeyCredential(url: deviceKeyCredential) }
-        return DeviceKeyFile(directory: deviceKeyDirectory, files, amongOthers: mayLieAmongOthers)
+        return DeviceKeyFile(directory: deviceKeyDirectory, files, inOthersHomes: mayLieInOthersHomes)
     }
 }
 
@@ -29,10 +29,10 @@ extension EngineConfiguration {
 struct DeviceKeyFile: DeviceKeyProvider {
     let url: URL
     private let files: any FileSystem
-    private let amongOthers: Bool
+    private let inOthersHomes: Bool
 
-    init(directory: URL, _ files: any FileSystem, amongOthers: Bool = false) {
-        self.amongOthers = amongOthers
+    init(directory: URL, _ files: any FileSystem, inOthersHomes: Bool = false) {
+        self.inOthersHomes = inOthersHomes
         url = directory.appendingPathComponent("device-key")
         self.files = files
     }
@@ -50,7 +50,7 @@ struct DeviceKeyFile: DeviceKeyProvider {
     func loadOrCreate(randomness: any Randomness) throws(KeychainError) -> KeyMaterial {
         if !FilePath.exists(url.path) && errno == ENOENT {
             let directory = url.deletingLastPathComponent()
-            try PrivateDirectory.create(directory, files, amongOthers: amongOthers)
+            try PrivateDirectory.create(directory, files, inOthersHomes: inOthersHomes)
             try PrivateDirectory.makeDurable(directory, files)
             let fresh = try KeyMaterial { target throws(KeychainError) in try randomness.fill(target) }
             // Another process may be quicker; then its key counts, and this one was never used.

@@ -17,7 +17,7 @@ package struct StoreHandover {
     package func giveToDaemon() throws(KeychainError) {
         try run {
             try PrivateDirectory.create(
-                configuration.storeDirectory, configuration.files, amongOthers: configuration.mayLieAmongOthers)
+                configuration.storeDirectory, configuration.files, inOthersHomes: configuration.mayLieInOthersHomes)
             let keys = try keyStore()
             try withStoreLock { try HostMark(configuration).write(.user) }
             try keys?.leaveToDaemon()

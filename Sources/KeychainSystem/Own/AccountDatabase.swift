@@ -3,7 +3,10 @@ package import Glibc
 /// The system's list of accounts.
 package enum AccountDatabase {
     /// That of the user whose rights this process has.
-    static var homeDirectory: String? { text(geteuid()) { $0.pw_dir } }
+    static var homeDirectory: String? { home(of: geteuid()) }
+
+    /// nil: no account has the number.
+    static func home(of user: uid_t) -> String? { text(user) { $0.pw_dir } }
 
     /// nil: no account has the number.
     package static func name(of user: uid_t) -> String? { text(user) { $0.pw_name } }

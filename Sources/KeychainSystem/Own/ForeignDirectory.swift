@@ -2,37 +2,61 @@ package import FoundationEssentials
 internal import Glibc
 internal import KeychainModel
 
-/// A directory of another user.
+/// A directory of another user that stands in the way to one of ours.
 package struct ForeignDirectory {
     package let url: URL
+    /// The directory that this user wants.
+    private let target: URL
     private let owner: uid_t
 
-    private init?(_ url: URL) {
+    private init?(_ url: URL, onTheWayTo target: URL) {
+        guard let owner = Self.owner(of: url), owner != geteuid() else { return nil }
+        (self.url, self.target, self.owner) = (url, target, owner)
+    }
+
+    private static func owner(of url: URL) -> uid_t? {
         var status = stat()
-        guard stat(url.path, &status) == 0, status.st_uid != geteuid() else { return nil }
-        self.url = url
-        owner = status.st_uid
+        return stat(url.path, &status) == 0 ? status.st_uid : nil
     }
 
     /// The directory itself, or the first one above it that keeps this user out; nil: there is none.
     package static func onTheWay(to directory: URL) -> ForeignDirectory? {
         let directory = directory.standardizedFileURL
+        let closed = above(directory).reversed().first {
+            ForeignDirectory($0, onTheWayTo: directory) != nil && !FilePath.permits($0.path, X_OK)
+        }
+        return ForeignDirectory(closed ?? directory, onTheWayTo: directory)
+    }
+
+    /// The directories above one, the nearest first.
+    private static func above(_ directory: URL) -> [URL] {
         var above: [URL] = []
-        while above.last?.path != "/" { above.append((above.last ?? directory).deletingLastPathComponent()) }
-        let closed = above.reversed().first { ForeignDirectory($0) != nil && !FilePath.permits($0.path, X_OK) }
-        return ForeignDirectory(closed ?? directory)
+        while (above.last ?? directory).path != "/" {
+            above.append((above.last ?? directory).deletingLastPathComponent())
+        }
+        return above
     }
 
     package var flaw: String { "belongs to user \(owner), and this program runs as \(geteuid())" }
 
-    /// A command that gives the directory to this user. A first `keychainctl` under sudo makes a store, perhaps with the
-    /// directories above it, that its own person cannot open. nil: nothing says that the directory is meant for this user.
+    /// A command that gives the target to this user. A first `keychainctl` under sudo makes a store, perhaps with the
+    /// directories above it, that its own person cannot open. nil: nothing says that it is meant for this user.
     package var wayBack: String? {
-        var parent = stat()
-        guard owner == 0, stat(url.deletingLastPathComponent().path, &parent) == 0, parent.st_uid == geteuid() else {
-            return nil
-        }
-        return "sudo chown -R \(geteuid()) '\(url.path)'"
+        var taken = [url]
+        for parent in Self.above(url) where Self.owner(of: taken[0]) == 0 { taken.insert(parent, at: 0) }
+        guard taken.count > 1, Self.owner(of: taken.removeFirst()) == geteuid(),
+            !target.path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f })
+        else { return nil }
+        // The rest is perhaps closed. Only the target has nothing in it but what is ours.
+        let parents = taken[0].path == target.path ? [] : Self.above(target).filter { $0.path.count >= taken[0].path.count }
+        let chown = "sudo chown \(geteuid())"
+        return (parents.isEmpty ? "" : "\(chown) " + parents.reversed().map(Self.quoted).joined(separator: " ") + "; ")
+            + "\(chown) -R \(Self.quoted(target))"
+    }
+
+    /// In single quotes for a shell.
+    private static func quoted(_ url: URL) -> String {
+        "'" + url.path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }
 
     var error: KeychainError {
@@ -43,29 +67,28 @@ package struct ForeignDirectory {
                     ?? "Run it as that user, or name a keychain of your own"))
     }
 
-    // MARK: Making something below it
+    // MARK: Homes
 
-    /// The directory in which a missing one, or the first missing one above it, would be made. nil: it may be made there, by
-    /// a user in a directory of that user, of root, or in one where everybody makes files of their own, such as `/tmp`.
-    static func around(missing directory: URL) -> ForeignDirectory? {
-        var place = directory
-        while !FilePath.exists(place.path), place.path != "/" { place.deleteLastPathComponent() }
-        guard place.path != directory.path, let foreign = ForeignDirectory(place), foreign.owner != 0 else {
-            return nil
-        }
-        var status = stat()
-        let isShared = stat(place.path, &status) == 0 && status.st_mode & 0o1002 == 0o1002
-        return isShared ? nil : foreign
+    /// The home of a person in which root would make the missing directory.
+    static func home(around missing: URL) -> ForeignDirectory? {
+        let missing = missing.standardizedFileURL
+        guard geteuid() == 0, !FilePath.exists(missing.path),
+            let nearest = above(missing).first(where: { FilePath.exists($0.path) })?.resolvingSymlinksInPath()
+        else { return nil }
+        return ([nearest] + above(nearest)).lazy.compactMap { ForeignDirectory($0, onTheWayTo: missing) }
+            .first { directory in
+                AccountDatabase.home(of: directory.owner).map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
+                    == directory.url.path
+            }
     }
 
-    func refusal(toMake directory: URL) -> KeychainError {
+    var refusalToMakeTarget: KeychainError {
         let person = AccountDatabase.name(of: owner) ?? "#\(owner)"
-        let own = AccountDatabase.name(of: geteuid()) ?? "\(geteuid())"
         return KeychainError(
             .notAvailable,
             message:
-                "\(directory.path) is not made: \(url.path) \(flaw), and that user could not open it. Run "
-                + "this as that user (sudo -u '\(person)'). If it is to belong to \(own) all the same, make that directory "
-                + "first, or have keychainctl make it with --owner \(own)")
+                "\(target.path) is not made: it would be root's, in \(url.path), the home of \(person). Run this as that "
+                + "user (sudo -u '\(person)'), or with a keychain of root's own (sudo -H). If it is to be root's and there, "
+                + "make that directory first, or have keychainctl make it with --owner root")
     }
 }

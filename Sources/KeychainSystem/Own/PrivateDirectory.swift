@@ -6,12 +6,12 @@ package import KeychainModel
 package enum PrivateDirectory {
     /// Makes the directory and its missing parents, for the owner alone.
     ///
-    /// - Parameter amongOthers: Whether they may be made in a directory of another user.
-    /// - Throws: `.notAvailable`, with nothing made, if they may not.
+    /// - Parameter inOthersHomes: Whether root may make them in the home of somebody else.
+    /// - Throws: `.notAvailable`, with nothing made, if root may not.
     package static func create(
-        _ url: URL, _ files: any FileSystem, amongOthers: Bool = false
+        _ url: URL, _ files: any FileSystem, inOthersHomes: Bool = true
     ) throws(KeychainError) {
-        if !amongOthers, let foreign = ForeignDirectory.around(missing: url) { throw foreign.refusal(toMake: url) }
+        if !inOthersHomes, let home = ForeignDirectory.home(around: url) { throw home.refusalToMakeTarget }
         try make(url, files)
         try check(url)
     }
@@ -45,11 +45,15 @@ package enum PrivateDirectory {
     /// - Throws: `.notAvailable` if it is no directory, another user's, or open to writing by others.
     package static func check(_ url: URL) throws(KeychainError) {
         var information = stat()
-        guard stat(url.path, &information) == 0 else { throw KeychainError(file: "open", url, errno) }
+        guard stat(url.path, &information) == 0 else {
+            let failure = errno
+            if failure == EACCES, let foreign = ForeignDirectory.onTheWay(to: url) { throw foreign.error }
+            throw KeychainError(file: "open", url, failure)
+        }
         guard information.st_mode & S_IFMT == S_IFDIR else {
             throw refused(url, "it is not a directory")
         }
-        if let foreign = ForeignDirectory.onTheWay(to: url) { throw foreign.error }
+        if information.st_uid != geteuid(), let foreign = ForeignDirectory.onTheWay(to: url) { throw foreign.error }
         guard information.st_mode & 0o022 == 0 else {
             throw refused(url, "other users may write to it. Run: chmod 700 '\(url.path)'")
         }

@@ -225,7 +225,7 @@ extension StoreStatus: Keyed {
 
     var versionInWords: String {
         let isLast = schemaVersion == knownSchemaVersion
-        return "\(schemaVersion)" + (isLast ? "" : ", waiting for a need of version \(knownSchemaVersion)")
+        return "\(schemaVersion)" + (isLast ? "" : " (\(knownSchemaVersion) is not needed yet)")
             + (leastRelease.isEmpty ? "" : ": programs with release \(leastRelease) or later inside open it")
     }
 

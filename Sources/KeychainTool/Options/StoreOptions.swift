@@ -19,7 +19,7 @@ struct StoreOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "You, by name: a new store may be yours in a directory of another user.", valueName: "user"))
+            "You, by name: what root makes in the home of somebody else may be root's.", valueName: "user"))
     var owner: String?
 
     func validate() throws {
@@ -28,7 +28,7 @@ struct StoreOptions: ParsableArguments {
             guard [name, "\(geteuid())"].contains(owner) else {
                 throw ValidationError(
                     "A new keychain belongs to the user who makes it, here \(name ?? "\(geteuid())"). Try: sudo -u "
-                        + "\(owner) keychainctl …")
+                        + "'\(owner)' keychainctl …")
             }
         }
         try NameKind.directory.require(storeDirectory, deviceKeyDirectory)
@@ -38,7 +38,7 @@ struct StoreOptions: ParsableArguments {
         var configuration = KeychainConfiguration()
         configuration.storeDirectory = storeDirectory.map { URL(namedByPerson: $0, isDirectory: true) }
         configuration.deviceKeyDirectory = deviceKeyDirectory.map { URL(namedByPerson: $0, isDirectory: true) }
-        configuration.mayLieAmongOthers = owner != nil
+        configuration.mayLieInOthersHomes = owner != nil
         return configuration
     }
 }

@@ -109,7 +109,13 @@ package final class ItemStore: Sendable {
     }
 
     /// The version of the tables, which another program may have raised.
-    func version() throws -> Int { Int(try withReader { try $0.statement(.schemaVersion).number() } ?? 0) }
+    ///
+    /// - Throws: `.notAvailable` if this program does not know it.
+    func version() throws -> Int {
+        let found = try withReader { try $0.statement(.schemaVersion).number() }
+        try requireVersion(found)
+        return Int(found ?? 0)
+    }
 
     private func requireVersion(_ found: Int64?) throws(KeychainError) {
         guard let found, found >= Int64(schema.base) else { throw .damagedDatabase("it has lost its version") }

@@ -27,7 +27,7 @@ package struct StoreOpener {
     ) throws(KeychainError) -> (store: ItemStore, keys: KeyStore, daemonLock: DaemonLock?) {
         do {
             try PrivateDirectory.create(
-                configuration.storeDirectory, configuration.files, amongOthers: configuration.mayLieAmongOthers)
+                configuration.storeDirectory, configuration.files, inOthersHomes: configuration.mayLieInOthersHomes)
             let daemonLock = try takePossession()
             let mark = try OpenStores.mark(configuration.storeDirectory) { () throws(KeychainError) in
                 try LogInspection(database.url).requireIntact()
@@ -144,12 +144,11 @@ package struct StoreOpener {
     /// next call, and refuses to go on.
     package func raise(_ keys: KeyStore, to version: Int) throws {
         try withStoreLock {
-            // Another process may have changed the tables while this one waited.
-            guard let (reader, probe) = try database.openProbedReader(), probe.isKnown,
-                try reader.number("PRAGMA user_version") ?? 0 < Int64(version)
-            else { return }
+            guard let (reader, probe) = try database.openProbedReader() else { throw refused(.absent) }
+            guard probe.isKnown else { throw refused(probe) }
             guard try storedID(reader) == keys.storeID else { throw foreignKeybag }
             try database.migrate(to: version)
+            // Even if another process has made the steps: it was perhaps killed before it could announce them.
             try keys.announce()
         }
     }
