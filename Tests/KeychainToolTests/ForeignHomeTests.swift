@@ -31,8 +31,8 @@ import Testing
         try withTool { tool throws in
             try withTemporaryDirectory { directory throws in
                 let accounts = directory.appendingPathComponent("passwd")
-                let lines = "root:x:0:0::/root:/bin/sh\nada:x:\(Self.person):\(Self.person)::\(tool.home.path):/bin/sh\n"
-                try Data(lines.utf8).write(to: accounts)
+                let ada = "ada:x:\(Self.person):\(Self.person)::\(tool.home.path):/bin/sh"
+                try Data("root:x:0:0::/root:/bin/sh\n\(ada)\n".utf8).write(to: accounts)
                 try #require(tool.shell("chown \(Self.person):\(Self.person) '\(tool.home.path)'").status == 0)
                 try #require(chmod(tool.home.path, 0o755) == 0)
                 try body(Home(tool: tool, accounts: accounts))
@@ -142,7 +142,8 @@ import Testing
     func strangePlaces() throws {
         try withHome { home throws in
             let store = home.tool.home.appendingPathComponent("it's/keychain")
-            try #require(home.tool.shell("mkdir -p -m 700 \"$HOME/it's/keychain\" && chmod 700 \"$HOME/it's\"").status == 0)
+            let making = "mkdir -p \"$HOME/it's/keychain\" && chmod 700 \"$HOME/it's\""
+            try #require(home.tool.shell(making).status == 0)
             let outcome = try home.asPerson("find --store \"$HOME/it's/keychain\"")
             let quoted = store.path.replacing("'", with: #"'\''"#)
             #expect(outcome.errors.contains("-R \(Self.person) '\(quoted)'"), "\(outcome.errors)")

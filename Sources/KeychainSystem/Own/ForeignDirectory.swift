@@ -48,7 +48,7 @@ package struct ForeignDirectory {
             !target.path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f })
         else { return nil }
         // The rest is perhaps closed. Only the target has nothing in it but what is ours.
-        let parents = taken[0].path == target.path ? [] : Self.above(target).filter { $0.path.count >= taken[0].path.count }
+        let parents = Self.above(target).filter { $0.path.count >= taken[0].path.count }
         let chown = "sudo chown \(geteuid())"
         return (parents.isEmpty ? "" : "\(chown) " + parents.reversed().map(Self.quoted).joined(separator: " ") + "; ")
             + "\(chown) -R \(Self.quoted(target))"
@@ -76,10 +76,12 @@ package struct ForeignDirectory {
             let nearest = above(missing).first(where: { FilePath.exists($0.path) })?.resolvingSymlinksInPath()
         else { return nil }
         return ([nearest] + above(nearest)).lazy.compactMap { ForeignDirectory($0, onTheWayTo: missing) }
-            .first { directory in
-                AccountDatabase.home(of: directory.owner).map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
-                    == directory.url.path
-            }
+            .first(where: \.isHome)
+    }
+
+    private var isHome: Bool {
+        guard let home = AccountDatabase.home(of: owner) else { return false }
+        return URL(fileURLWithPath: home).resolvingSymlinksInPath().path == url.path
     }
 
     var refusalToMakeTarget: KeychainError {
