@@ -6,7 +6,7 @@ package import KeychainModel
 package enum PrivateDirectory {
     /// Makes the directory and its missing parents, for the owner alone.
     ///
-    /// - Parameter inOthersHomes: Whether root may make them in the home of somebody else.
+    /// - Parameter inOthersHomes: Whether root may make them in the home of another account.
     /// - Throws: `.notAvailable`, with nothing made, if root may not.
     package static func create(
         _ url: URL, _ files: any FileSystem, inOthersHomes: Bool = true
