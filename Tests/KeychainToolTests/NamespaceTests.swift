@@ -178,4 +178,20 @@ import Testing
             #expect(try !places(["/usr/bin/python3", "-c", change]).contains(tool.home.lastPathComponent))
         }
     }
+
+    @Test(
+        "Without /proc a command stores nothing, and says why with 64",
+        .enabled(if: geteuid() == 0, "only root can hide it"))
+    func withoutProc() throws {
+        try withTool { (tool) throws in
+            let outcome = try tool.start(
+                URL(fileURLWithPath: "/usr/bin/unshare"),
+                [
+                    "--mount", "/bin/sh", "-c", "mount -t tmpfs none /proc && exec \"$0\" add mail --account me",
+                    Tool.executable.path,
+                ], input: Data("pw".utf8))
+            #expect(outcome.status == 64)
+            #expect(outcome.errors.contains("/proc"), "\(outcome.errors)")
+        }
+    }
 }

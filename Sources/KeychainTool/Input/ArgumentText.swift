@@ -5,8 +5,11 @@ enum ArgumentText {
     /// - Throws: if an argument is not UTF-8. Swift puts a replacement character in the place of such bytes, so the
     ///   command would store, or find and delete, another item than the person named.
     static func requireValid() throws(ValidationError) {
+        guard CommandLine.argc > 0 else {
+            throw ValidationError("A program in Swift reads its arguments from /proc, which is not mounted here.")
+        }
         // The words of another program are passed on as they are.
-        let end = commandStart ?? max(1, Int(CommandLine.argc))
+        let end = commandStart ?? Int(CommandLine.argc)
         for place in 1..<end {
             guard let argument = CommandLine.unsafeArgv[place] else { continue }
             if String(validatingCString: argument) == nil {
