@@ -236,7 +236,7 @@ import Testing
     func repaired() throws {
         try withStore { store in
             let step = StoreSchema.Step(
-                "another table", release: "9.0", sql: "CREATE TABLE another (a INTEGER PRIMARY KEY)")
+                "another table", release: "9.0", sql: "CREATE TABLE another (a INTEGER PRIMARY KEY);")
             let schema = StoreSchema(steps: StoreSchema.current.steps + [step], base: StoreSchema.current.base)
             let configuration = configuration(store, schema)
             do {
