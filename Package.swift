@@ -116,7 +116,7 @@ let package = Package(
             ],
             swiftSettings: houseSettings
         ),
-        // Repairs a damaged store. For the command, so that no client links it.
+        // Looks at a store from outside, and repairs a damaged one. For the command, so that no client links it.
         .target(
             name: "KeychainSalvage",
             dependencies: [
@@ -263,7 +263,8 @@ let package = Package(
             swiftSettings: houseSettings,
             linkerSettings: bindingAtStart
         ),
-        // What 'keychainctl run' reads, how it starts a program, and how it masks output. It finds no secret by itself.
+        // What 'keychainctl run' reads, how it starts a program, and how it masks output; the editors and the programs of the
+        // clipboard. It finds no secret by itself.
         .target(
             name: "KeychainRun",
             dependencies: ["CKeychainLinux", "KeychainKeys", "KeychainModel", "KeychainSystem"],
@@ -292,7 +293,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            resources: [.embedInCode("Demo/steps.txt")],
+            resources: [.embedInCode("Demo/steps.txt"), .embedInCode("Generate/words.txt")],
             swiftSettings: callingC,
             linkerSettings: bindingAtStart
         ),

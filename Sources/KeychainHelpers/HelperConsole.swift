@@ -44,8 +44,10 @@ struct HelperConsole {
     func write(_ buffer: SecretBuffer) throws { try buffer.withUnsafeBytes { try write($0) } }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws {
-        guard let failure = Self.write(bytes, to: STDOUT_FILENO) else { return }
-        throw HelperFailure("cannot write to standard output: \(String(cString: strerror(failure)))")
+        let failure = bytes.write(to: STDOUT_FILENO)
+        guard failure == 0 else {
+            throw HelperFailure("cannot write to standard output: \(String(cString: strerror(failure)))")
+        }
     }
 
     /// Writes the last words to a tool after a failure. If that fails too, the person is told.
@@ -57,7 +59,7 @@ struct HelperConsole {
     func complain(_ message: String) {
         var line = "\(program): \(Self.escape(message))\n"
         // A failure to write to standard error cannot be reported.
-        line.withUTF8 { _ = Self.write(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
+        line.withUTF8 { _ = UnsafeRawBufferPointer($0).write(to: STDERR_FILENO) }
     }
 
     func complain(_ error: any Error) { complain(Self.text(of: error)) }
@@ -78,20 +80,6 @@ struct HelperConsole {
             default: result.unicodeScalars.append(scalar)
             }
         }
-    }
-
-    /// - Returns: an errno value; nil: everything was written.
-    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if count >= 0 {
-                rest = rest.dropFirst(count)
-            } else if errno != EINTR {
-                return errno
-            }
-        }
-        return nil
     }
 }
 

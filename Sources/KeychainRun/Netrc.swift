@@ -10,6 +10,22 @@ package struct Netrc {
 
     package var file: SecretBytes { buffer.secret() }
 
+    /// Adds lines for the items that fit. One is left out if another is for the same server by another protocol: a line
+    /// would hold for both. Readers compare the names of servers without regard to capitals.
+    ///
+    /// - Returns: the number of lines.
+    package mutating func add(_ items: [Item]) -> Int {
+        func server(_ item: Item) -> String? {
+            if case .text(let server)? = item.attributes[.server] { server.lowercased() } else { nil }
+        }
+        return items.count { item in
+            let isAlone = items.allSatisfy {
+                server($0) != server(item) || $0.attributes[.internetProtocol] == item.attributes[.internetProtocol]
+            }
+            return isAlone && add(item)
+        }
+    }
+
     /// Adds a line for an item.
     ///
     /// - Returns: false if a netrc has no place for the item: it has another protocol, a path, a port of its own, no

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// A program that cannot be started or watched.
+/// A program that cannot be started or watched, or has failed.
 package struct ProgramFailure: Error {
-    /// The exit status that shells use: 127 for a program that is not found, 126 for one that cannot be started. 1: the
-    /// program cannot be watched.
+    /// The exit status that shells use: 127 for a program that is not found, 126 for one that cannot be started. 1:
+    /// anything else.
     package let status: Int32
     package let message: String
 

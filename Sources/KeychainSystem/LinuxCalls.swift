@@ -86,3 +86,11 @@
     _ name: UnsafePointer<CChar>, _ bytes: UnsafeRawPointer?, _ count: Int, _ mayChange: CInt,
     _ descriptor: UnsafeMutablePointer<CInt>
 ) -> CInt
+
+@_extern(c) package func ckeychain_rename_to_free_name(
+    _ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>
+) -> CInt
+
+@_extern(c) package func ckeychain_hold_signals(
+    _ numbers: UnsafePointer<CInt>, _ count: Int, _ descriptor: UnsafeMutablePointer<CInt>
+) -> CInt

@@ -22,3 +22,21 @@ package final class OpenDescriptor: Sendable {
         }
     }
 }
+
+extension UnsafeRawBufferPointer {
+    /// Writes all the bytes.
+    ///
+    /// - Returns: 0 or an errno value.
+    package func write(to descriptor: Int32) -> Int32 {
+        var rest = self[...]
+        while !rest.isEmpty {
+            let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return 0
+    }
+}

@@ -1,7 +1,8 @@
 internal import DataProtectionCore
-internal import FoundationEssentials
 internal import Glibc
 internal import KeychainModel
+internal import KeychainRun
+internal import KeychainSystem
 
 /// The exit status of a failure. docs/cli.md lists the numbers, and their meanings never change.
 enum ExitStatus {
@@ -25,6 +26,10 @@ enum ExitStatus {
         case let error as FileFailure:
             FailureReport(status: error.status, message: error.text).tell()
             exit(error.status)
+        case let error as ProgramFailure:
+            FailureReport(status: error.status, message: error.message).tell()
+            exit(error.status)
+        case let error as SystemError: end(with: ToolFailure(message: error.message), otherwise: otherwise)
         case let error as ToolFailure:
             if let message = error.message { FailureReport(status: 1, message: message).tell() }
             exit(1)

@@ -127,6 +127,14 @@ import Testing
             "ckeychain_memory_file", type(of: CKeychainLinux.ckeychain_memory_file),
             type(of: KeychainSystem.ckeychain_memory_file)
         ),
+        (
+            "ckeychain_rename_to_free_name", type(of: CKeychainLinux.ckeychain_rename_to_free_name),
+            type(of: KeychainSystem.ckeychain_rename_to_free_name)
+        ),
+        (
+            "ckeychain_hold_signals", type(of: CKeychainLinux.ckeychain_hold_signals),
+            type(of: KeychainSystem.ckeychain_hold_signals)
+        ),
     ]
 
     @Test("Each function of C that is declared has the types of its header", arguments: pairs.map(\.name))

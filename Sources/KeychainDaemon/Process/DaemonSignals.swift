@@ -1,4 +1,3 @@
-internal import CKeychainLinux
 internal import Glibc
 internal import KeychainBus
 package import KeychainModel
@@ -17,14 +16,10 @@ package struct DaemonSignals: Sendable {
     /// To be made while the process has one thread: another would still take them.
     package init() throws(KeychainError) {
         // Signals that the parent has it ignore, as nohup(1) does, stay ignored.
-        let heeded = [SIGTERM, SIGINT, SIGHUP, SIGUSR1].filter { !Self.isIgnored($0) }
-        var number: Int32 = -1
-        let failure = ckeychain_hold_signals(heeded, heeded.count, &number)
-        guard failure == 0 else {
-            throw KeychainError(
-                .notAvailable, message: "cannot wait for signals (\(String(cString: strerror(failure))))")
+        let heeded = [SIGTERM, SIGINT, SIGHUP, SIGUSR1].filter { !HeldSignals.isIgnored($0) }
+        do throws(SystemError) { descriptor = try HeldSignals.descriptor(of: heeded) } catch {
+            throw KeychainError(.notAvailable, message: error.message)
         }
-        descriptor = OpenDescriptor(number)
     }
 
     /// The wish of the next signal; nil: none has come.
@@ -34,12 +29,5 @@ package struct DaemonSignals: Sendable {
             // The signal's number comes first.
             return record.load(as: UInt32.self) == UInt32(SIGUSR1) ? .lock : .end
         }
-    }
-
-    private static func isIgnored(_ number: Int32) -> Bool {
-        var action = sigaction()
-        sigaction(number, nil, &action)
-        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-            == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }

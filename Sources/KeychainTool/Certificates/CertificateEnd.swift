@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import FoundationEssentials
 internal import KeychainCertificates
 internal import KeychainModel
@@ -42,18 +41,6 @@ struct CertificateEnd: Keyed {
     }
 }
 
-/// A length of time within which a certificate ends.
-struct EndsWithin: ExpressibleByArgument {
-    let seconds: Int
-
-    init?(argument: String) {
-        guard let seconds = DurationText.seconds(argument) else { return nil }
-        self.seconds = seconds
-    }
-
-    static var defaultCompletionKind: CompletionKind { .list(["7d", "30d", "90d"]) }
-}
-
 extension KeychainSession {
     /// The ends of the certificates and identities among items, by their identifiers. An item whose bytes are locked,
     /// or are no certificate, has no end.
@@ -92,5 +79,30 @@ extension KeychainSession {
         } catch  where error.code == .itemNotFound {
             return []
         }
+    }
+}
+
+/// Certificates that have expired or are about to, for `doctor`.
+enum CertificateFindings {
+    private static let mostNamed = 10
+
+    /// - Throws: `.interactionNotAllowed` if the keychain is locked.
+    static func all(in session: KeychainSession, now: Date = Date()) throws(KeychainError) -> [StoreFinding] {
+        let due = try session.certificates().map { ($0, CertificateEnd($0.validity, now: now)) }
+            .filter { $0.1.remark != nil }.sorted { $0.1.date < $1.1.date }
+        var findings = due.prefix(mostNamed).map { certificate, end in
+            StoreFinding(
+                .note, "the certificate \(certificate.summary ?? "without a name") \(end.remark ?? "")",
+                advice: end.state == .expired
+                    ? "if nothing uses it any more, delete it with 'keychainctl delete certificate'"
+                    : "renew it: 'keychainctl key csr' asks for another one with the same key")
+        }
+        if due.count > mostNamed {
+            findings.append(
+                StoreFinding(
+                    .note, "\(due.count - mostNamed) more certificates have expired or expire within 30 days",
+                    advice: "'keychainctl find certificate --expiring 30d' lists them"))
+        }
+        return findings
     }
 }

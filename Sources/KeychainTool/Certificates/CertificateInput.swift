@@ -12,7 +12,7 @@ struct CertificateInput: ParsableArguments {
     @OptionGroup var passphrase: PassphraseOptions
 
     func validate() throws {
-        if files.contains("") { throw ValidationError("A file cannot have an empty name.") }
+        try NameKind.file.require(files)
         if files.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input is there only once.") }
     }
 

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import FoundationEssentials
 internal import KeychainCertificates
 internal import KeychainClient
 internal import KeychainCrypto
@@ -14,12 +13,11 @@ struct NewCertificates: ParsableArguments {
     @Flag(help: "Print the items as they are stored, as a JSON array, and for each whether it was added.")
     var json = false
 
-    func validate() throws {
-        if group.isEmpty { throw ValidationError("An access group cannot have an empty name.") }
-    }
+    func validate() throws { try NameKind.group.require(group) }
 
     func request(for certificate: X509Certificate) -> AddRequest {
-        var request = request(.certificate)
+        var request = AddRequest(.certificate)
+        (request.accessGroup, request.synchronizable) = (group, sync)
         request.attributes = CertificateAttributes(certificate).all
         request.secret = SecretBytes(copying: certificate.der)
         if let label { request.attributes[.label] = .text(label) }
@@ -27,41 +25,24 @@ struct NewCertificates: ParsableArguments {
     }
 
     func request(for key: AsymmetricKey, tag: String?, _ accessControl: AccessControl?) -> AddRequest {
-        var request = request(.key)
-        request.attributes = KeyItemAttributes(key).all
-        request.secret = SecretBytes(copying: key.externalRepresentation)
-        request.accessControl = accessControl
-        if let tag { request.attributes[.applicationTag] = .text(tag) }
-        if let label { request.attributes[.label] = .text(label) }
-        return request
-    }
-
-    private func request(_ itemClass: ItemClass) -> AddRequest {
-        var request = AddRequest(itemClass)
+        var request = AddRequest(key, tag: tag, label: label)
         (request.accessGroup, request.synchronizable) = (group, sync)
+        request.accessControl = accessControl
         return request
     }
 
     /// Adds the items that are missing, and tells which were there.
     func store(_ requests: [AddRequest], in options: StoreOptions, _ asking: Asking) throws {
-        var session = try KeychainSession(options)
-        let isFirst = session.presence == .absent
-        session.asking = asking
-        let ready = session
-        let isAdded = try ready.connection.addMissing(requests, ready.asking)
-        if isFirst { session.noteIfNeverLocked() }
+        let session = try KeychainSession(options, asking)
+        let isAdded = try session.storing { try session.connection.addMissing(requests, asking) }
         for (request, isNew) in zip(requests, isAdded) where !isNew {
             Console.note("note: \(request.inWords) was there already, and stays as it is")
         }
-        if json { try report(requests, isAdded, ready).writeJSON() }
-    }
-
-    private func report(
-        _ requests: [AddRequest], _ isAdded: [Bool], _ session: KeychainSession
-    ) throws -> [JSONValue] {
-        try zip(requests, isAdded).flatMap { request, isNew in
+        guard json else { return }
+        let reports = try zip(requests, isAdded).flatMap { request, isNew in
             try session.find(request.queryForExisting).items.map { $0.json.adding("added", isNew.json) }
         }
+        try reports.writeJSON()
     }
 }
 

@@ -8,9 +8,7 @@ struct PassphraseOptions: ParsableArguments {
         completion: .file())
     var passphraseFile: String?
 
-    func validate() throws {
-        if passphraseFile == "" { throw ValidationError("A file cannot have an empty name.") }
-    }
+    func validate() throws { try NameKind.file.require(passphraseFile) }
 
     /// The first line of the file that the option names; nil: there is no such option.
     func read() throws -> SecretBytes? {

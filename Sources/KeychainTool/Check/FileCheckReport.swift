@@ -68,11 +68,9 @@ struct FileCheckReport: Report {
         let name = protection.name
         let readable =
             check.readable == length
-            ? "all of its \(counted(length))" : "\(check.readable) of \(counted(length))"
+            ? "all of its \(counted(length, "byte"))" : "\(check.readable) of \(counted(length, "byte"))"
         return "\(state), class \(name), \(readable) can be read"
     }
-
-    private func counted(_ bytes: UInt64) -> String { bytes == 1 ? "1 byte" : "\(bytes) bytes" }
 
     private func salvageInWords(_ path: String) -> String {
         let lost = check.lost.map { "\($0.lowerBound) to \($0.upperBound - 1)" }

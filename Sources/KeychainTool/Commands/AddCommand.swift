@@ -44,7 +44,7 @@ struct NewPassword: ParsableArguments {
     }
 
     func validate() throws {
-        if group.isEmpty { throw ValidationError("An access group cannot have an empty name.") }
+        try NameKind.group.require(group)
     }
 
     func store(_ itemClass: ItemClass, _ unique: [AttributeChoice?], prompt: String, in store: StoreOptions) throws {
@@ -57,12 +57,11 @@ struct NewPassword: ParsableArguments {
         // A person is not asked for a secret that cannot be stored. The store is closed while the person types.
         if !update && source.asks { try KeychainSession(store).requireAbsence(of: request) }
         request.secret = try source.read(prompt: prompt)
-        var session = try KeychainSession(store)
-        let isFirst = session.presence == .absent
         let words = unique.compactMap { $0?.inWords }.joined(separator: ", ")
-        session.asking = authentication.asking(reason: "store a secret: " + words)
-        let item = update ? try session.connection.put(request, session.asking) : try session.ask(.add(request))
-        if isFirst { session.noteIfNeverLocked() }
+        let session = try KeychainSession(store, authentication.asking(reason: "store a secret: " + words))
+        let item = try session.storing {
+            update ? try session.connection.put(request, session.asking) : try session.ask(.add(request))
+        }
         try source.noteIfGenerated()
         if json { try item.writeJSON() }
     }
@@ -83,9 +82,9 @@ struct AddGenericCommand: ParsableCommand {
         case (nil, nil): throw ValidationError("Name the item: keychainctl add NAME --account ACCOUNT.")
         case (.some(let name), .some):
             throw ValidationError("'\(name)' is no option, and beside --service it cannot be the item's name.")
-        case (.some(""), nil): throw ValidationError("An item cannot have an empty name.")
+        case (.some(let name), nil): try NameKind.item.require(name)
         case (nil, .some) where account == nil: throw ValidationError("--service needs --account too.")
-        case (.some, nil), (nil, .some): break
+        case (nil, .some): break
         }
         if password.source.totp && name == nil {
             throw ValidationError("--totp needs the name of the item that the codes are for.")

@@ -63,9 +63,7 @@ struct ProjectPlace: ParsableArguments {
             valueName: "path"), completion: .file())
     var path: String?
 
-    func validate() throws {
-        if path == "" { throw ValidationError("A file cannot have an empty name.") }
-    }
+    func validate() throws { try NameKind.file.require(path) }
 
     var isProject: Bool { path.map { isDirectory($0) || FilePath.name(of: $0) == ProjectFile.name } ?? true }
 

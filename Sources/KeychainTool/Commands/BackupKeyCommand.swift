@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import FoundationEssentials
-internal import Glibc
 internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainSystem
+internal import KeychainTransfer
 
 struct BackupKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,14 +30,14 @@ struct BackupKeyCommand: ParsableCommand {
     @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
 
     func validate() throws {
-        if output?.isEmpty == true { throw ValidationError("A file cannot have an empty name.") }
+        try NameKind.file.require(output)
         if json && output == nil { throw ValidationError("--json needs standard output for itself: name an --output.") }
     }
 
     func run() throws {
         if let output {
             try ExportOutput.requireFree(output, replaces: force)
-        } else if isatty(STDOUT_FILENO) != 0 {
+        } else if Console.outputIsTerminal {
             throw KeychainError(
                 .parameter, message: "a backup key is not for a terminal: name a file with --output, or use a pipe")
         }
@@ -47,7 +48,7 @@ struct BackupKeyCommand: ParsableCommand {
         let signals = output == nil ? nil : HeldSignals()
         defer { signals?.release() }
         let seal = try FileKeyBackupSeal(passphrase: passphrase)
-        let file = try session.fileKeyBackup(FileKeyBackupRequest(header: seal.header, key: seal.key))
+        let file = try session.connection.ask(.backUpFileKeys(FileKeyBackupRequest(header: seal.header, key: seal.key)))
         let target =
             try output.map { path throws(KeychainError) in try ExportOutput(path: path, replaces: force) }
             ?? ExportOutput()

@@ -22,10 +22,8 @@ struct CatFileCommand: ParsableCommand {
         let (files, storeFiles) = (session.files, StoreFiles(session))
         for path in arguments.paths {
             try storeFiles.requireElsewhere(path)
-            do {
+            try FileFailure.naming(path) {
                 try files.read(from: URL(namedByPerson: path)) { bytes in try Console.write(bytes) }
-            } catch let error as DataProtectionError {
-                throw FileFailure(error, path: path)
             }
         }
     }

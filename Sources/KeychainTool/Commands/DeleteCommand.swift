@@ -120,14 +120,12 @@ struct DeleteCommand: ParsableCommand {
         try DeletionReport(deleted: 0, matches: items.sortedForPeople).write(json: json)
     }
 
-    private func meaning(_ session: KeychainSession) throws -> KeychainSession.Meaning {
-        do { return try session.meaning(of: try filter.levels()) } catch let error as AmbiguousMatch {
+    private func one(_ session: KeychainSession) throws -> ItemQuery {
+        let meaning: KeychainSession.Meaning
+        do { meaning = try session.meaning(of: try filter.levels()) } catch let error as AmbiguousMatch {
             throw filter.name == nil ? error.adding(", or delete all of them with --all") : error
         }
-    }
-
-    private func one(_ session: KeychainSession) throws -> ItemQuery {
-        switch try meaning(session) {
+        switch meaning {
         case .exactly(let query): return query
         // Only a reading could count such items, unless the query can mean no more than one.
         case .asking(let query) where query.meansAtMostOne: return query

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import FoundationEssentials
+internal import KeychainSystem
 
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

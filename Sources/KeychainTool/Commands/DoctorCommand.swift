@@ -85,15 +85,10 @@ struct Compaction: Keyed {
     /// - Returns: nil if there is no store yet.
     static func run(_ session: KeychainSession) throws(KeychainError) -> Compaction? {
         guard case .present = session.presence else { return nil }
-        let before = try bytesOnDisk(session)
+        let before = try session.connection.ask(.status).bytesOnDisk
         if Console.errorIsTerminal { Console.note("writing \(ByteCount.text(before)) anew…") }
         try session.connection.ask(.done(.compact))
-        return Compaction(bytesBefore: before, bytesAfter: try bytesOnDisk(session))
-    }
-
-    private static func bytesOnDisk(_ session: KeychainSession) throws(KeychainError) -> Int64 {
-        let status = try session.connection.ask(.status)
-        return status.bytesOnDisk
+        return Compaction(bytesBefore: before, bytesAfter: try session.connection.ask(.status).bytesOnDisk)
     }
 }
 
@@ -139,12 +134,12 @@ struct Diagnosis: Report {
         case .absent:
             findings.append(StoreFinding(.note, "there is no keychain here yet", advice: "the first 'add' makes it"))
         case .incomplete(let missing):
-            findings.append(Self.incomplete(missing))
+            findings.append(.incomplete(missing))
         case .present:
             do throws(KeychainError) {
                 // The command waits for a silent daemon only once.
                 if case .failure(let error) = told, error.signal?.isOfWaiting == true { throw error }
-                findings += Self.delay(try session.connection.lockStatus())
+                findings += StoreFinding.delay(try session.connection.lockStatus())
                 let count = try Self.announce(session)
                 let found = try session.connection.ask(.check)
                 findings += found
@@ -153,9 +148,9 @@ struct Diagnosis: Report {
                     findings += try CertificateFindings.all(in: session)
                 }
             } catch  where error.code == .interactionNotAllowed {
-                findings.append(Self.locked)
+                findings.append(.locked)
             } catch {
-                findings.append(Self.unusable(error, session.host))
+                findings.append(.unusable(error, isDaemons: !session.isEmbedded))
             }
         }
         self.findings = findings.sorted { $0.severity.rank > $1.severity.rank }
@@ -163,61 +158,9 @@ struct Diagnosis: Report {
 
     /// Tells a person how many items the check has to read.
     private static func announce(_ session: KeychainSession) throws(KeychainError) -> Int {
-        let status = try session.connection.ask(.status)
-        let count = status.itemCounts.values.reduce(0, +)
+        let count = try session.itemCount()
         if Console.errorIsTerminal { Console.note("checking \(counted(count, "item"))…") }
         return count
-    }
-
-    private static func incomplete(_ missing: String) -> StoreFinding {
-        if missing == "keybag" {
-            return StoreFinding(
-                .damage, "the database has no keybag: the store's making was cut short, or the file keybag was lost",
-                advice: "if there were items, put keybag back from a backup, since nothing opens without it; "
-                    + "otherwise the next command that uses it completes the store")
-        }
-        return StoreFinding(
-            .damage, "the keybag has no database: the file \(missing) was lost",
-            advice: "put \(missing) back from a backup; only if there is none, move keybag away to begin anew")
-    }
-
-    /// A finding if the right passcode has to wait because of wrong ones.
-    private static func delay(_ status: LockStatus) -> [StoreFinding] {
-        let seconds = Int(status.secondsUntilNextAttempt.rounded(.up))
-        guard seconds > 0 else { return [] }
-        return [
-            StoreFinding(
-                .note, "after wrong passcodes none is tried for \(seconds) seconds",
-                advice: "wait so long, and run 'keychainctl unlock' then")
-        ]
-    }
-
-    /// A locked keychain is not a damaged one.
-    private static var locked: StoreFinding {
-        StoreFinding(
-            .note, "the keychain is locked, so its items were not looked at",
-            advice: "run 'keychainctl unlock' and then 'keychainctl doctor' again")
-    }
-
-    private static func unusable(_ error: KeychainError, _ host: ChosenHost) -> StoreFinding {
-        if error.signal == .unusableKeybag, let flaw = error.cause as? KeychainError {
-            return StoreFinding(
-                .damage, "the keychain cannot be used (status \(error.code.status)): \(flaw.message)",
-                advice: "nothing was changed, and nothing can be read without both files. If the device key is not "
-                    + "this store's, put it back from a backup, or say with --device-key or XDG_STATE_HOME where it is; "
-                    + "if it is, put the file keybag back from a backup")
-        }
-        var (advice, isRepairable) = ("", error.signal == .damage)
-        if case .daemon = host, error.code == .notAvailable {
-            // The store belongs to the daemon, which cannot tell its state now.
-            isRepairable = true
-            advice = "; stop keychaind before that"
-        }
-        return StoreFinding(
-            .damage, "the keychain cannot be used (status \(error.code.status)): \(error.message)",
-            advice: "nothing was changed. Mend what the message names and run 'keychainctl doctor' again; if the "
-                + "database itself is damaged, 'keychainctl doctor --repair' saves what can be read" + advice,
-            isRepairable: isRepairable)
     }
 
     var text: String {

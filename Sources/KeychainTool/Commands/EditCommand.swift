@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import FoundationEssentials
 internal import KeychainClient
 internal import KeychainModel
+internal import KeychainRun
 internal import KeychainSystem
 
 struct EditCommand: ParsableCommand {
@@ -73,18 +74,14 @@ struct EditCommand: ParsableCommand {
 
     /// Reads the item, and closes the store again, so that it is not open while the person edits.
     private func open(_ consent: Asking) throws -> Item {
-        var session = try KeychainSession.existing(store)
-        session.asking = consent
-        let ready = session
-        let item = try filter.naming { try ready.item(of: try filter.levels()) }
+        let session = try KeychainSession.existing(store, consent)
+        let item = try filter.naming { try session.item(of: try filter.levels()) }
         try check(item.itemClass)
         return item
     }
 
     private func replace(_ item: Item, _ secret: SecretBytes, _ consent: Asking) throws {
-        var session = try KeychainSession.existing(store)
-        session.asking = consent
-        guard try session.replaceSecret(of: item, with: secret) else {
+        guard try KeychainSession.existing(store, consent).replaceSecret(of: item, with: secret) else {
             throw ToolFailure(
                 message:
                     "another program has changed or deleted the item meanwhile; nothing was changed, and the edit is "

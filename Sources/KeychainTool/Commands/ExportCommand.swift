@@ -1,8 +1,8 @@
 internal import ArgumentParser
-internal import Glibc
 internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainSystem
 internal import KeychainTransfer
 
 struct ExportCommand: ParsableCommand {
@@ -24,14 +24,14 @@ struct ExportCommand: ParsableCommand {
     private var isStandardOutput: Bool { file == "-" }
 
     func validate() throws {
-        if file.isEmpty { throw ValidationError("A file cannot have an empty name.") }
-        if group?.isEmpty == true { throw ValidationError("An access group cannot have an empty name.") }
+        try NameKind.file.require(file)
+        try NameKind.group.require(group)
         if isStandardOutput && json { throw ValidationError("--json needs standard output for itself: name a file.") }
     }
 
     func run() throws {
         if isStandardOutput {
-            guard isatty(STDOUT_FILENO) == 0 else {
+            guard !Console.outputIsTerminal else {
                 throw KeychainError(.parameter, message: "an export is not for a terminal: name a file, or use a pipe")
             }
         } else {
@@ -45,18 +45,53 @@ struct ExportCommand: ParsableCommand {
         defer { signals?.release() }
         let key = try ExportKey(new: passphrase)
         let output = isStandardOutput ? ExportOutput() : try ExportOutput(path: file, replaces: force)
-        let export = Export(session: session, group: group, signals: signals)
+        let summary: ExportSummary
         do {
-            try export.write(to: output, key)
+            summary = try write(to: output, key, session, signals)
             try output.publish()
         } catch {
             output.discard()
-            export.line.end()
-            if error is Export.Interruption { signals?.deliver() }
+            if error is Interruption { signals?.deliver() }
             throw error
         }
-        try report(export.summary)
+        try report(summary)
         passphrase.noteIfShort("passphrase")
+    }
+
+    /// A signal has asked the program to end.
+    private struct Interruption: Error {}
+
+    private func write(
+        to output: ExportOutput, _ key: ExportKey, _ session: KeychainSession, _ signals: HeldSignals?
+    ) throws -> ExportSummary {
+        let line = ProgressLine("Exporting")
+        defer { line.end() }
+        let total = try session.itemCount()
+        let writer = try ExportWriter(key) { bytes throws(KeychainError) in try output.write(bytes) }
+        var (summary, count) = (ExportSummary(items: 0, leftOut: LeftOut()), 0)
+        var request: ExportRequest? = ExportRequest(accessGroup: group)
+        while let present = request {
+            let part = try session.connection.ask(.export(present))
+            for item in part.items { try writer.append(item) }
+            summary.items += part.items.count
+            summary.leftOut += part.leftOut
+            count += part.count
+            // The number of items in one group is not known.
+            if group == nil { line.show(count, of: total) }
+            if let signals, signals.arePending {
+                if signals.isEndPending { throw Interruption() }
+                // Such a signal only stops the program for a while.
+                line.end()
+                signals.deliver()
+            }
+            request = part.next.map { ExportRequest(accessGroup: group, start: $0) }
+        }
+        // A group without items is most probably a mistyped name, which would first show on the day of the restore.
+        if let group, count == 0 {
+            throw KeychainError(.itemNotFound, message: "no item is in the access group \(group): nothing was exported")
+        }
+        try writer.finish(leftOut: summary.leftOut)
+        return summary
     }
 
     private func report(_ summary: ExportSummary) throws {
@@ -72,53 +107,5 @@ struct ExportCommand: ParsableCommand {
                 "\(counted(summary.leftOut.unreadable, "item")) could not be exported: damaged, or with a date or "
                     + "group that no export can hold; 'keychainctl doctor' tells of damage")
         }
-    }
-}
-
-/// One run of `export`.
-private final class Export {
-    /// A signal has asked the program to end.
-    struct Interruption: Error {}
-
-    let line = ProgressLine("Exporting")
-    private(set) var summary = ExportSummary(items: 0, leftOut: LeftOut())
-    private let session: KeychainSession
-    private let group: String?
-    /// nil: no signals are held.
-    private let signals: HeldSignals?
-
-    init(session: KeychainSession, group: String?, signals: HeldSignals?) {
-        self.session = session
-        self.group = group
-        self.signals = signals
-    }
-
-    func write(to output: ExportOutput, _ key: ExportKey) throws {
-        let total = try session.itemCount()
-        let writer = try ExportWriter(key) { bytes throws(KeychainError) in try output.write(bytes) }
-        var count = 0
-        try session.export(group: group) { part in
-            for item in part.items { try writer.append(item) }
-            summary.items += part.items.count
-            summary.leftOut += part.leftOut
-            count += part.count
-            // The number of items in one group is not known.
-            if group == nil { line.show(count, of: total) }
-            try heedSignals()
-        }
-        // A group without items is most probably a mistyped name, which would first show on the day of the restore.
-        if let group, count == 0 {
-            throw KeychainError(.itemNotFound, message: "no item is in the access group \(group): nothing was exported")
-        }
-        try writer.finish(leftOut: summary.leftOut)
-        line.end()
-    }
-
-    private func heedSignals() throws {
-        guard let signals, signals.arePending else { return }
-        if signals.isEndPending { throw Interruption() }
-        // Such a signal only stops the program for a while.
-        line.end()
-        signals.deliver()
     }
 }

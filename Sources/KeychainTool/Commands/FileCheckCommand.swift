@@ -31,9 +31,7 @@ struct FileCheckCommand: ParsableCommand {
     @Flag(help: "Write a damaged copy of a header anew from the one that is whole, which loses nothing.")
     var repair = false
 
-    func validate() throws {
-        if salvage?.isEmpty == true { throw ValidationError("A directory cannot have an empty name.") }
-    }
+    func validate() throws { try NameKind.directory.require(salvage) }
 
     func run() throws {
         try TreeRun.start(store, arguments, recursive ? .entered : .refused) { session, run in

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import FoundationEssentials
+internal import KeychainClient
 internal import KeychainModel
 
 struct FindCommand: ParsableCommand {
@@ -35,9 +36,8 @@ struct FindCommand: ParsableCommand {
         var items: [Item] = []
         var ends: [UUID: CertificateEnd] = [:]
         do {
-            var session = try KeychainSession.existing(store)
-            session.asking = .once(
-                reason: "list items" + filter.inWords(after: ": "), mayAsk: ask)
+            let consent = Asking.once(reason: "list items" + filter.inWords(after: ": "), mayAsk: ask)
+            let session = try KeychainSession.existing(store, consent)
             (items, ends) = try filter.naming(isSearch: true) { try certificates(among: try search(session), session) }
         } catch let error as KeychainError where error.code == .itemNotFound && json {
             try Console.write("[]\n")
@@ -71,35 +71,24 @@ struct FindCommand: ParsableCommand {
         var absence: KeychainError?
         let part = filter.name.map(NamePart.init)
         for itemClass in filter.itemClasses where expiring == nil || itemClass.hasCertificate {
-            switch find(try filter.query(for: itemClass), session) {
-            case .success(let matches):
+            do {
+                let matches = try session.find(try filter.query(for: itemClass), asks: ask)
                 found.items += part.map { part in matches.items.filter(part.isIn) } ?? matches.items
                 found.hasConstrained = found.hasConstrained || matches.hasConstrained
-            case .failure(let error):
-                guard error.code == .itemNotFound else { throw error }
+            } catch let error as KeychainError where error.code == .itemNotFound {
                 absence = error
             }
         }
         if found.items.isEmpty {
             if found.hasConstrained { throw KeychainError.consentNeeded }
-            throw absence.flatMap(describe) ?? KeychainError(.itemNotFound, message: "no item matches")
+            // The error of a class is the whole answer only if one class was asked.
+            if let absence, filter.itemClasses.count == 1 { throw absence }
+            throw KeychainError(.itemNotFound, message: "no item matches", cause: absence)
         }
         if found.hasConstrained {
             Console.complain("items that ask for authentication are not shown: --ask asks for it")
         }
         return found.items
-    }
-
-    private func find(
-        _ query: ItemQuery, _ session: KeychainSession
-    ) -> Result<FoundWithoutAsking, KeychainError> {
-        Result { () throws(KeychainError) in try session.find(query, asks: ask) }
-    }
-
-    /// The error for no match. The error of a class is the whole answer only if one class was asked.
-    private func describe(_ absence: KeychainError) -> KeychainError {
-        guard filter.itemClasses.count > 1 else { return absence }
-        return KeychainError(.itemNotFound, message: "no item matches", cause: absence)
     }
 }
 

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import KeychainModel
 
 struct GenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -46,12 +46,11 @@ struct GetCommand: ParsableCommand {
     }
 
     func run() throws {
-        var session = try KeychainSession.existing(store)
-        session.asking = authentication.asking(reason: "show a secret" + filter.inWords(after: ": "))
-        let ready = session
-        let item = try filter.naming { try ready.item(of: try filter.levels()) }
+        let consent = authentication.asking(reason: "show a secret" + filter.inWords(after: ": "))
+        let session = try KeychainSession.existing(store, consent)
+        let item = try filter.naming { try session.item(of: try filter.levels()) }
         try check(item.itemClass)
-        let secret = try bytes(of: item, ready)
+        let secret = try bytes(of: item, session)
         if clip.isChosen {
             try clip.put(secret)
             if json { try item.writeJSON() }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KeychainClient
 internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainSystem
 internal import KeychainTransfer
 
 struct ImportCommand: ParsableCommand {
@@ -20,7 +21,7 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "Print a JSON object; docs/cli.md lists the keys.") var json = false
 
     func validate() throws {
-        if file.isEmpty { throw ValidationError("A file cannot have an empty name.") }
+        try NameKind.file.require(file)
         if file == "-" {
             throw ValidationError("An export is read twice, which standard input cannot be: save it to a file first.")
         }
@@ -95,7 +96,8 @@ private struct Import {
         let reader = try input.reader(key)
         do {
             while let batch = try nextBatch(of: reader, &report) {
-                for outcome in try session.merge(batch, isDryRun: isDryRun) {
+                let request = ImportRequest(batch, isDryRun: isDryRun)
+                for outcome in try session.connection.ask(.importItems(request)) {
                     report.outcomes[outcome, default: 0] += 1
                 }
                 line.show(report.total, of: report.summary.items)

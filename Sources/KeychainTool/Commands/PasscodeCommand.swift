@@ -28,12 +28,11 @@ struct SetPasscodeCommand: ParsableCommand {
     func run() throws {
         try KeychainSession.requireNoPasscode(store)
         let passcode = try PasscodeInput.readNew()
-        let renewal = RenewalObserver()
-        defer { renewal.end() }
-        let session = try KeychainSession(store)
-        try renewal.whileWaiting { try session.connection.perform(.set(passcode), report: renewal.report) }
-        renewal.end()
-        let status = try session.connection.lockStatus()
+        let status = try RenewalObserver.during { report in
+            let connection = try KeychainSession(store).connection
+            try connection.perform(.set(passcode), report: report)
+            return try connection.lockStatus()
+        }
         if json { try status.writeJSON() }
         passcode.noteIfShort("passcode")
         status.noteIfUnwatched()
@@ -83,13 +82,11 @@ struct ChangePasscodeCommand: ParsableCommand {
             let proof = AuthenticationProof(passcode: old)
             _ = try KeychainSession(store).connection.ask(.verify(proof))
         }
-        let renewal = RenewalObserver()
-        defer { renewal.end() }
-        let (session, _) = try KeychainSession.withPasscode(store)
-        try renewal.whileWaiting {
-            try session.connection.perform(.change(old: old, new: new, rekey: rekey), report: renewal.report)
+        let session = try RenewalObserver.during { report in
+            let (session, _) = try KeychainSession.withPasscode(store)
+            try session.connection.perform(.change(old: old, new: new, rekey: rekey), report: report)
+            return session
         }
-        renewal.end()
         if json { try session.connection.lockStatus().writeJSON() }
         new.noteIfShort("passcode")
         if rekey { try session.connection.lockStatus().requireWholeRenewal() }
@@ -126,5 +123,64 @@ struct RemovePasscodeCommand: ParsableCommand {
         let status = try session.connection.lockStatus()
         if json { try status.writeJSON() }
         try status.requireWholeRenewal()
+    }
+}
+
+struct PasscodePolicyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "policy", abstract: "Show or set what follows from disuse and from wrong passcodes.",
+        discussion: "Without --idle-lock and --erase-after-ten it shows the present policy and needs no passcode.")
+
+    @OptionGroup var store: StoreOptions
+    @Option(help: ArgumentHelp("Lock after this time without use: 90s, 10m, 2h, 1d or never.", valueName: "time"))
+    var idleLock: IdleLimit?
+    @Option(
+        help: ArgumentHelp(
+            "Whether ten wrong passcodes in a row erase every key but those of what is always accessible.",
+            valueName: "on|off"))
+    var eraseAfterTen: Switch?
+    @Flag(help: "Print the policy as a JSON object; docs/cli.md lists the keys.") var json = false
+
+    func run() throws {
+        let isChange = idleLock != nil || eraseAfterTen != nil
+        let policy = isChange ? try change() : PasscodePolicy(try KeychainSession.withPasscode(store).1)
+        if json || !isChange { try policy.write(json: json) }
+    }
+
+    /// - Returns: the policy that holds from now on.
+    private func change() throws -> PasscodePolicy {
+        try KeychainSession.requirePasscode(store)
+        let passcode = try PasscodeInput.readPresent()
+        let (session, status) = try KeychainSession.withPasscode(store)
+        var policy = PasscodePolicy(status)
+        if let idleLock { policy.idleLimit = idleLock.seconds }
+        if let eraseAfterTen { policy.erasesAfterTenFailures = eraseAfterTen == .on }
+        try session.connection.perform(.setPolicy(policy, passcode: passcode)) { _ in }
+        return policy
+    }
+}
+
+extension PasscodePolicy: Report {
+    static let fields: [Field<Self>] = [limit, erasure]
+
+    static let limit = Field<Self>(
+        "idleLimit", "seconds without use after which the keychain locks itself, or null", term: "Idle limit",
+        words: { policy in
+            guard let limit = policy.idleLimit else { return "none: the keychain does not lock itself for lack of use" }
+            return "\(DurationText.text(seconds: limit)) without use lock the keychain"
+        }
+    ) { $0.idleLimit }
+
+    static let erasure = Field<Self>(
+        "eraseAfterTen", "whether ten wrong passcodes in a row erase the keys", term: "Erasure",
+        words: { policy in
+            policy.erasesAfterTenFailures
+                ? "ten wrong passcodes in a row erase every key but those of what is always accessible"
+                : "off: wrong passcodes erase nothing, whatever their number"
+        }
+    ) { $0.erasesAfterTenFailures }
+
+    init(_ status: LockStatus) {
+        self.init(idleLimit: status.idleLimit, erasesAfterTenFailures: status.erasesAfterTenFailures)
     }
 }

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import FoundationEssentials
 internal import KeychainCertificates
 internal import KeychainKeys
 internal import KeychainModel
@@ -46,8 +45,7 @@ struct RequestCertificateCommand: ParsableCommand {
             try dns.map { try RequestedAlternativeName(host: $0) }
             + ip.map { try RequestedAlternativeName(address: $0) }
             + email.map { try RequestedAlternativeName(mailAddress: $0) }
-        var session = try KeychainSession.existing(store)
-        session.asking = authentication.asking(reason: "request a certificate")
+        let session = try KeychainSession.existing(store, authentication.asking(reason: "request a certificate"))
         let key = try session.privateKey(filter)
         let request = try CertificateRequest(
             subject: name, alternativeNames: alternatives, key: try key.publicHalf)

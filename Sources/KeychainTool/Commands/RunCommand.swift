@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import FoundationEssentials
 internal import KeychainModel
 internal import KeychainRun
 
@@ -72,7 +71,7 @@ struct RunCommand: ParsableCommand {
                 word.hasPrefix("-")
                     ? "There is no option \(word)." : "Put -- before the command: keychainctl run … -- \(word) …")
         }
-        if command.first == "" { throw ValidationError("A command cannot have an empty name.") }
+        try NameKind.command.require(command.first)
         if !machines.isEmpty && !netrc { throw ValidationError("--machine goes with --netrc.") }
         if let standardInput, files.contains(standardInput) {
             throw ValidationError("--file and --stdin name the same variable.")
@@ -83,17 +82,10 @@ struct RunCommand: ParsableCommand {
         let plan = try RunPlan(self)
         var secrets: [SecretBytes] = []
         let program = try plan.prepare(&secrets)
-        let end: ProgramEnd
-        do throws(ProgramFailure) {
-            guard !noMasking,
-                let masked = try MaskedRun(secrets, note: { Console.note($0) }, complain: { Console.complain($0) })
-            else { try program.replaceThis() }
-            secrets = []
-            end = try masked.run(program, whenStarted: plan.releaseFiles)
-        } catch {
-            FailureReport(status: error.status, message: error.message).tell()
-            throw ExitCode(error.status)
-        }
-        throw ExitCode(end.repeatHere())
+        guard !noMasking,
+            let masked = try MaskedRun(secrets, note: { Console.note($0) }, complain: { Console.complain($0) })
+        else { try program.replaceThis() }
+        secrets = []
+        throw ExitCode(try masked.run(program, whenStarted: plan.releaseFiles).repeatHere())
     }
 }

@@ -16,12 +16,11 @@ struct ShowCommand: ParsableCommand {
     func validate() throws { _ = try filter.requireItem() }
 
     func run() throws {
-        var session = try KeychainSession.existing(store)
-        session.asking = authentication.asking(reason: "show an item" + filter.inWords(after: ": "))
-        let ready = session
+        let consent = authentication.asking(reason: "show an item" + filter.inWords(after: ": "))
+        let session = try KeychainSession.existing(store, consent)
         let item = try filter.naming {
-            try ready.items(of: try ready.soleMatch(of: try filter.levels(), amongReachable: true), wantsSecrets: false)
-                .first
+            let query = try session.soleMatch(of: try filter.levels(), amongReachable: true)
+            return try session.items(of: query, wantsSecrets: false).first
         }
         guard let item else { throw KeychainError.unexpectedReply }
         if json { try item.writeJSON() } else { try Console.write(text(of: item)) }
@@ -32,7 +31,9 @@ struct ShowCommand: ParsableCommand {
         lines.add("class", item.itemClass.title)
         lines.add("group", item.accessGroup)
         for entry in item.attributes.entries.sorted(by: { $0.attribute.name < $1.attribute.name }) {
-            let words = entry.value.inWords(of: entry.attribute)
+            let words = entry.value.text(of: entry.attribute) { bytes in
+                String(validating: bytes, as: UTF8.self) ?? "base64 \(bytes.base64EncodedString())"
+            }
             if !words.isEmpty { lines.add(entry.attribute.name, words) }
         }
         lines.add("accessible", item.accessControl.protection.name)
@@ -44,17 +45,5 @@ struct ShowCommand: ParsableCommand {
         if let expires = item.expires { lines.add("expires", Timestamp.short(expires.seconds)) }
         lines.add("reference", item.persistentReference.data.base64EncodedString())
         return lines.text
-    }
-}
-
-extension AttributeValue {
-    fileprivate func inWords(of attribute: Attribute) -> String {
-        switch self {
-        case .text(let code) where attribute == .internetProtocol: InternetProtocol.name(ofCode: code)
-        case .text(let text): text
-        case .number(let number): String(number)
-        case .date(let seconds): Timestamp.short(seconds)
-        case .data(let bytes): String(validating: bytes, as: UTF8.self) ?? "base64 \(bytes.base64EncodedString())"
-        }
     }
 }

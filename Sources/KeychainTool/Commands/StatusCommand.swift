@@ -20,7 +20,7 @@ struct StatusCommand: ParsableCommand {
             host: session.host, daemon: try Self.daemon(of: session),
             status: try Self.status(of: session), identity: try session.connection.identity())
         if json || verbose { return try report.write(json: json) }
-        try Console.write(report.summary.text)
+        try Console.write(report.summary)
     }
 
     /// nil: the engine would be in this process. The command does not open it, because that would make a store.
@@ -117,7 +117,25 @@ struct StatusReport: Report {
         return "keychaind \(welcome.release), process \(welcome.processID), at \(daemonInUse.address.path)"
     }
 
-    var summary: StatusSummary { StatusSummary(status: status, storePath: storePath, host: hostInWords) }
+    /// The short form for every day.
+    fileprivate var summary: String {
+        var lines = Lines()
+        guard let status else {
+            lines.add("Keychain", "there is none yet; the first 'add' makes it")
+            lines.add("Store", storePath)
+            lines.add("Host", hostInWords)
+            return lines.text
+        }
+        let lock = status.lock
+        let counts = status.counts.filter { $0.1 > 0 }
+        lines.add("Keychain", lock.stateInShort, emphasizing: lock.isOpen ? nil : lock.stateInShort.untilColon)
+        lines.add("Items", counts.isEmpty ? "none" : counts.map { $0.counted($1) }.joined(separator: ", "))
+        lines.add("Passcode", lock.passcodeInShort)
+        lines.add("Locks", lock.lockingInShort, emphasizing: "nothing")
+        lines.add("Host", hostInWords)
+        lines.add("Store", storePath)
+        return lines.text
+    }
 
     private var groups: String {
         let names = identity.caller.groups.isEmpty ? "none" : identity.caller.groups.joined(separator: ", ")

@@ -25,17 +25,11 @@ struct TOTPCommand: ParsableCommand {
     func validate() throws { _ = try filter.requireItem() }
 
     func run() throws {
-        var session = try KeychainSession.existing(store)
-        session.asking = authentication.asking(
-            reason: "make a one-time code" + filter.inWords(after: ": "))
-        let ready = session
-        let item = try filter.naming { try ready.item(of: try filter.levels(first: OneTimeItem.prefix)) }
-        try tell(try OneTimeItem.key(of: item), at: UInt64(Date().timeIntervalSince1970))
-    }
-
-    private func tell(_ key: OneTimeKey, at seconds: UInt64) throws {
-        let code = key.code(at: seconds)
-        let left = key.secondsLeft(at: seconds)
+        let consent = authentication.asking(reason: "make a one-time code" + filter.inWords(after: ": "))
+        let session = try KeychainSession.existing(store, consent)
+        let item = try filter.naming { try session.item(of: try filter.levels(first: OneTimeItem.prefix)) }
+        let (key, seconds) = (try OneTimeItem.key(of: item), UInt64(Date().timeIntervalSince1970))
+        let (code, left) = (key.code(at: seconds), key.secondsLeft(at: seconds))
         if clip.isChosen { return try clip.put(SecretBytes(copying: Data(code.utf8))) }
         if json {
             return try JSONValue.object([

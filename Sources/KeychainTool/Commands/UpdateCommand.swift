@@ -34,24 +34,21 @@ struct UpdateCommand: ParsableCommand {
         if secret || source.generate || self.changes.isEmpty {
             changes.secret = try source.read(prompt: "New secret\(filter.inWords(after: " for ")): ")
         }
-        var session = try KeychainSession.existing(store)
-        session.asking = authentication.asking(reason: "change an item" + filter.inWords(after: ": "))
-        let ready = session
+        let consent = authentication.asking(reason: "change an item" + filter.inWords(after: ": "))
+        let session = try KeychainSession.existing(store, consent)
         try filter.naming {
-            let query = try ready.soleMatch(of: levels)
-            try ready.ask(.update(UpdateRequest(query, changes: changes)))
+            let query = try session.soleMatch(of: levels)
+            try session.ask(.update(UpdateRequest(query, changes: changes)))
             try source.noteIfGenerated()
-            try noteOneTimeKey(ready)
+            try noteOneTimeKey(session)
             if json, let reference = query.persistentReference,
-                let item = try ready.items(of: ItemQuery(exactly: reference), wantsSecrets: false).first
+                let item = try session.items(of: ItemQuery(exactly: reference), wantsSecrets: false).first
             {
                 try item.writeJSON()
             }
         }
     }
-}
 
-extension UpdateCommand {
     /// Tells the person that the item's key for one-time codes keeps the former name.
     private func noteOneTimeKey(_ session: KeychainSession) throws {
         guard let name = filter.name, let new = changes.setService, !source.totp, Console.errorIsTerminal,
@@ -96,7 +93,7 @@ struct ItemChangeOptions: ParsableArguments {
 
     func check(for itemClass: ItemClass) throws {
         _ = try AttributeSet(choices, of: itemClass)
-        if setGroup?.isEmpty == true { throw ValidationError("An access group cannot have an empty name.") }
+        try NameKind.group.require(setGroup)
     }
 
     func changes(of itemClass: ItemClass) throws -> ItemChanges {

@@ -6,6 +6,7 @@ internal import KeychainBus
 internal import KeychainClient
 internal import KeychainLogin
 internal import KeychainModel
+internal import KeychainSystem
 
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -31,13 +32,13 @@ struct WatchCommand: ParsableCommand {
             return
         }
         // The signals come first: the opening of a store may start a thread, which would take them.
-        let signals = try StopSignals()
+        let signals = try HeldSignals.descriptor(of: [SIGTERM, SIGINT, SIGHUP])
         let login = try LoginManager.connect(
             .ownSession(id: ProcessInfo.processInfo.environment["XDG_SESSION_ID"]))
         var log = SessionWatcher.Log(event: Console.complain, trouble: Console.complain)
         if quiet { log.event = { _ in } }
         let watcher = SessionWatcher(
-            WatchedKeychain(store), login, stop: signals.descriptor, interval: .seconds(20), log: log)
+            WatchedKeychain(store), login, stop: signals, interval: .seconds(20), log: log)
         try ExpirySweeper.start(store)
         do {
             try watcher.run(isReady: Self.announceReadiness)

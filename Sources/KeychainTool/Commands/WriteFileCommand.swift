@@ -29,9 +29,7 @@ struct WriteFileCommand: ParsableCommand {
     @Flag(help: "Fail (45) if there is a file of that name.") var noOverwrite = false
     @Flag(help: "Replace a file by an empty one, too.") var allowEmpty = false
 
-    func validate() throws {
-        if path.isEmpty { throw ValidationError("A file cannot have an empty name.") }
-    }
+    func validate() throws { try NameKind.file.require(path) }
 
     func run() throws {
         let session = try KeychainSession(store)
@@ -42,18 +40,13 @@ struct WriteFileCommand: ParsableCommand {
         _ = files.removeAllLeftovers(in: parentDirectory(of: path))
         // A pipe is empty when the program before it has failed.
         var mayBeEmpty = allowEmpty || !FilePath.exists(url.path)
-        do {
-            try files.write(
-                to: url, protection: fileClass,
-                options: noOverwrite ? .withoutOverwriting : []
-            ) { target in
+        try FileFailure.naming(path) {
+            try files.write(to: url, protection: fileClass, options: noOverwrite ? .withoutOverwriting : []) { target in
                 let count = try Self.readInput(target)
                 guard count > 0 || mayBeEmpty else { throw Self.emptyInput }
                 mayBeEmpty = true
                 return count
             }
-        } catch let error as DataProtectionError {
-            throw FileFailure(error, path: path)
         }
     }
 
@@ -68,9 +61,7 @@ struct WriteFileCommand: ParsableCommand {
         while true {
             let count = read(STDIN_FILENO, target.baseAddress, target.count)
             if count >= 0 { return count }
-            if errno != EINTR {
-                throw ToolFailure(message: "cannot read standard input: \(String(cString: strerror(errno)))")
-            }
+            if errno != EINTR { throw SystemError("read standard input", errno) }
         }
     }
 }

@@ -21,10 +21,10 @@ struct DemoTerminal {
         // Glibc's functions for this are hidden from Swift. The kernel's requests are TIOCSPTLCK and TIOCGPTN.
         guard ioctl(terminal.number, 0x4004_5431, &number) == 0, ioctl(terminal.number, 0x8004_5430, &number) == 0,
             ioctl(terminal.number, UInt(TIOCSWINSZ), &size) == 0
-        else { throw ToolFailure(message: "cannot make a terminal: \(String(cString: strerror(errno)))") }
+        else { throw SystemError("make a terminal", errno) }
         let nothing = OpenDescriptor(open("/dev/null", O_RDWR | O_CLOEXEC))
         // The shell leads a session of its own, so the first terminal that it opens becomes the session's.
-        let shell = try SpawnedProgram.start(
+        let shell = try SpawnedProgram(
             "/bin/sh", ["-c", "exec <>/dev/pts/\(number) >&0 2>&0; cd; \(line)"], variables: variables,
             descriptors: (nothing.number, nothing.number, nothing.number), isApart: true)
         var (bytes, answers) = ([UInt8](), answers[...])
@@ -32,7 +32,7 @@ struct DemoTerminal {
         while let new = Self.read(terminal, shell) {
             bytes += new
             if !new.isEmpty, bytes.suffix(2).elementsEqual(": ".utf8), let answer = answers.popFirst() {
-                _ = Array("\(answer)\n".utf8).withUnsafeBytes { Console.writeAll($0, to: terminal.number) }
+                _ = Array("\(answer)\n".utf8).withUnsafeBytes { $0.write(to: terminal.number) }
             }
             guard !shouldStop(), ContinuousClock.now < end else {
                 shell.terminate()

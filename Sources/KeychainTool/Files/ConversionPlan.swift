@@ -82,13 +82,11 @@ struct ConversionPlan {
             guard !disk.hasSpace else { continue }
             throw FileFailure(
                 disk.directory, .diskFull,
-                "the disk has \(Self.text(disk.free ?? 0)) free, and \(counted(disk.fileCount, "file")) take "
-                    + "\(Self.text(UInt64(max(0, disk.growth)))) more and up to \(Self.text(disk.secondTime)) for a "
+                "the disk has \(ByteCount.text(disk.free ?? 0)) free, and \(counted(disk.fileCount, "file")) take "
+                    + "\(ByteCount.text(max(0, disk.growth))) more and up to \(ByteCount.text(disk.secondTime)) for a "
                     + "while; nothing was changed")
         }
     }
-
-    static func text(_ count: UInt64) -> String { ByteCount.text(Int64(clamping: count)) }
 }
 
 extension FixedWidthInteger {

@@ -15,8 +15,8 @@ enum DiskSpace {
         guard let free = free(at: parentDirectory(of: new)), free < needed else { return }
         throw DataProtectionError(
             .system, path,
-            "the disk has \(ByteCount.text(Int64(clamping: free))) free, and the new file takes "
-                + "\(ByteCount.text(Int64(clamping: needed)))",
+            "the disk has \(ByteCount.text(free)) free, and the new file takes "
+                + "\(ByteCount.text(needed))",
             errno: ENOSPC)
     }
 

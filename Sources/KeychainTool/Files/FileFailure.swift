@@ -40,6 +40,11 @@ struct FileFailure: Error {
         status = error.status.map { $0 & 0xff } ?? ExitStatus.of(Self.code(of: error))
     }
 
+    /// Does `body`. An error with the file has its path as the person named it.
+    static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as DataProtectionError { throw FileFailure(error, path: path) }
+    }
+
     static func nameIsNoText(_ path: String) -> FileFailure {
         FileFailure(path, .parameter, "its name is not UTF-8 text: rename it first")
     }

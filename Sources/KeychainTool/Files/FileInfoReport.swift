@@ -91,7 +91,7 @@ struct ProtectedFileReport: Keyed {
     private static func size(
         _ key: String, _ meaning: String, term: String, _ value: @escaping @Sendable (Self) -> UInt64
     ) -> Field<Self> {
-        Field(key, meaning, term: term, words: { Words(ByteCount.text(Int64(clamping: value($0)))) }, value)
+        Field(key, meaning, term: term, words: { Words(ByteCount.text(value($0))) }, value)
     }
 
     private var keychain: String { info.keychain.uuidString.lowercased() }

@@ -31,12 +31,12 @@ final class TreeCopy {
     /// - Throws: if two of the paths have the same last name, or a copy would be within its original.
     init(
         into directory: String, for use: ProtectedFiles.DirectoryUse, _ files: ProtectedFiles, _ run: TreeRun
-    ) throws(FileFailure) {
+    ) throws {
         (self.directory, self.use, self.files, self.run) = (directory, use, files, run)
         var copies: [PathKey: String] = [:]
         var sources: [PathKey: PathKey] = [:]
         for path in run.walk.paths {
-            guard let name = FilePath.lastName(of: path) else { throw .nameIsNoText(path) }
+            guard let name = FilePath.lastName(of: path) else { throw FileFailure.nameIsNoText(path) }
             let (source, copy) = (PathKey(path), FilePath.join(directory, name))
             if let other = sources.updateValue(source, forKey: PathKey(copy)), other != source {
                 throw FileFailure(
@@ -82,29 +82,22 @@ final class TreeCopy {
     // MARK: Directories
 
     /// Call this with each directory, before its content.
-    func enter(_ path: String, below root: String) throws(FileFailure) {
+    func enter(_ path: String, below root: String) throws {
         leave(before: path)
         if isBlocked(path) { return }
         let copy = place(of: path, below: root)
-        do throws(FileFailure) {
+        do {
             try requireElsewhere(copy)
             if let present = FileNumber(copy), present == FileNumber(path) {
                 throw FileFailure(path, .parameter, "the copy would take its own place")
             }
             let isNew = try open(copy)
-            if isNew && use == .restore { try giveClass(copy, like: path) }
+            if isNew && use == .restore { try FileFailure.naming(copy) { try files.giveClass(copy, like: path) } }
             levels.append(Level(source: path, copy: copy, isNew: isNew))
-        } catch {
+        } catch let failure as FileFailure {
             blocked = path
-            throw FileFailure(path, blocking: error)
-        }
-    }
-
-    private func giveClass(_ copy: String, like source: String) throws(FileFailure) {
-        do throws(DataProtectionError) {
-            try files.giveClass(copy, like: source)
-        } catch {
-            throw FileFailure(error, path: copy)
+            let message = "\(failure.text); nothing below it was copied"
+            throw FileFailure(path: path, message: message, status: failure.status)
         }
     }
 
@@ -139,21 +132,9 @@ final class TreeCopy {
     }
 
     /// - Returns: whether the directory is new.
-    private func open(_ path: String, isNamed: Bool = false) throws(FileFailure) -> Bool {
-        let isNew: Bool
-        do throws(DataProtectionError) {
-            isNew = try files.openDirectory(path, use, isNamed: isNamed)
-        } catch {
-            throw FileFailure(error, path: path)
-        }
+    private func open(_ path: String, isNamed: Bool = false) throws -> Bool {
+        let isNew = try FileFailure.naming(path) { try files.openDirectory(path, use, isNamed: isNamed) }
         run.sweep(path, files)
         return isNew
-    }
-}
-
-extension FileFailure {
-    /// The failure of a directory whose content is not copied.
-    fileprivate init(_ path: String, blocking failure: FileFailure) {
-        self.init(path: path, message: "\(failure.text); nothing below it was copied", status: failure.status)
     }
 }

@@ -25,7 +25,7 @@ struct TreeCounts {
     var leftovers = 0
 
     /// The bytes in words.
-    var size: String { ByteCount.text(Int64(clamping: bytes)) }
+    var size: String { ByteCount.text(bytes) }
 
     /// nil: nothing was skipped.
     var skippedInWords: String? {

@@ -51,3 +51,9 @@ enum PasswordRecipe: Equatable {
         }
     }
 }
+
+/// The words for passwords: 1024, so that each is worth ten bits. They are common, have three to five letters, and none
+/// is the beginning of another one. The list was made for this project.
+enum WordList {
+    static let words = String(decoding: PackageResources.words_txt, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+}

@@ -12,7 +12,7 @@ enum SecretInput {
     ///
     /// - Parameter allowsEmpty: Whether an empty secret is allowed. A pipe is empty when the program before it has
     ///   failed.
-    /// - Throws: `.dataTooLarge` beyond the limit, `.parameter` for an empty secret, or a ``ToolFailure`` if the input
+    /// - Throws: `.dataTooLarge` beyond the limit, `.parameter` for an empty secret, or a `SystemError` if the input
     ///   cannot be read.
     static func read(prompt: String, allowsEmpty: Bool) throws -> SecretBytes {
         let secret =
@@ -62,13 +62,14 @@ enum SecretInput {
     /// Whether standard input is a terminal, with a person to ask.
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
+    /// - Parameter failure: Makes an error of an errno value.
     /// - Throws: `.dataTooLarge` with `message` beyond the limit.
-    static func readToEnd(limit: Int, otherwise message: String) throws -> SecretBytes {
+    static func readToEnd(
+        _ descriptor: Int32 = STDIN_FILENO, limit: Int, otherwise message: String,
+        failure: (Int32) -> any Error = { SystemError("read standard input", $0) }
+    ) throws -> SecretBytes {
         let buffer = SecretBuffer()
-        while try buffer.fill(
-            from: STDIN_FILENO,
-            failure: { ToolFailure(message: "cannot read standard input: \(String(cString: strerror($0)))") })
-        {
+        while try buffer.fill(from: descriptor, failure: failure) {
             if buffer.count > limit { throw KeychainError(.dataTooLarge, message: message) }
         }
         return buffer.secret()
@@ -80,4 +81,23 @@ extension SecretBytes {
 
     /// Whether the secret is one line with its end, as 'echo' makes it.
     fileprivate var isWholeLine: Bool { withUnsafeBytes { $0.firstIndex(of: UInt8(ascii: "\n")) == $0.count - 1 } }
+}
+
+/// A file that a person names, or standard input.
+enum FileInput {
+    static func isStandardInput(_ path: String?) -> Bool { path == nil || path == "-" }
+
+    /// - Parameter path: nil or "-": standard input, to its end.
+    /// - Throws: `.inputOutput` if the file cannot be read, `.dataTooLarge` with `message` beyond the limit.
+    static func read(_ path: String?, limit: Int, otherwise message: String) throws -> SecretBytes {
+        guard let path, !isStandardInput(path) else {
+            return try SecretInput.readToEnd(limit: limit, otherwise: message)
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw KeychainError(file: path, "read", errno) }
+        defer { close(descriptor) }
+        return try SecretInput.readToEnd(descriptor, limit: limit, otherwise: message) { number in
+            KeychainError(file: path, "read", number)
+        }
+    }
 }

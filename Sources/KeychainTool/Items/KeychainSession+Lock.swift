@@ -1,5 +1,6 @@
 internal import KeychainClient
 internal import KeychainModel
+internal import KeychainSystem
 
 extension KeychainSession {
     /// A session for a command that makes sense only with a passcode.
@@ -37,7 +38,14 @@ extension KeychainSession {
         }
     }
 
-    /// Warns a person who stores the first secrets that no passcode protects them.
+    /// Stores items with `body`. A person who stores the first ones is warned if no passcode protects them.
+    func storing<R>(_ body: () throws -> R) rethrows -> R {
+        let isFirst = presence == .absent
+        let result = try body()
+        if isFirst { noteIfNeverLocked() }
+        return result
+    }
+
     func noteIfNeverLocked() {
         guard Console.errorIsTerminal, let status = try? connection.lockStatus(), !status.hasPasscode else { return }
         Console.note(

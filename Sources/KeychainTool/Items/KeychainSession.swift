@@ -7,10 +7,13 @@ internal import KeychainSystem
 struct KeychainSession {
     let host: ChosenHost
     let connection: Connection
-    /// The way to ask the person. A command that may ask sets it.
-    var asking = Asking.once(reason: "use an item", mayAsk: false)
+    /// The way to ask the person.
+    let asking: Asking
 
-    init(_ options: StoreOptions) throws(KeychainError) {
+    init(
+        _ options: StoreOptions, _ asking: Asking = .once(reason: "use an item", mayAsk: false)
+    ) throws(KeychainError) {
+        self.asking = asking
         connection = Connection(options.configuration, authority: .owner)
         host = try connection.host()
     }
@@ -18,8 +21,10 @@ struct KeychainSession {
     /// A session for a command that needs a store, and must not make an empty one.
     ///
     /// - Throws: `.itemNotFound` if there is no store yet.
-    static func existing(_ options: StoreOptions) throws(KeychainError) -> KeychainSession {
-        let session = try KeychainSession(options)
+    static func existing(
+        _ options: StoreOptions, _ asking: Asking = .once(reason: "use an item", mayAsk: false)
+    ) throws(KeychainError) -> KeychainSession {
+        let session = try KeychainSession(options, asking)
         guard session.presence != .absent else {
             throw KeychainError(.itemNotFound, message: "there is no keychain in \(session.host.place) yet")
         }
@@ -75,6 +80,10 @@ struct KeychainSession {
         return try query.foundWithoutAsking { query throws(KeychainError) in
             try items(of: query, wantsSecrets: false)
         }
+    }
+
+    func itemCount() throws(KeychainError) -> Int {
+        try connection.ask(.status).itemCounts.values.reduce(0, +)
     }
 
     func items(of query: ItemQuery, wantsSecrets: Bool) throws(KeychainError) -> [Item] {

@@ -1,27 +1,20 @@
 internal import FoundationEssentials
-internal import KeychainClient
 internal import KeychainModel
 internal import KeychainSystem
 internal import Synchronization
 
 /// Watches a renewal of all keys on behalf of a person: shows its progress, and delivers signals between two parts.
 ///
-/// Make it before the keychain is opened: see ``HeldSignals``.
+/// It is made before the keychain is opened: see ``HeldSignals``.
 struct RenewalObserver {
     private let signals = HeldSignals()
     private let line = ProgressLine("Renewing keys")
 
-    func report(_ progress: RekeyProgress) {
-        line.show(progress.done, of: progress.total)
-        if progress.isFinished || !signals.arePending { return }
-        line.end()
-        Console.note("not all keys are renewed yet; the next 'keychainctl unlock' goes on with it")
-        signals.deliver()
-    }
-
-    /// Does `body`. While `body` waits for a lock, signals take effect at once, and the person learns who has the lock.
-    func whileWaiting<R>(_ body: () throws -> R) rethrows -> R {
-        let signals = signals
+    /// Does `body`, which opens the keychain and passes the progress on. While `body` waits for a lock, signals take
+    /// effect at once, and the person learns who has the lock.
+    static func during<R>(_ body: (@escaping (RekeyProgress) -> Void) throws -> R) rethrows -> R {
+        let observer = RenewalObserver()
+        let signals = observer.signals
         let note = WaitingNote()
         LockFile.isWaiting.withLock {
             $0 = { file, duration in
@@ -29,14 +22,20 @@ struct RenewalObserver {
                 if signals.arePending { signals.deliver() }
             }
         }
-        defer { LockFile.isWaiting.withLock { $0 = nil } }
-        return try body()
+        defer {
+            LockFile.isWaiting.withLock { $0 = nil }
+            observer.line.end()
+            signals.release()
+        }
+        return try body(observer.report)
     }
 
-    /// Call it in any case, even after a failure.
-    func end() {
+    private func report(_ progress: RekeyProgress) {
+        line.show(progress.done, of: progress.total)
+        if progress.isFinished || !signals.arePending { return }
         line.end()
-        signals.release()
+        Console.note("not all keys are renewed yet; the next 'keychainctl unlock' goes on with it")
+        signals.deliver()
     }
 }
 

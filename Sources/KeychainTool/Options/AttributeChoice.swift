@@ -23,15 +23,7 @@ struct AttributeChoice {
 
     /// The words for messages: "service mail.example".
     var inWords: String {
-        let text =
-            switch value {
-            case .text(let code) where attribute == .internetProtocol: InternetProtocol.name(ofCode: code)
-            case .text(let text): text
-            case .number(let number): String(number)
-            case .data(let bytes): bytes.base64EncodedString()
-            case .date: ""  // no option has such a value
-            }
-        return "\(option.dropFirst(2)) \(text)"
+        "\(option.dropFirst(2)) \(value.text(of: attribute) { $0.base64EncodedString() })"
     }
 
     /// Whether the attribute is one that an item's name stands for.

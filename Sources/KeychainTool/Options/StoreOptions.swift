@@ -15,16 +15,57 @@ struct StoreOptions: ParsableArguments {
         completion: .directory)
     var deviceKeyDirectory: String?
 
-    func validate() throws {
-        if storeDirectory?.isEmpty == true || deviceKeyDirectory?.isEmpty == true {
-            throw ValidationError("A directory cannot have an empty name.")
-        }
-    }
+    func validate() throws { try NameKind.directory.require(storeDirectory, deviceKeyDirectory) }
 
     var configuration: KeychainConfiguration {
         var configuration = KeychainConfiguration()
         configuration.storeDirectory = storeDirectory.map { URL(namedByPerson: $0, isDirectory: true) }
         configuration.deviceKeyDirectory = deviceKeyDirectory.map { URL(namedByPerson: $0, isDirectory: true) }
         return configuration
+    }
+}
+
+/// The files that a command is about.
+struct PathArguments: ParsableArguments {
+    @Argument(help: "The files.", completion: .file()) var paths: [String]
+
+    func validate() throws { try NameKind.file.require(paths) }
+}
+
+/// The option of a command whose output is never JSON.
+struct JSONErrors: ParsableArguments {
+    @Flag(name: .customLong("json"), help: "Write errors and notes as JSON, one object a line.") var isChosen = false
+}
+
+/// The things that have a name on the command line, which cannot be empty.
+enum NameKind: String {
+    case file = "A file"
+    case directory = "A directory"
+    case group = "An access group"
+    case command = "A command"
+    case item = "An item"
+
+    func require(_ names: String?...) throws { try require(names.compactMap(\.self)) }
+
+    func require(_ names: [String]) throws {
+        if names.contains("") { throw ValidationError("\(rawValue) cannot have an empty name.") }
+    }
+}
+
+/// The option whether a person may be asked for authentication.
+struct AuthenticationOptions: ParsableArguments {
+    @Flag(help: "Ask nobody: fail (36) where an item wants a passcode, a finger or a password.")
+    var noInteraction = false
+
+    /// - Parameter reason: The action that the person allows, as the end of "keychainctl wants to …".
+    func asking(reason: String) -> Asking { .once(reason: reason, mayAsk: !noInteraction) }
+}
+
+extension Asking {
+    /// Asks a person once in a run of the command. The answers serve all its calls.
+    static func once(reason: String, mayAsk: Bool) -> Asking {
+        let session = AuthenticationSession()
+        session.wording.reason = reason
+        return Asking(in: session, mayAsk: mayAsk)
     }
 }

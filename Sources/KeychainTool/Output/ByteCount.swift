@@ -1,7 +1,7 @@
 /// Sizes for people: "512 bytes", "64 KiB", "1.5 MiB".
 enum ByteCount {
-    static func text(_ count: Int64) -> String {
-        var size = Double(count)
+    static func text(_ count: some BinaryInteger) -> String {
+        var size = Double(Int64(clamping: count))
         var unit = 0
         let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
         while size >= 1024, unit < units.count - 1 {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainModel
+internal import KeychainSystem
 
 /// The output of the command: results on standard output, everything else on standard error.
 enum Console {
@@ -30,14 +31,12 @@ enum Console {
 
     /// - Throws: a ``ToolFailure``, without a message if the reader has gone, which is no mistake.
     static func write(_ text: String) throws(ToolFailure) {
-        var text = text
-        let failure = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }
-        try check(failure)
+        try check(write(text, to: STDOUT_FILENO))
     }
 
     /// Writes only the bytes of a secret, and makes no copy.
     static func write(_ secret: SecretBytes) throws(ToolFailure) {
-        try check(secret.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) })
+        try check(secret.withUnsafeBytes { $0.write(to: STDOUT_FILENO) })
     }
 
     /// Writes a secret. At a terminal a line feed follows if the secret has none, so that the shell's next prompt gets
@@ -56,13 +55,8 @@ enum Console {
         try write(buffer.secret())
     }
 
-    /// - Returns: 0 or an errno value.
-    static func writeAll(_ secret: SecretBytes, to descriptor: Int32) -> Int32 {
-        secret.withUnsafeBytes { writeAll($0, to: descriptor) }
-    }
-
     static func write(_ bytes: UnsafeRawBufferPointer) throws(ToolFailure) {
-        try check(writeAll(bytes, to: STDOUT_FILENO))
+        try check(bytes.write(to: STDOUT_FILENO))
     }
 
     static func complain(_ message: String) {
@@ -112,8 +106,7 @@ enum Console {
     }()
 
     private static func writeToPerson(_ text: String) {
-        var text = text
-        _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: questions ?? STDERR_FILENO) }
+        _ = write(text, to: questions ?? STDERR_FILENO)
     }
 
     /// Puts a text in the place of the terminal's present line.
@@ -128,28 +121,19 @@ enum Console {
     static func writeErrorLine(_ line: String) { writeError(line + "\n") }
 
     private static func writeError(_ text: String) {
-        var text = text
         // A failure to write to standard error cannot be reported.
-        _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
+        _ = write(text, to: STDERR_FILENO)
+    }
+
+    /// - Returns: 0 or an errno value.
+    private static func write(_ text: String, to descriptor: Int32) -> Int32 {
+        var text = text
+        return text.withUTF8 { UnsafeRawBufferPointer($0).write(to: descriptor) }
     }
 
     private static func check(_ failure: Int32) throws(ToolFailure) {
         if failure == 0 { return }
         if failure == EPIPE { throw ToolFailure(message: nil) }
         throw ToolFailure(message: "cannot write to standard output: \(String(cString: strerror(failure)))")
-    }
-
-    /// - Returns: 0 or an errno value.
-    static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if written >= 0 {
-                rest = rest.dropFirst(written)
-            } else if errno != EINTR {
-                return errno
-            }
-        }
-        return 0
     }
 }

@@ -28,6 +28,23 @@ extension Item: Keyed {
     ]
 }
 
+extension AttributeValue {
+    /// The value for a person.
+    ///
+    /// - Parameters:
+    ///   - attribute: The attribute that has the value; nil: any one with a text that counts as it is.
+    ///   - bytes: The words for a value that is no text.
+    func text(of attribute: Attribute? = nil, bytes: (Data) -> String) -> String {
+        switch self {
+        case .text(let code) where attribute == .internetProtocol: InternetProtocol.name(ofCode: code)
+        case .text(let text): text
+        case .number(let number): String(number)
+        case .date(let seconds): Timestamp.short(seconds)
+        case .data(let data): bytes(data)
+        }
+    }
+}
+
 extension AttributeSet: JSONConvertible {
     var json: JSONValue {
         let named = entries.map { (key: $0.attribute.name, value: Self.json($0.value, of: $0.attribute)) }
@@ -36,12 +53,10 @@ extension AttributeSet: JSONConvertible {
 
     private static func json(_ value: AttributeValue, of attribute: Attribute) -> JSONValue {
         switch value {
-        case .text(let code) where attribute == .internetProtocol:
-            .string(InternetProtocol.name(ofCode: code))
-        case .text(let text): .string(text)
-        case .data(let data): .object([("base64", .string(data.base64EncodedString()))])
+        case .data(let data): .object([("base64", data.base64EncodedString().json)])
         case .number(let number): .number(number)
         case .date(let seconds): .string(Timestamp.text(seconds))
+        case .text: value.text(of: attribute) { _ in "" }.json
         }
     }
 }

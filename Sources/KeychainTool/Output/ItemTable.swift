@@ -61,13 +61,8 @@ struct ItemTable {
     }
 
     private static func cell(_ value: AttributeValue?) -> String {
-        switch value {
-        case nil: "-"
-        case .text(let text): clipped(text)
-        case .data(let data): String(validating: data, as: UTF8.self).map(clipped) ?? "<\(data.count) bytes>"
-        case .number(let number): String(number)
-        case .date(let seconds): Timestamp.short(seconds)
-        }
+        guard let value else { return "-" }
+        return clipped(value.text { String(validating: $0, as: UTF8.self) ?? "<\($0.count) bytes>" })
     }
 
     private static func clipped(_ text: String) -> String {
@@ -89,9 +84,8 @@ extension Item {
         func text(_ attribute: Attribute) -> String {
             switch attributes[attribute] {
             case .text(let code) where attribute == .internetProtocol: InternetProtocol.name(ofCode: code) + "://"
-            case .text(let text): text
             case .number(let number) where number != 0: ":\(number)"
-            default: ""
+            default: self.text(attribute)
             }
         }
         return [.internetProtocol, .server, .port, .path].map(text).joined()
@@ -100,6 +94,25 @@ extension Item {
     /// Whether the item's use asks for a person or a password. The flag of a key in the engine asks for nothing.
     fileprivate var asksForSomething: Bool {
         isKeptInEngine ? !accessControl.flags.subtracting(.privateKeyUsage).isEmpty : accessControl.isConstrained
+    }
+}
+
+extension [Item] {
+    /// The items in an order for people: class, group, service or server, account.
+    var sortedForPeople: [Item] { sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) } }
+}
+
+extension Item {
+    /// Empty: the item has no such text.
+    private func text(_ attribute: Attribute) -> String {
+        if case .text(let text)? = attributes[attribute] { text } else { "" }
+    }
+
+    fileprivate var sortKey: [String] {
+        [
+            String(itemClass.number), accessGroup, text(.service) + text(.server), text(.account),
+            identifier.uuidString,
+        ]
     }
 }
 

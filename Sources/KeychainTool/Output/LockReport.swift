@@ -56,7 +56,7 @@ extension LockStatus: Keyed {
             case .locked: "locked: what is accessible \"after first unlock\" or \"always\" can be used"
             case .neverUnlocked: "\(neverUnlocked): what is accessible \"always\" can be used"
             }
-        return Words(text, emphasizing: state == .unlocked ? nil : String(text.prefix { $0 != ":" }))
+        return Words(text, emphasizing: isOpen ? nil : text.untilColon)
     }
 
     private var placeInWords: String {
@@ -81,4 +81,48 @@ extension LockStatus: Keyed {
 
     /// The seconds are rounded up, so that an attempt at 0 is not too early.
     private var waitingSeconds: Int { Int(secondsUntilNextAttempt.rounded(.up)) }
+}
+
+// The short words for every day.
+extension LockStatus {
+    /// Whether there is a passcode, and every item can be used.
+    var isOpen: Bool { hasPasscode && state == .unlocked }
+
+    var stateInShort: String {
+        guard hasPasscode else { return "never locked: there is no passcode" }
+        return switch state {
+        case .unlocked: "unlocked"
+        case .locked: "locked: what is accessible \"always\" or \"after first unlock\" opens"
+        case .neverUnlocked: neverUnlocked
+        }
+    }
+
+    /// The words name the start that took the keys away: a daemon starts without keys.
+    private var neverUnlocked: String {
+        "not unlocked since \(keyPlace == .daemon ? "keychaind" : "the system") started"
+    }
+
+    var passcodeInShort: String {
+        guard hasPasscode else { return "none: 'keychainctl passcode set' sets one" }
+        let attempts = "; \(counted(failedAttempts, "wrong passcode")) since the last right one"
+        return "set" + (failedAttempts > 0 ? attempts : "")
+            + (isRekeying ? "; 'keychainctl unlock' goes on to renew all keys" : "")
+    }
+
+    var lockingInShort: String {
+        guard hasPasscode else { return "never" }
+        let idle = idleLimit.map { "after \(DurationText.text(seconds: $0)) without use" }
+        if isWatched { return "with the session and before sleep" + (idle.map { ", " + $0 } ?? "") }
+        let isDaemons = keyPlace == .daemon
+        if let idle {
+            return "\(idle); not with the session: "
+                + (isDaemons ? "there is no systemd-logind" : "run 'keychainctl watch'")
+        }
+        return "nothing locks it by itself"
+            + (isDaemons ? ": keychaind has no systemd-logind" : " until 'keychainctl watch' runs")
+    }
+}
+
+extension String {
+    var untilColon: String { String(prefix { $0 != ":" }) }
 }

@@ -111,10 +111,8 @@ final class RunPlan {
     private func openSession() throws(KeychainError) -> KeychainSession {
         let names = references.map(\.name) + (options.netrc ? ["NETRC"] : [])
         do throws(KeychainError) {
-            var session = try KeychainSession.existing(options.store)
             let reason = "run \(command ?? options.command.first ?? "") with \(names.joined(separator: ", "))"
-            session.asking = options.authentication.asking(reason: reason)
-            return session
+            return try KeychainSession.existing(options.store, options.authentication.asking(reason: reason))
         } catch  where error.code == .itemNotFound {
             throw KeychainError(
                 .itemNotFound,

@@ -52,7 +52,7 @@ struct ImportReport: Report {
             (.kept, "not taken, since what is here is newer"),
             (.unchanged, "here already"), (.refused, "left out"), (.expired, "expired since"),
         ]
-        let parts = words.compactMap { outcome, text in count(outcome) > 0 ? "\(count(outcome)) \(text)" : nil }
+        let parts = words.compactMap { outcome, text in count(outcome).ifAny(text) }
         let whole = "\(counted(summary.items, "item")) in the export"
         let what = parts.isEmpty ? whole : "\(whole): \(parts.joined(separator: ", "))"
         return "\(what)\(isDryRun ? " (dry run: nothing was changed)" : "")\n"
@@ -69,18 +69,16 @@ extension LeftOut: Keyed {
 
     var count: Int { thisDeviceOnly + constrained + ofTokens + unreadable }
 
-    /// nil: nothing was left out.
+    /// The counts with the meanings of their fields; nil: nothing was left out.
     fileprivate var inWords: String? {
-        let words = [
-            (thisDeviceOnly, "only for this device"), (constrained, "that asks for authentication"),
-            (ofTokens, "of a token"), (unreadable, "that does not open"),
-        ]
-        let parts = words.compactMap { count, text in count > 0 ? "\(count) \(text)" : nil }
+        let parts = Self.fields.compactMap { field in
+            field.value(self)?.plain.flatMap { $0 == "0" ? nil : "\($0) \(field.meaning)" }
+        }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 }
 
 /// A count with its noun: "1 item", "3 items".
-func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {
+func counted(_ count: some BinaryInteger, _ one: String, _ many: String? = nil) -> String {
     count == 1 ? "1 \(one)" : "\(count) \(many ?? one + "s")"
 }

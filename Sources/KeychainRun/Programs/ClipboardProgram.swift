@@ -1,48 +1,47 @@
-internal import ArgumentParser
-internal import FoundationEssentials
 internal import Glibc
-internal import KeychainModel
-internal import KeychainRun
 internal import KeychainSystem
 
 /// A program that holds the clipboard of a desktop until the person copies something else.
-enum ClipboardProgram: String, CaseIterable, ExpressibleByArgument {
+package enum ClipboardProgram: String, CaseIterable {
     case wlCopy = "wl-copy"
     case xclip, xsel
 
-    /// - Throws: a ``ToolFailure`` if there is no desktop, or no program for it.
-    static func found(_ variables: [String: String]) throws(ToolFailure) -> ClipboardProgram {
+    /// - Throws: a ``ProgramFailure`` if there is no desktop, or no program for it.
+    package static func found(_ variables: [String: String]) throws(ProgramFailure) -> ClipboardProgram {
         let isWayland = variables["WAYLAND_DISPLAY"]?.isEmpty == false
         let isX11 = variables["DISPLAY"]?.isEmpty == false
         guard isWayland || isX11 else {
-            throw ToolFailure(
-                message:
-                    "there is no desktop here whose clipboard could be used: neither WAYLAND_DISPLAY nor DISPLAY is "
+            throw ProgramFailure(
+                status: 1,
+                "there is no desktop here whose clipboard could be used: neither WAYLAND_DISPLAY nor DISPLAY is "
                     + "set. --osc52 asks the terminal to do it")
         }
         let usable = (isWayland ? [ClipboardProgram.wlCopy] : []) + (isX11 ? [.xclip, .xsel] : [])
         if let program = usable.first(where: { $0.path(variables) != nil }) { return program }
-        throw ToolFailure(
-            message: "no program for the clipboard is installed: this desktop needs "
+        throw ProgramFailure(
+            status: 1,
+            "no program for the clipboard is installed: this desktop needs "
                 + (isWayland ? "wl-copy (package wl-clipboard)" : "xclip or xsel"))
     }
 
     /// nil: the program is not in the path.
-    func path(_ variables: [String: String]) -> String? { SearchPath(variables["PATH"]).program(rawValue) }
+    private func path(_ variables: [String: String]) -> String? { SearchPath(variables["PATH"]).program(rawValue) }
 
     /// Starts the program in the foreground. It ends when it loses the clipboard. Its standard input is the secret.
-    func start(_ variables: [String: String], input: Int32, discard: Int32) throws(ToolFailure) -> SpawnedProgram {
+    package func start(
+        _ variables: [String: String], input: Int32, discard: Int32
+    ) throws(ProgramFailure) -> SpawnedProgram {
         var variables = variables
         // wl-copy keeps the secret in a file, which must not be on a disk.
         if self == .wlCopy, let directory = variables["XDG_RUNTIME_DIR"], !directory.isEmpty {
             variables["TMPDIR"] = directory
         }
-        return try SpawnedProgram.start(
+        return try SpawnedProgram(
             try installed(variables), try copying(variables, discard), variables: variables,
             descriptors: (input, discard, discard))
     }
 
-    private func copying(_ variables: [String: String], _ discard: Int32) throws(ToolFailure) -> [String] {
+    private func copying(_ variables: [String: String], _ discard: Int32) throws(ProgramFailure) -> [String] {
         switch self {
         case .wlCopy:
             let hint = try knowsSensitive(variables, discard) ? ["--sensitive"] : []
@@ -54,10 +53,10 @@ enum ClipboardProgram: String, CaseIterable, ExpressibleByArgument {
 
     /// Whether this wl-copy can ask clipboard managers to keep the secret out of their history
     /// (x-kde-passwordManagerHint).
-    private func knowsSensitive(_ variables: [String: String], _ discard: Int32) throws(ToolFailure) -> Bool {
+    private func knowsSensitive(_ variables: [String: String], _ discard: Int32) throws(ProgramFailure) -> Bool {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return false }
-        let help = try SpawnedProgram.start(
+        let help = try SpawnedProgram(
             try installed(variables), ["--help"], variables: variables, descriptors: (discard, ends[1], discard))
         close(ends[1])
         defer { close(ends[0]) }
@@ -66,16 +65,16 @@ enum ClipboardProgram: String, CaseIterable, ExpressibleByArgument {
         return String(decoding: text ?? [], as: UTF8.self).contains("--sensitive")
     }
 
-    private func installed(_ variables: [String: String]) throws(ToolFailure) -> String {
-        guard let path = path(variables) else { throw ToolFailure(message: "\(rawValue) is not installed any more") }
-        return path
+    private func installed(_ variables: [String: String]) throws(ProgramFailure) -> String {
+        if let path = path(variables) { return path }
+        throw ProgramFailure(status: 1, "\(rawValue) is not installed any more")
     }
 
     /// Empties the clipboard while the program still holds it.
-    func clear(_ owner: SpawnedProgram, _ variables: [String: String], discard: Int32) throws(ToolFailure) {
+    package func clear(_ owner: SpawnedProgram, _ variables: [String: String], discard: Int32) throws(ProgramFailure) {
         // wl-copy removes its file only when another one takes the clipboard.
         if self == .wlCopy {
-            let cleaner = try SpawnedProgram.start(
+            let cleaner = try SpawnedProgram(
                 try installed(variables), ["--clear"], variables: variables, descriptors: (discard, discard, discard))
             if !cleaner.hasEnded(within: 2_000) { cleaner.terminate() }
             _ = cleaner.awaitEnd()

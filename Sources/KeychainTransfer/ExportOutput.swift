@@ -1,13 +1,12 @@
-internal import CKeychainLinux
 internal import FoundationEssentials
 internal import Glibc
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainSystem
 
 /// The place for an export: standard output, or a file that is written whole or not at all.
 ///
 /// Until ``publish()`` the file has another name, `FILE.part-…` beside it.
-final class ExportOutput {
+package final class ExportOutput {
     private struct Place {
         var path: String
         var part: String
@@ -22,7 +21,7 @@ final class ExportOutput {
     private var isOpen = true
 
     /// An export to standard output.
-    init() {
+    package init() {
         descriptor = STDOUT_FILENO
         directory = -1
         place = nil
@@ -30,7 +29,7 @@ final class ExportOutput {
 
     /// - Throws: `.duplicateItem` if the path is taken and may not be replaced, `.inputOutput` or `.diskFull` if no
     ///   file can be made beside it.
-    init(path: String, replaces: Bool) throws(KeychainError) {
+    package init(path: String, replaces: Bool) throws(KeychainError) {
         try Self.requireFree(path, replaces: replaces)
         let parent = FilePath.directory(of: path)
         // A name has at most 255 bytes.
@@ -44,7 +43,7 @@ final class ExportOutput {
     }
 
     /// Only an ordinary file is replaced, and only if the person wants that.
-    static func requireFree(_ path: String, replaces: Bool) throws(KeychainError) {
+    package static func requireFree(_ path: String, replaces: Bool) throws(KeychainError) {
         var information = stat()
         guard lstat(path, &information) == 0 else { return }
         guard replaces else { throw exists(path) }
@@ -53,20 +52,15 @@ final class ExportOutput {
         }
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if written < 0 && errno == EINTR { continue }
-            guard written >= 0 else { throw failure("write") }
-            rest = rest.dropFirst(written)
-        }
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) {
+        errno = bytes.write(to: descriptor)
+        guard errno == 0 else { throw failure("write") }
     }
 
     /// Forces the file to the disk, and gives it its name.
     ///
     /// - Throws: `.duplicateItem` if a file of that name has come meanwhile, `.inputOutput` or `.diskFull`.
-    func publish() throws(KeychainError) {
+    package func publish() throws(KeychainError) {
         guard let place else { return }
         guard fsync(descriptor) == 0 else { throw failure("write") }
         isOpen = false
@@ -86,7 +80,7 @@ final class ExportOutput {
     deinit { if directory >= 0 { close(directory) } }
 
     /// Removes the unfinished file. Call it after a failure.
-    func discard() {
+    package func discard() {
         guard let place else { return }
         if isOpen { close(descriptor) }
         isOpen = false

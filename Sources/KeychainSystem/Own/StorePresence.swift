@@ -1,11 +1,9 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import KeychainClient
-internal import KeychainModel
-internal import KeychainSystem
+package import KeychainModel
 
 /// The presence of a store's files, seen from outside. A look makes no store.
-enum StorePresence: Equatable {
+package enum StorePresence: Equatable {
     case absent
     /// Both files are there. Only an attempt to open them tells whether they can be used.
     case present
@@ -13,7 +11,7 @@ enum StorePresence: Equatable {
     case incomplete(missing: String)
 
     /// A file that cannot be looked at counts as present: the attempt to open it tells what is wrong.
-    init(_ location: StoreLocation) {
+    package init(_ location: StoreLocation) {
         let missing = ["keychain.db", "keybag"].filter { name in
             var information = stat()
             return lstat(location.storeDirectory.appendingPathComponent(name).path, &information) != 0

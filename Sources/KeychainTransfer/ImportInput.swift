@@ -1,22 +1,21 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Glibc
-internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainCrypto
+package import KeychainModel
 internal import KeychainSystem
-internal import KeychainTransfer
 
 /// An export that lies in a file, and is read more than once.
-final class ImportInput {
-    let byteCount: Int
+package final class ImportInput {
+    package let byteCount: Int
     /// The first bytes of the file. A short file has fewer.
-    let header: Data
+    package let header: Data
     private let path: String
     private let descriptor: Int32
     /// The place up to which the file was read.
-    private(set) var position = 0
+    package private(set) var position = 0
 
     /// - Throws: `.inputOutput` if the file cannot be read, `.parameter` if it cannot be read twice.
-    init(path: String) throws(KeychainError) {
+    package init(path: String) throws(KeychainError) {
         self.path = path
         // Otherwise the opening of a pipe without a writer would wait.
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -49,7 +48,7 @@ final class ImportInput {
     deinit { close(descriptor) }
 
     /// The entries, from the first one on.
-    func reader(_ key: ExportKey) throws(KeychainError) -> ExportReader {
+    package func reader(_ key: ExportKey) throws(KeychainError) -> ExportReader {
         position = header.count
         return try ExportReader(key, byteCount: byteCount - position) { target throws(KeychainError) in
             if let failure = Self.fill(target, from: self.descriptor, at: self.position) {

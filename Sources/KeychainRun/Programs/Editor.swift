@@ -1,17 +1,16 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import KeychainRun
 
 /// The editor of the person: `VISUAL`, else `EDITOR`, else vi.
-struct Editor {
+package struct Editor {
     private let command: String
 
-    init(_ variables: [String: String]) {
+    package init(_ variables: [String: String]) {
         command = [variables["VISUAL"], variables["EDITOR"]].compactMap(\.self).first { !$0.isEmpty } ?? "vi"
     }
 
     /// The editor's name, without directory and options.
-    var name: String {
+    package var name: String {
         let program = command.split(separator: " ").first.map(String.init) ?? command
         return URL(fileURLWithPath: program).lastPathComponent
     }
@@ -34,22 +33,22 @@ struct Editor {
     }
 
     /// Whether the editor is known to write only the file.
-    var isDiscreet: Bool { discretion != nil }
+    package var isDiscreet: Bool { discretion != nil }
 
     /// Lets the person edit a file and waits for the end.
     ///
-    /// - Throws: a ``ToolFailure`` unless the editor ends with 0.
-    func edit(_ path: String) throws(ToolFailure) {
+    /// - Throws: a ``ProgramFailure`` unless the editor ends with 0.
+    package func edit(_ path: String) throws(ProgramFailure) {
         // A shell splits the command, as it does for every program that starts an editor. ^C is for the editor.
         let options = (discretion ?? []).map { "'\($0)'" }.joined(separator: " ")
         let before = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
         defer { for (number, handler) in before { _ = signal(number, handler) } }
-        let shell = try SpawnedProgram.start(
+        let shell = try SpawnedProgram(
             "/bin/sh", ["-c", "\(command) \(options) \"$1\"", "sh", path],
             descriptors: (STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO))
         let status = shell.awaitEnd()
         guard status == 0 else {
-            throw ToolFailure(message: "the editor (\(name)) ended with \(status); nothing was changed")
+            throw ProgramFailure(status: 1, "the editor (\(name)) ended with \(status); nothing was changed")
         }
     }
 }

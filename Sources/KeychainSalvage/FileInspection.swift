@@ -1,21 +1,19 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import KeychainClient
-internal import KeychainModel
-internal import KeychainSalvage
+package import KeychainModel
 internal import KeychainSystem
 
 /// Looks at a store from outside: the owners and modes of its files, and the place of the device key.
-struct FileInspection {
-    private(set) var findings: [StoreFinding] = []
+package struct FileInspection {
+    package private(set) var findings: [StoreFinding] = []
     /// Whether a finding says why the store cannot open.
-    private(set) var explainsRefusal = false
+    package private(set) var explainsRefusal = false
     /// Whether the keychain has seen a later time on the clock than the present one.
-    private(set) var hasSeenLater = false
+    package private(set) var hasSeenLater = false
 
     /// - Parameter isEmbedded: Whether programs open the store themselves, so that its lock is in its files and the
     ///   kernel's keyring.
-    init(_ location: StoreLocation, isEmbedded: Bool) {
+    package init(_ location: StoreLocation, isEmbedded: Bool) {
         let store = location.storeDirectory
         if let finding = Self.foreignness(of: store) {
             // A finding for each of the files would only repeat this one.

@@ -1,0 +1,111 @@
+internal import ArgumentParser
+internal import FoundationEssentials
+internal import KeychainCrypto
+internal import KeychainKeys
+internal import KeychainModel
+internal import KeychainSystem
+
+/// Bytes in base64 on the command line, as `--json` shows them.
+struct Base64Argument: ExpressibleByArgument {
+    let bytes: Data
+
+    init?(argument: String) {
+        guard let bytes = Data(base64Encoded: argument) else { return nil }
+        self.bytes = bytes
+    }
+}
+
+/// A date, or a date and a time, in local time unless the text has a time zone.
+struct Moment: ExpressibleByArgument {
+    let date: Date
+
+    /// A date alone means its first moment.
+    init?(argument text: String) {
+        let date = LocalTime.date(text) ?? (try? Date(text, strategy: .iso8601))
+        guard let date else { return nil }  // The text is no moment.
+        self.date = date
+    }
+}
+
+/// The expiry of an item: a length of time, a moment, or "never".
+struct Expiry: ExpressibleByArgument {
+    let value: ItemExpiry
+
+    static let help =
+        "When the item ceases to be there: a number with s, m, h or d, a date such as 2027-01-31 or 2027-01-31T18:00 "
+        + "in local time, or never."
+
+    init?(argument: String) {
+        if argument == "never" {
+            value = .never
+        } else if let seconds = DurationText.seconds(argument), let length = UInt64(exactly: seconds), length > 0 {
+            let (milliseconds, isTooLarge) = length.multipliedReportingOverflow(by: 1_000)
+            guard !isTooLarge else { return nil }
+            value = .after(milliseconds)
+        } else if let moment = Moment(argument: argument),
+            let date = ExpiryDate(seconds: moment.date.timeIntervalSinceReferenceDate)
+        {
+            value = .at(date)
+        } else {
+            return nil
+        }
+    }
+
+    static var defaultCompletionKind: CompletionKind { .list(["1h", "24h", "30d", "never"]) }
+}
+
+/// The time for which a keychain may go unused: a number with s, m, h or d, or "never".
+struct IdleLimit: ExpressibleByArgument, Equatable {
+    /// The keybag has four bytes for the seconds.
+    private static let range = 1...Int(UInt32.max)
+
+    /// nil: for ever.
+    let seconds: Int?
+
+    init?(argument: String) {
+        if argument == "never" {
+            seconds = nil
+            return
+        }
+        guard let length = DurationText.seconds(argument), Self.range.contains(length) else { return nil }
+        seconds = length
+    }
+
+    static var defaultCompletionKind: CompletionKind { .list(["5m", "10m", "1h", "never"]) }
+}
+
+enum Switch: String, CaseIterable, ExpressibleByArgument {
+    case on, off
+}
+
+/// The kinds of key that can be made, each with its size in bits.
+enum KeyType: String, CaseIterable, ExpressibleByArgument {
+    case ec256, ec384, ec521, rsa2048, rsa3072, rsa4096
+
+    var kind: AsymmetricKey.Kind { rawValue.hasPrefix("rsa") ? .rsa : .ec }
+
+    var bitCount: Int {
+        switch self {
+        case .ec256: 256
+        case .ec384: 384
+        case .ec521: 521
+        case .rsa2048: 2048
+        case .rsa3072: 3072
+        case .rsa4096: 4096
+        }
+    }
+}
+
+extension KeyFileFormat: ExpressibleByArgument {}
+
+/// A length of time within which a certificate ends.
+struct EndsWithin: ExpressibleByArgument {
+    let seconds: Int
+
+    init?(argument: String) {
+        guard let seconds = DurationText.seconds(argument) else { return nil }
+        self.seconds = seconds
+    }
+
+    static var defaultCompletionKind: CompletionKind { .list(["7d", "30d", "90d"]) }
+}
