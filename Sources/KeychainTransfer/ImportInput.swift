@@ -10,7 +10,7 @@ package final class ImportInput {
     /// The first bytes of the file. A short file has fewer.
     package let header: Data
     private let path: String
-    private let descriptor: Int32
+    private let descriptor: OpenDescriptor
     /// The place up to which the file was read.
     package private(set) var position = 0
 
@@ -18,16 +18,12 @@ package final class ImportInput {
     package init(path: String) throws(KeychainError) {
         self.path = path
         // Otherwise the opening of a pipe without a writer would wait.
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw KeychainError(file: path, "read", errno) }
+        let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard number >= 0 else { throw KeychainError(file: path, "read", errno) }
+        descriptor = OpenDescriptor(number)
         var information = stat()
-        guard fstat(descriptor, &information) == 0 else {
-            let failure = errno
-            close(descriptor)
-            throw KeychainError(file: path, "read", failure)
-        }
+        guard fstat(number, &information) == 0 else { throw KeychainError(file: path, "read", errno) }
         guard information.st_mode & S_IFMT == S_IFREG else {
-            close(descriptor)
             throw KeychainError(
                 .parameter,
                 message:
@@ -36,22 +32,16 @@ package final class ImportInput {
         }
         byteCount = Int(information.st_size)
         var header = Data(count: min(byteCount, ExportKey.headerByteCount))
-        let descriptor = descriptor
-        let failure = header.withUnsafeMutableBytes { Self.fill($0, from: descriptor, at: 0) }
-        if let failure {
-            close(descriptor)
-            throw Self.failure(failure, path)
-        }
+        let failure = header.withUnsafeMutableBytes { Self.fill($0, from: number, at: 0) }
+        if let failure { throw Self.failure(failure, path) }
         self.header = header
     }
-
-    deinit { close(descriptor) }
 
     /// The entries, from the first one on.
     package func reader(_ key: ExportKey) throws(KeychainError) -> ExportReader {
         position = header.count
         return try ExportReader(key, byteCount: byteCount - position) { target throws(KeychainError) in
-            if let failure = Self.fill(target, from: self.descriptor, at: self.position) {
+            if let failure = Self.fill(target, from: self.descriptor.number, at: self.position) {
                 throw Self.failure(failure, self.path)
             }
             self.position += target.count

@@ -46,7 +46,7 @@ extension KeychainSession {
     /// or are no certificate, has no end.
     func certificateEnds(of items: [Item], now: Date) throws(KeychainError) -> [UUID: CertificateEnd] {
         var ends: [UUID: CertificateEnd] = [:]
-        for item in items where item.itemClass == .certificate || item.itemClass == .identity {
+        for item in items where item.itemClass.hasCertificate {
             guard let certificate = try certificate(item.identifier) else { continue }
             ends[item.identifier] = CertificateEnd(certificate.validity, now: now)
         }

@@ -100,5 +100,5 @@ private struct FoundItem: Keyed {
 }
 
 extension ItemClass {
-    fileprivate var hasCertificate: Bool { self == .certificate || self == .identity }
+    var hasCertificate: Bool { self == .certificate || self == .identity }
 }

@@ -140,17 +140,7 @@ struct StatusReport: Report {
 
     private var groups: String {
         let names = identity.caller.groups.isEmpty ? "none" : identity.caller.groups.joined(separator: ", ")
-        return "as a program like any other it would hold \(names) (\(origin))"
-    }
-
-    private var origin: String {
-        switch identity.source {
-        case .code: "set by the program itself"
-        case .embeddedEntitlements: "from the entitlements embedded in the program"
-        case .entitlementsFile(let path): "from \(path)"
-        case .bundleIdentifier: "the program's bundle identifier; no entitlements"
-        case .executableName: "the program's name; no entitlements"
-        }
+        return "as a program like any other it would hold \(names) (\(identity.source.inJSONAndWords.words))"
     }
 }
 
@@ -169,18 +159,18 @@ extension CallerIdentity: Keyed {
     static let fields: [Field<Self>] = [
         Field("authority", "`owner`") { _ in "owner" },
         Field("groups", "the groups of a program like any other") { $0.caller.groups },
-        Field("source", "where these groups come from") { $0.source.name },
+        Field("source", "where these groups come from") { $0.source.inJSONAndWords.name },
     ]
 }
 
 extension CallerIdentity.Source {
-    fileprivate var name: String {
+    fileprivate var inJSONAndWords: (name: String, words: String) {
         switch self {
-        case .code: "code"
-        case .embeddedEntitlements: "embedded-entitlements"
-        case .entitlementsFile: "entitlements-file"
-        case .bundleIdentifier: "bundle-identifier"
-        case .executableName: "executable-name"
+        case .code: ("code", "set by the program itself")
+        case .embeddedEntitlements: ("embedded-entitlements", "from the entitlements embedded in the program")
+        case .entitlementsFile(let path): ("entitlements-file", "from \(path)")
+        case .bundleIdentifier: ("bundle-identifier", "the program's bundle identifier; no entitlements")
+        case .executableName: ("executable-name", "the program's name; no entitlements")
         }
     }
 }
@@ -256,10 +246,7 @@ extension DeviceKeyOrigin: Keyed {
     }
 
     fileprivate var inWords: String {
-        switch self {
-        case .file(let path): path
-        case .credential(let path): "\(path), a credential that systemd hands to this service"
-        }
+        if case .file = self { path } else { "\(path), a credential that systemd hands to this service" }
     }
 
     /// The limit of this place for the key.

@@ -128,9 +128,7 @@ struct AmbiguousMatch: Error {
             message: "\(items.countedByClass) match in the access group\(groups.count > 1 ? "s" : "") "
                 + "\(groups.joined(separator: ", "))\(more): \(items.adviceToTellApart)")
     }
-}
 
-extension AmbiguousMatch {
     /// The error with more advice at its end.
     func adding(_ advice: String) -> AmbiguousMatch {
         var match = self

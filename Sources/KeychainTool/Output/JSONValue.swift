@@ -13,14 +13,7 @@ enum JSONValue {
     var text: String { text(indent: "") }
 
     /// The document in one line, for a stream of them.
-    var line: String {
-        switch self {
-        case .array(let values): "[" + values.map(\.line).joined(separator: ", ") + "]"
-        case .object(let members):
-            "{" + members.map { "\(Self.quote($0.key)): \($0.value.line)" }.joined(separator: ", ") + "}"
-        default: text
-        }
-    }
+    var line: String { text(indent: nil) }
 
     /// The text of a string, or the digits of a number; nil: the value is neither.
     var plain: String? {
@@ -37,22 +30,24 @@ enum JSONValue {
         return .object(members + [(key, value)])
     }
 
-    private func text(indent: String) -> String {
-        let inner = indent + "  "
+    /// - Parameter indent: The blanks before the end of an array or object; nil: all is in one line.
+    private func text(indent: String?) -> String {
+        let inner = indent.map { $0 + "  " }
         switch self {
         case .null: return "null"
         case .boolean(let value): return value ? "true" : "false"
         case .number(let value): return String(value)
         case .string(let value): return Self.quote(value)
-        case .array(let values) where values.isEmpty: return "[]"
-        case .array(let values):
-            let lines = values.map { inner + $0.text(indent: inner) }
-            return "[\n\(lines.joined(separator: ",\n"))\n\(indent)]"
-        case .object(let members) where members.isEmpty: return "{}"
+        case .array(let values): return Self.list("[", values.map { $0.text(indent: inner) }, "]", indent)
         case .object(let members):
-            let lines = members.map { "\(inner)\(Self.quote($0.key)): \($0.value.text(indent: inner))" }
-            return "{\n\(lines.joined(separator: ",\n"))\n\(indent)}"
+            let texts = members.map { "\(Self.quote($0.key)): \($0.value.text(indent: inner))" }
+            return Self.list("{", texts, "}", indent)
         }
+    }
+
+    private static func list(_ start: String, _ texts: [String], _ end: String, _ indent: String?) -> String {
+        guard let indent, !texts.isEmpty else { return start + texts.joined(separator: ", ") + end }
+        return "\(start)\n\(texts.map { "\(indent)  \($0)" }.joined(separator: ",\n"))\n\(indent)\(end)"
     }
 
     private static func quote(_ text: String) -> String {
