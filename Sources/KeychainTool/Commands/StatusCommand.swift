@@ -134,7 +134,7 @@ struct StatusReport: Report {
         lines.add("Locks", lock.lockingInShort, emphasizing: "nothing")
         lines.add("Host", hostInWords)
         lines.add("Store", storePath)
-        if status.schemaVersion < status.knownSchemaVersion { lines.add("Version", status.versionInWords) }
+        if status.waits { lines.add("Version", status.versionInWords) }
         return lines.text
     }
 
@@ -213,9 +213,11 @@ extension StoreStatus: Keyed {
             Field("lock", "an object: see below") { $0.lock },
         ] + LockStatus.fields.map { $0.line.of { $0.lock } }
 
+    /// Whether nothing has needed the latest version yet.
+    var waits: Bool { schemaVersion < knownSchemaVersion }
+
     var versionInWords: String {
-        let isLast = schemaVersion == knownSchemaVersion
-        return "\(schemaVersion)" + (isLast ? "" : " (\(knownSchemaVersion) is not needed yet)")
+        "\(schemaVersion)" + (waits ? " (\(knownSchemaVersion) is not needed yet)" : "")
             + (leastRelease.isEmpty ? "" : ": programs with release \(leastRelease) or later inside open it")
     }
 
