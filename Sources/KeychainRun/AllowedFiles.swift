@@ -46,7 +46,7 @@ package struct AllowedFiles {
     }
 
     private func change(_ body: (inout AllowedRecord) -> Void) throws {
-        try PrivateDirectory.create(url.deletingLastPathComponent(), files)
+        try PrivateDirectory.create(url.deletingLastPathComponent(), files, inOthersHomes: false)
         let lock = url.deletingLastPathComponent().appendingPathComponent("allowed.lock")
         try LockFile.withLock(lock, files) {
             var record = try load()

@@ -36,7 +36,7 @@ package struct FileInspection {
         // The service manager looks after the credentials. An attempt to open them tells what is wrong.
         guard location.deviceKeyCredential == nil else { return }
         let deviceKey = location.deviceKeyDirectory.appendingPathComponent("device-key")
-        if let finding = Self.foreignness(of: location.deviceKeyDirectory) {
+        if !FilePath.permits(deviceKey.path, R_OK), let finding = Self.foreignness(of: location.deviceKeyDirectory) {
             findings.append(finding)
             explainsRefusal = true
             return

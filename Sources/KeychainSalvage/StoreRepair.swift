@@ -225,7 +225,7 @@ package struct StoreRepair {
     private func exchange(_ fill: (URL) throws -> (saved: Int, unreadable: Int)) throws -> RepairReport {
         let store = configuration.storeDirectory
         let fresh = sibling("repair-\(UUID().uuidString.prefix(8).lowercased())")
-        try PrivateDirectory.create(fresh, configuration.files)
+        try PrivateDirectory.create(fresh, configuration.files, inOthersHomes: true)
         var place = fresh
         let counts: (saved: Int, unreadable: Int)
         do {

@@ -45,7 +45,7 @@ struct SetupRecord {
     /// Runs `body` while no other command sets something up or takes it back.
     static func withLock<R>(_ environment: Environment, _ body: () throws -> R) throws -> R {
         let directory = try directory(environment)
-        try PrivateDirectory.create(directory, SystemFiles())
+        try PrivateDirectory.create(directory, SystemFiles(), inOthersHomes: false)
         return try LockFile.withLock(directory.appendingPathComponent("lock"), SystemFiles(), body)
     }
 

@@ -19,6 +19,12 @@ package struct ForeignDirectory {
         return stat(url.path, &status) == 0 ? status.st_uid : nil
     }
 
+    /// The status of a directory that no link stands for.
+    private static func status(of url: URL) -> stat? {
+        var status = stat()
+        return lstat(url.path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR ? status : nil
+    }
+
     /// The directory itself, or the first one above it that keeps this user out; nil: there is none.
     package static func onTheWay(to directory: URL) -> ForeignDirectory? {
         let directory = directory.standardizedFileURL
@@ -31,8 +37,11 @@ package struct ForeignDirectory {
     /// The directories above one, the nearest first.
     private static func above(_ directory: URL) -> [URL] {
         var above: [URL] = []
-        while (above.last ?? directory).path != "/" {
-            above.append((above.last ?? directory).deletingLastPathComponent())
+        var (last, parent) = (directory, directory.deletingLastPathComponent())
+        // A relative path has parents without end.
+        while parent.path.utf8.count < last.path.utf8.count {
+            above.append(parent)
+            (last, parent) = (parent, parent.deletingLastPathComponent())
         }
         return above
     }
@@ -43,8 +52,10 @@ package struct ForeignDirectory {
     /// directories above it, that its own person cannot open. nil: nothing says that it is meant for this user.
     package var wayBack: String? {
         var taken = [url]
-        for parent in Self.above(url) where Self.owner(of: taken[0]) == 0 { taken.insert(parent, at: 0) }
-        guard taken.count > 1, Self.owner(of: taken.removeFirst()) == geteuid(),
+        for parent in Self.above(url) where Self.status(of: taken[0])?.st_uid == 0 { taken.insert(parent, at: 0) }
+        guard taken.count > 1, let own = Self.status(of: taken.removeFirst()), own.st_uid == geteuid(),
+            // Not what is mounted there.
+            taken.allSatisfy({ Self.status(of: $0)?.st_dev == own.st_dev }),
             !target.path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f })
         else { return nil }
         // The rest is perhaps closed. Only the target has nothing in it but what is ours.

@@ -9,7 +9,7 @@ package enum PrivateDirectory {
     /// - Parameter inOthersHomes: Whether root may make them in the home of another account.
     /// - Throws: `.notAvailable`, with nothing made, if root may not.
     package static func create(
-        _ url: URL, _ files: any FileSystem, inOthersHomes: Bool = true
+        _ url: URL, _ files: any FileSystem, inOthersHomes: Bool
     ) throws(KeychainError) {
         if !inOthersHomes, let home = ForeignDirectory.home(around: url) { throw home.refusalToMakeTarget }
         try make(url, files)
@@ -53,7 +53,9 @@ package enum PrivateDirectory {
         guard information.st_mode & S_IFMT == S_IFDIR else {
             throw refused(url, "it is not a directory")
         }
-        if information.st_uid != geteuid(), let foreign = ForeignDirectory.onTheWay(to: url) { throw foreign.error }
+        guard information.st_uid == geteuid() else {
+            throw ForeignDirectory.onTheWay(to: url)?.error ?? refused(url, "it belongs to user \(information.st_uid)")
+        }
         guard information.st_mode & 0o022 == 0 else {
             throw refused(url, "other users may write to it. Run: chmod 700 '\(url.path)'")
         }

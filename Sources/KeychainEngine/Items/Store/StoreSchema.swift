@@ -44,7 +44,7 @@ package struct StoreSchema: Sendable {
 
     /// Makes the missing steps up to a version, each in a transaction that also raises the version.
     func migrate(_ connection: StoreConnection, to version: Int) throws {
-        for (number, step) in zip(1...version, steps) {
+        for (number, step) in zip(1..., steps[..<version]) {
             try connection.transaction {
                 guard try connection.statement(.schemaVersion).number() == Int64(number - 1) else { return }
                 try connection.database.run(
