@@ -4,12 +4,12 @@ import Testing
 
 /// The first blocks of the documents, as somebody types them who reads the README and goes on with the guide.
 @Suite struct NewcomerTests {
-    /// The lines of a block of a document.
-    private func block(_ document: String, after heading: String, number: Int = 0) throws -> String {
+    /// The lines of the first block behind a heading that has a word.
+    private func block(_ document: String, after heading: String, with word: String) throws -> String {
         let text = try String(contentsOf: Repository.file(document), encoding: .utf8)
         let part = try #require(text.components(separatedBy: heading).dropFirst().first)
         let blocks = part.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "\n```")[0] }
-        return try #require(blocks.dropFirst(number).first)
+        return try #require(blocks.first { $0.contains(word) })
     }
 
     @Test("The first blocks of the README and of the guide run one after the other, in one shell, on an empty home")
@@ -29,7 +29,8 @@ import Testing
             tool.variables["PATH"] = programs.path + ":/usr/bin:/bin"
             (tool.variables["DISPLAY"], tool.variables["EDITOR"]) = (":0", "vi")
             let script = try [
-                block("README.md", after: "## Install", number: 1), block("docs/guide.md", after: "## Every day"),
+                block("README.md", after: "## Install", with: "keychainctl add"),
+                block("docs/guide.md", after: "## Every day", with: "keychainctl"),
             ].joined(separator: "\n")
             let session = try TerminalSession(tool, program: "/bin/sh", words: ["-ec", script], showsOutput: true)
             #expect(try session.end() == 0, "\(session.transcript)")
