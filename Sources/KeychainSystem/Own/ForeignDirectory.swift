@@ -60,9 +60,9 @@ package struct ForeignDirectory {
         else { return nil }
         // The rest is perhaps closed. Only the target has nothing in it but what is ours.
         let parents = Self.above(target).filter { $0.path.count >= taken[0].path.count }
-        let chown = "sudo chown \(geteuid())"
-        return (parents.isEmpty ? "" : "\(chown) " + parents.reversed().map(Self.quoted).joined(separator: " ") + "; ")
-            + "\(chown) -R \(Self.quoted(target))"
+        let names = parents.reversed().map(Self.quoted).joined(separator: " ")
+        return (names.isEmpty ? "" : "sudo chown \(geteuid()) \(names); ")
+            + "sudo chown -R \(geteuid()) \(Self.quoted(target))"
     }
 
     /// In single quotes for a shell.

@@ -26,6 +26,7 @@ enum ItemCompletion {
         }
         var options = StoreOptions()
         (options.storeDirectory, options.deviceKeyDirectory) = (value(of: "--store"), value(of: "--device-key"))
+        options.owner = nil
         return options
     }
 
