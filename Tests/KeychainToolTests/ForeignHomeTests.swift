@@ -148,7 +148,7 @@ import Testing
             let making = "mkdir -p \"$HOME/it's/keychain\" && chmod 700 \"$HOME/it's\""
             try #require(home.tool.shell(making).status == 0)
             let outcome = try home.asPerson("find --store \"$HOME/it's/keychain\"")
-            let quoted = store.path.replacing("'", with: #"'\''"#)
+            let quoted = store.path.replacing("'", with: #"'"'"'"#)
             #expect(outcome.errors.contains("-R \(Self.person) '\(quoted)'"), "\(outcome.errors)")
             try #require(home.tool.shell("mkdir -m 700 \"$HOME/a\tb\" && ln -s /root $HOME/link").status == 0)
             for place in ["a\tb/keychain", "link/keychain"] {

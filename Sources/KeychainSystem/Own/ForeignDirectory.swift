@@ -65,9 +65,9 @@ package struct ForeignDirectory {
             + "sudo chown -R \(geteuid()) \(Self.quoted(target))"
     }
 
-    /// In single quotes for a shell.
+    /// In quotes for a shell, and without a backslash, of which a message shows two.
     private static func quoted(_ url: URL) -> String {
-        "'" + url.path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+        "'" + url.path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'"'"'"#) + "'"
     }
 
     var error: KeychainError {
