@@ -84,7 +84,7 @@ import Testing
                 }
                 if round % 9 == 0 { try handle.sync() }
             }
-            #expect(refusals > 5, "some of the changes are met")
+            #expect(refusals > 0, "some of the changes are met")
         }
     }
 
