@@ -52,10 +52,9 @@ extension StoreStatus: WireMessage {
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         let counts: [ItemCount] = try message.list(4, &tail)
-        let version = try message.count(3)
         self.init(
             storePath: try message.shownText(1), storeID: try required("store's identifier", message.value(2)),
-            schemaVersion: version, knownSchemaVersion: max(version, try message.count(10)),
+            schemaVersion: try message.count(3), knownSchemaVersion: try message.count(10),
             leastRelease: try message.shownText(11),
             itemCounts: Dictionary(counts.map { ($0.itemClass, $0.count) }) { $1 },
             bytesOnDisk: Int64(try message.count(5)), deviceKey: try DeviceKeyOrigin(message),

@@ -186,7 +186,7 @@ extension StoreStatus: Keyed {
             Field(
                 "knownSchemaVersion",
                 "the latest version that this release can make of it; a higher one than `schemaVersion` comes when "
-                    + "something needs it"
+                    + "something needs it; 0 if an earlier keychaind does not say so"
             ) { $0.knownSchemaVersion },
             Field(
                 "leastRelease",
