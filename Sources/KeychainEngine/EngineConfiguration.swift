@@ -13,7 +13,7 @@ package struct EngineConfiguration: Sendable {
     package var deviceKeyCredential: URL?
     /// The host that opens the store. A store whose files name another one is refused.
     package var host = StoreHost.embedded
-    /// Whether missing directories may be made in a directory of another user, who could not open the store.
+    /// Whether root may make missing directories in the home of another account, whose user could not open the store.
     package var mayLieInOthersHomes = false
     package var clock: any Clock
     package var randomness: any Randomness

@@ -6,7 +6,7 @@ package struct StoreLocation: Sendable, Hashable {
     package let deviceKeyDirectory: URL
     /// A systemd credential with the device key. It comes before the file, unless the program names a directory.
     package let deviceKeyCredential: URL?
-    /// Whether missing directories may be made in a directory of another user.
+    /// Whether root may make missing directories in the home of another account.
     package var mayLieInOthersHomes = false
 
     package init(storeDirectory: URL, deviceKeyDirectory: URL, deviceKeyCredential: URL?) {

@@ -142,7 +142,7 @@ struct DecryptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decrypt", abstract: "Decrypt what was encrypted to a key.",
         discussion: """
-            The algorithm is the one of 'key encrypt'. Whatever is wrong with the bytes, the message is the same.
+            The algorithm is the one of 'key encrypt'. Every fault of the bytes gives the same message.
             """)
 
     @OptionGroup var place: KeyPlace

@@ -98,8 +98,8 @@ package final class ItemStore: Sendable {
         try requireVersion(try connection.statement(.schemaVersion).number())
     }
 
-    /// Checks whether the tables are of a version that this program knows, once for each epoch of the lock: a change of the tables
-    /// begins another epoch.
+    /// Checks whether the tables are of a version that this program knows, once for each epoch of the lock: a change of
+    /// the tables begins another epoch.
     ///
     /// - Throws: `.notAvailable` if a newer program has changed the tables.
     func requireVersion(asOf epoch: UInt64) throws {

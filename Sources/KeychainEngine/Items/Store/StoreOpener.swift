@@ -140,8 +140,8 @@ package struct StoreOpener {
         return try openReader(expecting: keys.storeID)
     }
 
-    /// Brings the tables up to a version that something needs. A program that does not know that version notices at its
-    /// next call, and refuses to go on.
+    /// Brings the tables up to a version that something needs, and announces it. A program that does not know that
+    /// version notices at its next call after that, and refuses to go on.
     package func raise(_ keys: KeyStore, to version: Int) throws {
         try withStoreLock {
             guard let (reader, probe) = try database.openProbedReader() else { throw refused(.absent) }
