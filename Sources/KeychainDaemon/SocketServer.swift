@@ -22,7 +22,7 @@ package final class SocketServer: Sendable {
     ///   - end: Asks for the end of the daemon, for this reason. Its receiver calls ``stop(_:)``.
     /// - Throws: `.allocation` if there is no descriptor left, `.notAvailable` if the kernel does not tell which
     ///   process sends.
-    init(
+    package init(
         listener: OpenDescriptor, _ admission: any Admission, limits: Limits = Limits(), release: String,
         logger: Logger, end: @escaping @Sendable (DaemonGoodbye) -> Void = { _ in }
     ) throws(KeychainError) {
