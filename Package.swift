@@ -78,6 +78,10 @@ let package = Package(
         .target(name: "KeychainModel", swiftSettings: houseSettings),
         .target(name: "KeychainEntitlements", swiftSettings: houseSettings),
         .target(name: "KeychainSystem", dependencies: ["CKeychainLinux", "KeychainModel"], swiftSettings: callingC),
+        // The files by which root gives groups to programs. For the daemon, which obeys them, and the command, which shows them.
+        .target(
+            name: "KeychainManifests", dependencies: ["KeychainEntitlements", "KeychainModel", "KeychainSystem"],
+            swiftSettings: houseSettings),
         .target(
             name: "KeychainWire",
             dependencies: ["KeychainModel"],
@@ -287,7 +291,7 @@ let package = Package(
             dependencies: [
                 "CKeychainBus", "CKeychainLinux", "DataProtectionCore", "KeychainBus", "KeychainCertificates",
                 "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainHelpers", "KeychainKeys",
-                "KeychainLogin",
+                "KeychainLogin", "KeychainManifests",
                 "KeychainModel", "KeychainPrompt", "KeychainRun", "KeychainSalvage", "KeychainSetup", "KeychainSystem",
                 "KeychainTransfer", "KeychainWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -321,6 +325,11 @@ let package = Package(
         .testTarget(
             name: "KeychainModelTests",
             dependencies: ["KeychainModel", "KeychainSystem", "KeychainTestSupport"],
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "KeychainManifestsTests",
+            dependencies: ["KeychainManifests", "KeychainModel", "KeychainSystem", "KeychainTestSupport"],
             swiftSettings: houseSettings
         ),
         .testTarget(

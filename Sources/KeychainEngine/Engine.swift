@@ -272,7 +272,7 @@ package final class Engine: RequestHandler {
     // MARK: Possession
 
     private func requirePossession() throws(KeychainError) {
-        guard configuration.host == .user, possession.withLock({ $0 == nil }) else { return }
+        guard configuration.host.isDaemon, possession.withLock({ $0 == nil }) else { return }
         throw .wasGivenUp(configuration.storeDirectory)
     }
 
@@ -280,7 +280,7 @@ package final class Engine: RequestHandler {
     ///
     /// - Throws: `.unimplemented` if the host is no daemon, `.missingEntitlement` for callers other than its owner.
     private func giveUp(for caller: Caller) throws {
-        guard configuration.host == .user else {
+        guard configuration.host.isDaemon else {
             throw KeychainError(.unimplemented, message: "only a daemon has a store to give up")
         }
         try AccessPolicy(caller: caller).requireOwner("can give it to another host")

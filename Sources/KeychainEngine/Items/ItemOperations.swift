@@ -46,7 +46,7 @@ package struct ItemOperations {
                 message:
                     "the keychain has seen the clock at a later time than the item would expire at. If that time was "
                     + "wrong, "
-                    + (configuration.host == .user
+                    + (configuration.host.isDaemon
                         ? "start keychaind anew: it forgets it" : "'keychainctl doctor --repair' makes it forget that"))
         }
         return date
