@@ -1,6 +1,7 @@
 """Attacks on what a program with a group of its own keeps at the system's daemon, by other programs of the same user.
 
-    isolation.py PROGRAMS [WORD]     PROGRAMS has keychainctl and keychaind; with WORD only the attacks that have it
+    isolation.py PROGRAMS [WORD]...              PROGRAMS has keychainctl and keychaind; with WORDs only attacks that have them
+    isolation.py PROGRAMS --kills ROUNDS         kills.py
 
 Each attack is tried where nothing stops it, the control, and then on what should. It prints a line of the table for each, and
 ends with 1 if one did not end as it is written here. Scripts/check-isolation has made what it needs.
@@ -19,6 +20,7 @@ import tempfile
 import traceback
 
 import client
+import kills
 from client import Client
 from world import (LIBC, PYTHON, Broken, Child, Naive, World, ask_naive, attempt, call, done, fork,
                    is_reached, status)
@@ -957,6 +959,8 @@ def main():
     failures = count = 0
     try:
         prepare(world)
+        if sys.argv[2:3] == ["--kills"]:
+            return kills.run(world, int(sys.argv[3]))
         print("| attack | where nothing stops it | here |\n|---|---|---|")
         for name, control, result, work in ATTACKS:
             if not all(word in name for word in sys.argv[2:]):
