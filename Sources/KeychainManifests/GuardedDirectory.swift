@@ -1,0 +1,142 @@
+internal import Glibc
+internal import KeychainSystem
+
+/// A directory that only root can change, or another owner whom all trust: each part of its path is looked at by a
+/// descriptor, and no link is followed.
+struct GuardedDirectory {
+    let path: String
+    private let descriptor: OpenDescriptor
+    private let owner: uid_t
+
+    private init(_ path: String, _ descriptor: OpenDescriptor, _ owner: uid_t) {
+        self.path = path
+        self.descriptor = descriptor
+        self.owner = owner
+    }
+
+    /// - Returns: The directory, also with a flaw, as long as it can be read; nil without a flaw: there is none.
+    static func open(_ path: String, owner: uid_t) -> (directory: GuardedDirectory?, flaw: ManifestFlaw?) {
+        var flaw: ManifestFlaw?
+        var descriptor = OpenDescriptor(Glibc.open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+        var reached = "/"
+        let names = path.split(separator: "/").map(String.init)
+        for (index, name) in names.enumerated() {
+            reached = FilePath.join(reached, name)
+            // Search permission is all that a directory on the way needs.
+            let isLast = index == names.count - 1
+            let next = openat(
+                descriptor.number, name, (isLast ? O_RDONLY : pathOnly) | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            if next < 0 {
+                let failure = errno
+                if failure == ENOENT { return (nil, flaw) }
+                let text = status(of: name, in: descriptor).flatMap { status in
+                    status.st_mode & S_IFMT == S_IFDIR ? nil : OwnFile.flaw(ofType: status.st_mode) ?? "is no directory"
+                }
+                return (
+                    nil,
+                    ManifestFlaw(path: reached, text: text ?? "cannot be read: \(String(cString: strerror(failure)))")
+                )
+            }
+            descriptor = OpenDescriptor(next)
+            var status = stat()
+            let text =
+                fstat(next, &status) == 0
+                ? Self.flaw(of: status, owner, isOnTheWay: !isLast)
+                : "cannot be read: \(String(cString: strerror(errno)))"
+            if flaw == nil { flaw = text.map { ManifestFlaw(path: reached, text: $0) } }
+        }
+        return (GuardedDirectory(path, descriptor, owner), flaw)
+    }
+
+    /// O_PATH (open(2)), the same on every machine that Swift runs on.
+    private static let pathOnly: Int32 = 0o10_000_000
+
+    private static func status(of name: String, in directory: OpenDescriptor) -> stat? {
+        var status = stat()
+        return fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
+    }
+
+    /// - Parameter isOnTheWay: In a directory with the sticky bit nobody can replace what is root's.
+    private static func flaw(of status: stat, _ owner: uid_t, isOnTheWay: Bool = false) -> String? {
+        guard status.st_uid == 0 || status.st_uid == owner else {
+            return "belongs to user \(status.st_uid), and has to belong to \(owner == 0 ? "root" : "user \(owner)")"
+        }
+        guard status.st_mode & 0o022 != 0, !isOnTheWay || status.st_mode & S_ISVTX == 0 else { return nil }
+        return "can be written by others than its owner (mode \(String(status.st_mode & 0o7777, radix: 8)))"
+    }
+
+    /// The names of manifests, sorted.
+    var names: [String] {
+        guard let stream = fdopendir(openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else {
+            return []
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            if let name = String(validating: bytes, as: UTF8.self),
+                name.utf8.reversed().starts(with: ".plist".utf8.reversed())
+            {
+                names.append(name)
+            }
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// - Returns: The bytes of a file, and its flaw if others can change it.
+    /// - Throws: The flaw of a thing that is not to be read.
+    func content(of name: String) throws(ManifestFlaw) -> (bytes: [UInt8], flaw: String?) {
+        let path = FilePath.join(path, name)
+        let number = openat(descriptor.number, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+        guard number >= 0 else {
+            let failure = errno
+            let type = Self.status(of: name, in: descriptor).flatMap { OwnFile.flaw(ofType: $0.st_mode) }
+            throw ManifestFlaw(path: path, text: type ?? "cannot be read: \(String(cString: strerror(failure)))")
+        }
+        let file = OpenDescriptor(number)
+        var status = stat()
+        guard fstat(number, &status) == 0,
+            let bytes = OpenDescriptor.content(of: number, most: ManifestContent.mostBytes + 1)
+        else { throw ManifestFlaw(path: path, text: "cannot be read: \(String(cString: strerror(errno)))") }
+        if let text = OwnFile.flaw(ofType: status.st_mode) { throw ManifestFlaw(path: path, text: text) }
+        return withExtendedLifetime(file) { (bytes, Self.flaw(of: status, owner)) }
+    }
+
+    // MARK: Changes
+
+    static func signature(_ path: String, owner: uid_t) -> [FileStamp?] {
+        let ways = path.utf8.indices.filter { path.utf8[$0] == UInt8(ascii: "/") }.dropFirst()
+            .map { FileStamp(String(path[..<$0])) }
+        let (directory, _) = open(path, owner: owner)
+        let files = directory.map { directory in
+            directory.names.map { name in
+                Self.status(of: name, in: directory.descriptor).map { FileStamp(name, $0) }
+            }
+        }
+        return ways + [FileStamp(path)] + (files ?? [])
+    }
+}
+
+/// A file as it was at a moment.
+struct FileStamp: Hashable {
+    private let name: String
+    private let number: FileNumber
+    private let values: [Int64]
+
+    init(_ name: String, _ status: stat) {
+        self.name = name
+        number = FileNumber(status)
+        values = [
+            Int64(status.st_size), Int64(status.st_mode), Int64(status.st_uid),
+            Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec),
+            Int64(status.st_ctim.tv_sec), Int64(status.st_ctim.tv_nsec),
+        ]
+    }
+
+    /// nil: there is no such file.
+    init?(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        self.init(path, status)
+    }
+}

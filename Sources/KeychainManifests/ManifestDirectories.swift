@@ -1,0 +1,98 @@
+package import Glibc
+internal import KeychainSystem
+
+/// The directories of manifests. A file in a later one replaces the file of the same name in an earlier one.
+package struct ManifestDirectories: Sendable {
+    package static let ofSystem = ManifestDirectories([
+        "/usr/share/keychain/entitlements.d", "/etc/keychain/entitlements.d",
+    ])
+
+    let paths: [String]
+    let owner: uid_t
+    let accounts: Accounts
+
+    /// - Parameters:
+    ///   - paths: Absolute paths.
+    ///   - owner: The user that files and directories have to belong to, if not to root.
+    package init(_ paths: [String], owner: uid_t = 0, accounts: Accounts = .ofSystem) {
+        self.paths = paths
+        self.owner = owner
+        self.accounts = accounts
+    }
+
+    /// All that there is. Neither a file nor a directory that is absent is a flaw.
+    package func read() -> (manifests: [EntitlementManifest], flaws: [ManifestFlaw]) {
+        var flaws: [ManifestFlaw] = []
+        var files: [PathKey: Result<EntitlementManifest, ManifestFlaw>] = [:]
+        for path in paths {
+            let (directory, flaw) = GuardedDirectory.open(path, owner: owner)
+            if let flaw { flaws.append(flaw) }
+            guard let directory else { continue }
+            for name in directory.names {
+                let key = PathKey(name)
+                files[key] = manifest(name, in: directory, flaw).instead(of: files[key])
+            }
+        }
+        let bySubject = Dictionary(grouping: files.values.compactMap { try? $0.get() }, by: \.subject)
+        let manifests = bySubject.values.filter { $0.count == 1 }.flatMap(\.self)
+        flaws += files.values.compactMap(\.flaw)
+        flaws += bySubject.values.filter { $0.count > 1 }.flatMap(Self.rivals)
+        return (manifests.sorted { $0.path < $1.path }, flaws.sorted { ($0.path, $0.text) < ($1.path, $1.text) })
+    }
+
+    private func manifest(
+        _ name: String, in directory: GuardedDirectory, _ flaw: ManifestFlaw?
+    ) -> Result<EntitlementManifest, ManifestFlaw> {
+        let path = FilePath.join(directory.path, name)
+        do throws(ManifestFlaw) {
+            let (bytes, ownFlaw) = try directory.content(of: name)
+            let manifest = try EntitlementManifest(bytes, path: path, accounts: accounts)
+            guard let text = ownFlaw ?? flaw.map({ "lies in \($0.path), which \($0.text)" }) else {
+                return .success(manifest)
+            }
+            throw ManifestFlaw(path: path, text: text, subject: manifest.subject)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func rivals(_ manifests: [EntitlementManifest]) -> [ManifestFlaw] {
+        manifests.map { manifest in
+            let others = manifests.filter { $0.path != manifest.path }.map(\.path).sorted().joined(separator: ", ")
+            return ManifestFlaw(
+                path: manifest.path, text: "is for \(manifest.subjectName), as \(others) is", subject: manifest.subject)
+        }
+    }
+
+    /// Equal to an earlier one: nothing has changed since. It is to be taken before the manifests are read, so that a change
+    /// meanwhile shows the next time.
+    package func signature() -> ManifestSignature {
+        ManifestSignature(
+            entries: paths.flatMap { GuardedDirectory.signature($0, owner: owner) }
+                + Self.accountFiles.map { FileStamp($0) })
+    }
+
+    /// A group that gets a member is nobody's identity any more.
+    private static let accountFiles = ["/etc/passwd", "/etc/group"]
+}
+
+/// The state of all manifests.
+package struct ManifestSignature: Hashable, Sendable {
+    let entries: [FileStamp?]
+}
+
+extension Result<EntitlementManifest, ManifestFlaw> {
+    fileprivate var flaw: ManifestFlaw? {
+        if case .failure(let flaw) = self { flaw } else { nil }
+    }
+
+    /// A faulty file that does not tell its program is for the program of the file that it replaces.
+    fileprivate func instead(of replaced: Self?) -> Self {
+        guard case .failure(var flaw) = self, flaw.subject == nil, let replaced else { return self }
+        switch replaced {
+        case .success(let manifest): flaw.subject = manifest.subject
+        case .failure(let former): flaw.subject = former.subject
+        }
+        return .failure(flaw)
+    }
+}

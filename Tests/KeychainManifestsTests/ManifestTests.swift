@@ -1,0 +1,4 @@
+import KeychainManifests
+import Testing
+
+@Suite struct ManifestTests {}
