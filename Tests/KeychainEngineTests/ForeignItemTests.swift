@@ -97,7 +97,8 @@ import Testing
             case .resolved(let resolution): return "resolved \(resolution.matches.map { text($0.item) }.sorted())"
             case .deleted(let count): return "deleted \(count)"
             case .status(let status):
-                return "status \(status.itemCounts.filter { $0.value > 0 }.map { "\($0)" }.sorted()) \(status.bytesOnDisk)"
+                return
+                    "status \(status.itemCounts.filter { $0.value > 0 }.map { "\($0)" }.sorted()) \(status.bytesOnDisk)"
             case .rekeyed(let progress): return "renewal \(progress)"
             case .committed(let isDone): return "committed \(isDone)"
             case .lockStatus(let status): return "lock \(status.state) \(status.failedAttempts)"

@@ -250,11 +250,15 @@ extension ItemOperations {
         try store.read { connection in
             if scope.isAll { return try connection.itemCounts(at: now) }
             var counts: [ItemClass: Int] = [:]
-            for (itemClass, tier) in ItemClass.stored.flatMap({ itemClass in IndexTier.allCases.map { (itemClass, $0) } }) {
+            for (itemClass, tier) in ItemClass.stored.flatMap({ itemClass in IndexTier.allCases.map { (itemClass, $0) }
+                })
+            {
                 for (generation, indexer) in try keys.indexers(for: tier) ?? [] {
                     let homes = try connection.homes(
                         of: itemClass, tier: tier, generation: generation, in: scope, synchronizable: .any, indexer)
-                    for home in homes { counts[itemClass, default: 0] += try connection.itemCount(inHome: home, at: now) }
+                    for home in homes {
+                        counts[itemClass, default: 0] += try connection.itemCount(inHome: home, at: now)
+                    }
                 }
             }
             return counts
