@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 package import Glibc
 package import KeychainModel
-package import KeychainWire
+internal import KeychainWire
 
 /// Decides which processes a daemon serves, from which store, and as whom.
 package protocol Admission: Sendable {
