@@ -35,8 +35,12 @@ final class SystemAdmission: Admission {
     func judge(_ peer: PeerIdentity) throws(ConnectionEnd) -> Judgement {
         var standing = try ProcessStanding(of: peer)
         let user = peer.evidence.uid
+        guard let name = AccountDatabase.name(of: user), let shell = AccountDatabase.shell(of: user) else {
+            throw .goodbye(.refused, "user \(user) cannot be looked up among the system's accounts")
+        }
+        // A person logs in with a program that does not just say no.
         let account = IdentityLadder.Account(
-            name: AccountDatabase.name(of: user) ?? "\(user)", hasLogin: AccountDatabase.canLogIn(user),
+            name: name, hasLogin: !["nologin", "false"].contains(FilePath.name(of: shell)),
             outsider: { ProcessTable.process(of: user, outside: $0) })
         let identity = try ladder.judge(peer.evidence, standing.evidence, account)
         standing.isOfCgroup = identity.kind == .unit
@@ -55,14 +59,6 @@ final class SystemAdmission: Admission {
     }
 }
 
-extension AccountDatabase {
-    /// Whether a person can log in as a user: its shell is a program that does not just say no.
-    fileprivate static func canLogIn(_ user: uid_t) -> Bool {
-        guard let shell = shell(of: user) else { return true }
-        return !["nologin", "false"].contains(FilePath.name(of: shell))
-    }
-}
-
 /// The processes of the system.
 enum ProcessTable {
     /// A process of a user that is not in this group of processes, for a person; nil: there is none.
@@ -78,10 +74,12 @@ enum ProcessTable {
                 continue
             }
             let file = open("/proc/\(pid)/cgroup", O_RDONLY | O_CLOEXEC)
-            // It has ended since.
-            guard file >= 0 else { continue }
-            let held = OpenDescriptor(file)
-            guard let text = OpenDescriptor.content(of: held.number) else { continue }
+            let held = file < 0 ? nil : OpenDescriptor(file)
+            guard let text = held.flatMap({ OpenDescriptor.content(of: $0.number) }) else {
+                // It has ended since, or nobody knows.
+                if [ENOENT, ESRCH].contains(errno) { continue }
+                return "\(pid), of which nothing more is known"
+            }
             if ControlGroup(text).path != cgroup { return "\(pid) in \(ControlGroup(text).path ?? "no unit")" }
         }
         return nil
