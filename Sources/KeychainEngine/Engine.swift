@@ -171,6 +171,12 @@ package final class Engine: RequestHandler {
                 return .exported(try withReadItems(attempt) { try $0.export(request, from: caller) })
             case .importItems(let request):
                 return .imported(try withItems(attempt) { try $0.merge(request, from: caller) })
+            case .removeMoved(let items):
+                do {
+                    return .committed(try withItems(attempt) { try $0.remove(moved: items, for: caller) })
+                } catch is ItemOperations.Changed {
+                    return .committed(false)
+                }
             case .giveUpStore: try giveUp(for: caller)
             case .fileKey(let request): return .fileKey(try fileKey(request, attempt.isLast))
             case .backUpFileKeys(let request):
@@ -230,6 +236,11 @@ package final class Engine: RequestHandler {
         }
     }
 
+    /// Whether there ever were files under the store's keys.
+    package func hasFiles() throws(KeychainError) -> Bool {
+        try asKeychainError { try store.read { try $0.hasFiles() } }
+    }
+
     /// Says in the store that there are files under its keys, so that the store never counts as a new one.
     private func noteFiles() throws {
         if filesAreNoted.load(ordering: .relaxed) { return }
@@ -284,6 +295,13 @@ package final class Engine: RequestHandler {
             throw KeychainError(.unimplemented, message: "only a daemon has a store to give up")
         }
         try AccessPolicy(caller: caller).requireOwner("can give it to another host")
+        // The system's store stays where it is. Its programs choose their host anew.
+        if configuration.host == .system { possession.withLock { $0 = nil } } else { try giveMarkUp() }
+        keys.withdraw()
+        emptyLog()
+    }
+
+    private func giveMarkUp() throws {
         try keys.withStoreLock {
             let mark = HostMark(configuration)
             let result = Result { try mark.write(.embedded) }
@@ -292,8 +310,6 @@ package final class Engine: RequestHandler {
             if try mark.read() == .embedded { possession.withLock { $0 = nil } }
             try result.get()
         }
-        keys.withdraw()
-        emptyLog()
     }
 
     func emptyLog() {

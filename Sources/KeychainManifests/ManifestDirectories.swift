@@ -20,6 +20,11 @@ package struct ManifestDirectories: Sendable {
         self.accounts = accounts
     }
 
+    /// Whether a file in its place would be read.
+    package func contains(_ file: String) -> Bool {
+        paths.contains { FilePath.isSame($0, FilePath.directory(of: file)) }
+    }
+
     /// All that there is. Neither a file nor a directory that is absent is a flaw.
     package func read() -> (manifests: [EntitlementManifest], flaws: [ManifestFlaw]) {
         var flaws: [ManifestFlaw] = []
@@ -50,7 +55,8 @@ package struct ManifestDirectories: Sendable {
             guard let text = ownFlaw ?? flaw.map({ "lies in \($0.path), which \($0.text)" }) else {
                 return .success(manifest)
             }
-            throw ManifestFlaw(path: path, text: text, subject: manifest.subject)
+            throw ManifestFlaw(
+                path: path, text: text, subject: manifest.subject, subjectName: manifest.subjectName)
         } catch {
             return .failure(error)
         }
@@ -60,7 +66,8 @@ package struct ManifestDirectories: Sendable {
         manifests.map { manifest in
             let others = manifests.filter { $0.path != manifest.path }.map(\.path).sorted().joined(separator: ", ")
             return ManifestFlaw(
-                path: manifest.path, text: "is for \(manifest.subjectName), as \(others) is", subject: manifest.subject)
+                path: manifest.path, text: "is for \(manifest.subjectName), as \(others) is", subject: manifest.subject,
+                subjectName: manifest.subjectName)
         }
     }
 
@@ -90,8 +97,8 @@ extension Result<EntitlementManifest, ManifestFlaw> {
     fileprivate func instead(of replaced: Self?) -> Self {
         guard case .failure(var flaw) = self, flaw.subject == nil, let replaced else { return self }
         switch replaced {
-        case .success(let manifest): flaw.subject = manifest.subject
-        case .failure(let former): flaw.subject = former.subject
+        case .success(let manifest): (flaw.subject, flaw.subjectName) = (manifest.subject, manifest.subjectName)
+        case .failure(let former): (flaw.subject, flaw.subjectName) = (former.subject, former.subjectName)
         }
         return .failure(flaw)
     }

@@ -13,7 +13,7 @@ extension ItemOperations {
         do {
             // Batches share few pages of the index with each other, and all of them together touch the whole index.
             return try write(isLarge: true, forgetsPages: true) { connection in
-                let outcomes = try request.items.map { try merge($0, isDryRun: request.isDryRun, on: connection) }
+                let outcomes = try request.items.map { try merge($0, request, on: connection) }
                 if request.isDryRun { throw DryRun(outcomes: outcomes) }
                 return outcomes
             }
@@ -26,9 +26,9 @@ extension ItemOperations {
     private struct DryRun: Error { let outcomes: [ImportOutcome] }
 
     private func merge(
-        _ item: Item, isDryRun: Bool, on connection: StoreConnection
+        _ item: Item, _ request: ImportRequest, on connection: StoreConnection
     ) throws -> ImportOutcome {
-        guard item.flaw == nil else { return .refused }
+        guard (request.isMove ? item.flawInMove : item.flaw) == nil else { return .refused }
         if let expires = item.expires, expires <= now { return .expired }
         var new = item
         new.attributes = item.attributes.withUniquenessDefaults(of: item.itemClass)
@@ -41,7 +41,7 @@ extension ItemOperations {
         }
         var former: Rival?
         for rival in rivals {
-            if rival.item == nil && !isDryRun {
+            if rival.item == nil && !request.isDryRun {
                 logger.warning(
                     "a stored item that does not open gives way to an imported one", metadata: ["row": "\(rival.id)"])
             }
@@ -56,6 +56,27 @@ extension ItemOperations {
         }
         return rivals.isEmpty ? .added : .replaced
     }
+
+    /// Deletes items that another host has now, or none of them.
+    func remove(moved items: [ItemVersion], for caller: Caller) throws -> Bool {
+        try AccessPolicy(caller: caller).requireOwner("gives its items to another host")
+        let dates = Dictionary(items.map { ($0.identifier, $0.modified) }) { $1 }
+        return try write(isLarge: true, forgetsPages: true) { connection in
+            for (identifier, modified) in dates {
+                guard let id = try connection.item(withUUID: identifier),
+                    let home = try connection.withRow(id, { $0.home }), let kind = try connection.kind(ofHome: home),
+                    let row = try connection.withRow(id, { try cipher.open($0, as: kind.itemClass) { _ in .metadata } })
+                        ?? nil,
+                    row.item.modified == modified
+                else { throw Changed() }
+                try connection.delete(id)
+            }
+            return true
+        }
+    }
+
+    /// Ends a transaction that is rolled back, since an item is another by now.
+    struct Changed: Error {}
 
     // MARK: Rivals
 
