@@ -1,6 +1,6 @@
 package import Glibc
 internal import KeychainModel
-internal import KeychainSystem
+package import KeychainSystem
 
 /// A file by which root gives access groups to a program that has an identity of its own.
 package struct EntitlementManifest: Sendable, Hashable {
@@ -28,6 +28,18 @@ package struct ManifestFlaw: Error, Sendable, Hashable {
     /// lie among those of others.
     package internal(set) var subject: EntitlementManifest.Subject?
     package internal(set) var subjectName: String?
+    /// Whether the system could not be asked, as without a free descriptor. Who the manifest is for is not known then, and
+    /// nobody is to be judged by the rest.
+    package internal(set) var mayPass = false
+
+    init(path: String, text: String, subject: EntitlementManifest.Subject? = nil, subjectName: String? = nil) {
+        (self.path, self.text, self.subject, self.subjectName) = (path, text, subject, subjectName)
+    }
+
+    init(path: String, _ error: SystemError) {
+        self.init(path: path, text: "cannot be judged: \(error.message)")
+        mayPass = true
+    }
 
     /// Whether a file has the fault: its own, or that of a directory above it.
     package func concerns(_ file: String) -> Bool { FilePath.rest(of: file, below: path) != nil }
@@ -45,13 +57,17 @@ extension EntitlementManifest {
     /// - Throws: The flaw of bytes that grant nothing.
     package init(_ bytes: [UInt8], path: String, accounts: Accounts) throws(ManifestFlaw) {
         let content = try ManifestContent(bytes, path)
-        let subject = content.identity.flatMap { $0.subject(accounts) }
-        guard let identity = content.identity, let subject else {
-            let unknown = content.identity.map { "is for the \($0.words), which does not exist" }
-            throw ManifestFlaw(path: path, text: content.flaw ?? unknown ?? "", subjectName: content.identity?.name)
+        guard let identity = content.identity else { throw ManifestFlaw(path: path, text: content.flaw ?? "") }
+        let subject: Subject?
+        var text = content.flaw ?? Self.flaw(of: content.groups)
+        do throws(SystemError) {
+            subject = try identity.subject(accounts)
+            text = try text ?? identity.flaw(as: subject, accounts)
+        } catch {
+            throw ManifestFlaw(path: path, error)
         }
-        if let text = content.flaw ?? Self.flaw(of: content.groups) ?? identity.flaw(as: subject, accounts) {
-            throw ManifestFlaw(path: path, text: text, subject: subject, subjectName: identity.name)
+        guard let subject, text == nil else {
+            throw ManifestFlaw(path: path, text: text ?? "", subject: subject, subjectName: identity.name)
         }
         self.init(subject: subject, subjectName: identity.name, groups: content.groups.uniqueGroups, path: path)
     }
@@ -83,21 +99,22 @@ struct Identity: Sendable, Hashable {
     }
 
     /// nil: there is no such account.
-    func subject(_ accounts: Accounts) -> EntitlementManifest.Subject? {
+    func subject(_ accounts: Accounts) throws(SystemError) -> EntitlementManifest.Subject? {
         switch kind {
         case .unit: .unit(name)
-        case .group: accounts.group(name).map { .group($0) }
-        case .user: accounts.user(name).map { .user($0) }
+        case .group: try accounts.group(name).map { .group($0) }
+        case .user: try accounts.user(name).map { .user($0) }
         }
     }
 
     /// The reason why it is no identity of one program.
-    func flaw(as subject: EntitlementManifest.Subject, _ accounts: Accounts) -> String? {
+    func flaw(as subject: EntitlementManifest.Subject?, _ accounts: Accounts) throws(SystemError) -> String? {
         switch subject {
+        case nil: "is for the \(words), which does not exist"
         case .unit: isService ? nil : "is for the \(words), which is no name of a service (NAME.service)"
         case .user: nil
         case .group(let group):
-            accounts.members(group).first.map {
+            try accounts.members(group).first.map {
                 "is for the \(words), which the user \($0) has: every program of that user would have it"
             }
         }
@@ -120,14 +137,16 @@ struct Identity: Sendable, Hashable {
 
 /// Looks up accounts by name.
 package struct Accounts: Sendable {
-    package var user: @Sendable (String) -> uid_t?
-    package var group: @Sendable (String) -> gid_t?
+    package typealias Lookup<Key, Value> = @Sendable (Key) throws(SystemError) -> Value
+
+    let user: Lookup<String, uid_t?>
+    let group: Lookup<String, gid_t?>
     /// The users that have a group, as their first one or as another.
-    package var members: @Sendable (gid_t) -> [String]
+    let members: Lookup<gid_t, [String]>
 
     package init(
-        user: @escaping @Sendable (String) -> uid_t?, group: @escaping @Sendable (String) -> gid_t?,
-        members: @escaping @Sendable (gid_t) -> [String]
+        user: @escaping Lookup<String, uid_t?>, group: @escaping Lookup<String, gid_t?>,
+        members: @escaping Lookup<gid_t, [String]>
     ) {
         self.user = user
         self.group = group
@@ -136,4 +155,10 @@ package struct Accounts: Sendable {
 
     package static let ofSystem = Accounts(
         user: AccountDatabase.user(named:), group: AccountDatabase.group(named:), members: AccountDatabase.members(of:))
+
+    /// Those of a system that is to come: every name has an account, and a new group has no member.
+    package static let ofAnySystem = Accounts(
+        user: { name throws(SystemError) in try AccountDatabase.user(named: name) ?? .max },
+        group: { name throws(SystemError) in try AccountDatabase.group(named: name) ?? .max },
+        members: { group throws(SystemError) in group == .max ? [] : try AccountDatabase.members(of: group) })
 }

@@ -30,18 +30,23 @@ package struct ManifestDirectories: Sendable {
         var flaws: [ManifestFlaw] = []
         var files: [PathKey: Result<EntitlementManifest, ManifestFlaw>] = [:]
         for path in paths {
-            let (directory, flaw) = GuardedDirectory.open(path, owner: owner)
-            if let flaw { flaws.append(flaw) }
-            guard let directory else { continue }
-            for name in directory.names {
-                let key = PathKey(name)
-                files[key] = manifest(name, in: directory, flaw).instead(of: files[key])
+            do throws(ManifestFlaw) {
+                guard let (directory, flaw) = try GuardedDirectory.open(path, owner: owner) else { continue }
+                if let flaw { flaws.append(flaw) }
+                for name in try directory.names() {
+                    let key = PathKey(name)
+                    files[key] = manifest(name, in: directory, flaw).instead(of: files[key])
+                }
+            } catch {
+                flaws.append(error)
             }
         }
-        let bySubject = Dictionary(grouping: files.values.compactMap { try? $0.get() }, by: \.subject)
-        let manifests = bySubject.values.filter { $0.count == 1 }.flatMap(\.self)
         flaws += files.values.compactMap(\.flaw)
+        let bySubject = Dictionary(grouping: files.values.compactMap { try? $0.get() }, by: \.subject)
         flaws += bySubject.values.filter { $0.count > 1 }.flatMap(Self.rivals)
+        // A faulty file beside a sound one could be the one that counts.
+        let refused = Set(flaws.compactMap(\.subject))
+        let manifests = bySubject.values.flatMap(\.self).filter { !refused.contains($0.subject) }
         return (manifests.sorted { $0.path < $1.path }, flaws.sorted { ($0.path, $0.text) < ($1.path, $1.text) })
     }
 
@@ -74,9 +79,10 @@ package struct ManifestDirectories: Sendable {
     /// Equal to an earlier one: nothing has changed since. It is to be taken before the manifests are read, so that a change
     /// meanwhile shows the next time.
     package func signature() -> ManifestSignature {
-        ManifestSignature(
-            entries: paths.flatMap { GuardedDirectory.signature($0, owner: owner) }
-                + Self.accountFiles.map { FileStamp($0) })
+        let stamps = paths.map { GuardedDirectory.signature($0, owner: owner) }
+        return ManifestSignature(
+            entries: stamps.flatMap { $0 ?? [] } + Self.accountFiles.map { FileStamp($0) },
+            doubt: stamps.contains(nil) ? .random(in: .min ... .max) : nil)
     }
 
     /// A group that gets a member is nobody's identity any more.
@@ -86,6 +92,8 @@ package struct ManifestDirectories: Sendable {
 /// The state of all manifests.
 package struct ManifestSignature: Hashable, Sendable {
     let entries: [FileStamp?]
+    /// If the state cannot be told, a number that no other signature has.
+    let doubt: UInt64?
 }
 
 extension Result<EntitlementManifest, ManifestFlaw> {

@@ -338,12 +338,41 @@ import Testing
         }
     }
 
+    @Test("An account that cannot be looked up is not missing, and a group whose members cannot be is not free")
+    func failingLookups() throws {
+        let failure = SystemError("look up an account", EMFILE)
+        let without = Accounts(
+            user: { _ throws(SystemError) in throw failure }, group: { _ throws(SystemError) in throw failure },
+            members: { _ in [] })
+        let withoutMembers = Accounts(
+            user: { _ in nil }, group: { _ in 4050 }, members: { _ throws(SystemError) in throw failure })
+        for accounts in [without, withoutMembers] {
+            let flaw = #expect(throws: ManifestFlaw.self) {
+                try EntitlementManifest(Array(Self.sound.utf8), path: "/p", accounts: accounts)
+            }
+            #expect(flaw?.mayPass == true)
+            #expect(flaw?.text.contains("cannot look up an account: Too many open files") == true)
+        }
+    }
+
+    @Test("A faulty manifest for a program takes its groups from a sound one, too")
+    func faultyBesideSound() throws {
+        try withPlaces { places in
+            try places.write(Self.sound)
+            try places.write(Self.list(Self.setgid), "b.plist")
+            let (manifests, flaws) = places.directories.read()
+            #expect(manifests == [])
+            #expect(flaws.map(\.subject) == [.group(4050)])
+            #expect(flaws.map(\.mayPass) == [false])
+        }
+    }
+
     @Test("The accounts of the system are found by name, and the users that have a group")
-    func systemAccounts() {
-        #expect(Accounts.ofSystem.user("root") == 0)
-        #expect(Accounts.ofSystem.group("root") == 0)
-        #expect(Accounts.ofSystem.user("no such user") == nil)
-        #expect(Accounts.ofSystem.group("no such group") == nil)
-        #expect(Accounts.ofSystem.members(0).contains("root"))
+    func systemAccounts() throws {
+        #expect(try AccountDatabase.user(named: "root") == 0)
+        #expect(try AccountDatabase.group(named: "root") == 0)
+        #expect(try AccountDatabase.user(named: "no such user") == nil)
+        #expect(try AccountDatabase.group(named: "no such group") == nil)
+        #expect(try AccountDatabase.members(of: 0).contains("root"))
     }
 }

@@ -105,7 +105,7 @@ import Testing
                         "\(name)@\(item.accessGroup)", "\(secret) \(item.identifier) \(item.created) \(item.modified)"
                     )
                 })
-        } catch let error as KeychainError where error.code == .itemNotFound {
+        } catch  where error.code == .itemNotFound {
             return [:]
         }
     }

@@ -105,7 +105,7 @@ import Testing
             #expect(wrong.status == 51, "\(wrong.errors)")
             #expect(try accounts(system) == [])
             try tool.run("lock", "--now")
-            let outcome = try tool.run(words: migrate, input: Data("1234\n".utf8))
+            let outcome = try tool.run(words: migrate, input: Tool.lines(Tool.passcode))
             #expect(outcome.status == 0, "\(outcome.errors)")
             #expect(try accounts(system) == ["a@unconfined"])
         }

@@ -98,10 +98,10 @@ struct AppDetails: Report {
     let programs: [SetgidProgram]
     let unit: UnitFile?
 
-    init(_ report: AppReport) {
+    init(_ report: AppReport) throws(SystemError) {
         self.report = report
         if case .group(let group)? = report.subject { self.group = group } else { group = nil }
-        members = group.map(AccountDatabase.members(of:)) ?? []
+        members = try group.map(AccountDatabase.members(of:)) ?? []
         programs = group.map(SetgidProgram.all) ?? []
         if case .unit(let name)? = report.subject { unit = UnitFile(name) } else { unit = nil }
     }

@@ -31,12 +31,14 @@ struct SystemMigration {
 
     /// Moves everything to the system's keychaind.
     func leave(_ report: inout MigrationReport) throws {
-        let isThere = StorePresence(location) == .present
+        let isThere = StorePresence(location) != .absent
         let passcode = Passcode()
         if mark == .embedded && isThere {
-            let own = try passcode.end(Connection(embedded, authority: .owner))
-            if !command.leaveBehind { try requireNoFiles() }
-            try copy(from: own, to: system, &report)
+            let own = Connection(embedded, authority: .owner)
+            try passcode.during(own) { end in
+                if !command.leaveBehind { try requireNoFiles() }
+                try copy(from: end, to: system, &report)
+            }
         }
         if command.dryRun { return }
         if mark == .embedded { try location.leaveToSystem() }
@@ -70,7 +72,7 @@ struct SystemMigration {
     func takeRest(_ report: inout MigrationReport, _ passcode: Passcode = Passcode()) throws {
         // Programs that have a connection choose their host anew.
         try system.connection.ask(.done(.giveUpStore), system.asking)
-        try finish(from: system, to: try passcode.end(Connection(embedded, authority: .owner)), &report)
+        try passcode.during(Connection(embedded, authority: .owner)) { try finish(from: system, to: $0, &report) }
         try FileManager.default.removeItem(at: Self.rest(location))
         if command.target == .user { try location.giveToUserDaemon() }
     }
@@ -124,6 +126,14 @@ struct SystemMigration {
 final class Passcode {
     private var typed: SecretBytes?
     private let asking = Asking.once(reason: "move the items of this keychain", mayAsk: true)
+
+    /// Runs `body` with a store that other programs use, too. It is locked afterwards if it was before.
+    func during(_ connection: Connection, _ body: (ItemMove.End) throws -> Void) throws {
+        let wasLocked = try connection.lockStatus().state != .unlocked
+        let result = Result { try body(try end(connection)) }
+        if wasLocked { try connection.lock(.now) }
+        try result.get()
+    }
 
     /// - Returns: The store's end, unlocked.
     func end(_ connection: Connection) throws -> ItemMove.End {
