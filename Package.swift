@@ -250,7 +250,7 @@ let package = Package(
             name: "KeychainDaemon",
             dependencies: [
                 "CKeychainLinux", "KeychainBiometry", "KeychainBus", "KeychainCrypto", "KeychainEngine",
-                "KeychainLogin", "KeychainModel",
+                "KeychainLogin", "KeychainManifests", "KeychainModel",
                 "KeychainSystem", "KeychainWire",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -260,7 +260,7 @@ let package = Package(
         .executableTarget(
             name: "KeychainDaemonMain",
             dependencies: [
-                "CErasingAllocator", "KeychainDaemon", "KeychainModel", "KeychainSystem",
+                "CErasingAllocator", "KeychainDaemon", "KeychainManifests", "KeychainModel", "KeychainSystem",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -464,7 +464,7 @@ let package = Package(
             name: "KeychainDaemonTests",
             dependencies: [
                 "CKeychainLinux", "CKeychainTestSupport", "KeychainBus", "KeychainDaemon", "KeychainEngine",
-                "KeychainLogin", "KeychainModel", "KeychainTestHelper", "KeychainTestSupport",
+                "KeychainLogin", "KeychainManifests", "KeychainModel", "KeychainTestHelper", "KeychainTestSupport",
                 "KeychainSystem", "KeychainWire",
                 .product(name: "Logging", package: "swift-log"),
             ],

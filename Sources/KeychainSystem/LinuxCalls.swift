@@ -30,6 +30,10 @@
     _ path: UnsafePointer<CChar>, _ milliseconds: CInt, _ descriptor: UnsafeMutablePointer<CInt>
 ) -> CInt
 
+@_extern(c) package func ckeychain_connect_for_lock(
+    _ path: UnsafePointer<CChar>, _ milliseconds: CInt, _ descriptor: UnsafeMutablePointer<CInt>
+) -> CInt
+
 @_extern(c) package func ckeychain_peer_user(_ socket: CInt, _ user: UnsafeMutablePointer<UInt32>) -> CInt
 
 @_extern(c) package func ckeychain_await_sender(

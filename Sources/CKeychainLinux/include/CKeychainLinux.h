@@ -138,6 +138,12 @@ int ckeychain_rename_to_free_name(const char *_Nonnull from, const char *_Nonnul
 /// queue stays full for so long. Each wait to send has this limit too, at least 1 (SO_SNDTIMEO).
 int ckeychain_connect(const char *_Nonnull path, int milliseconds, int *_Nonnull descriptor);
 
+/// Connects in the same way, from an address that says that nothing is wanted but a lock.
+int ckeychain_connect_for_lock(const char *_Nonnull path, int milliseconds, int *_Nonnull descriptor);
+
+/// Whether the program at the other end of a socket connected so.
+int ckeychain_asks_for_lock(int socket);
+
 /// Starts a thread that ends with `body`, and takes no signals unless `keeps_signals` is set: then those of the caller.
 /// EAGAIN: the user may have no more threads. Its name has at most 15 bytes.
 int ckeychain_start_thread(const char *_Nonnull name, size_t stack, int keeps_signals,

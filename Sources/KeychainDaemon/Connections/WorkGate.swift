@@ -1,10 +1,12 @@
 internal import Dispatch
 internal import Glibc
 internal import KeychainModel
+internal import Synchronization
 
 /// How many requests of a kind are worked on at once; the others wait in their threads.
 ///
-/// Each kind has places of its own, so that none keeps another waiting, least of all a lock.
+/// Each kind has places of its own, so that none keeps another waiting, least of all a lock. Short work has so for each
+/// user.
 final class WorkGate: Sendable {
     enum Work: Sendable {
         case read, write, large, passcode
@@ -12,24 +14,45 @@ final class WorkGate: Sendable {
         case immediate
     }
 
-    private let reads: Places
-    private let writes: DispatchSemaphore
+    /// The places for short work in one store.
+    final class Lanes: Sendable {
+        fileprivate let reads: Places
+        fileprivate let writes: DispatchSemaphore
+
+        fileprivate init(_ limits: Limits) {
+            reads = Places(limits.readsAtOnce)
+            writes = DispatchSemaphore(value: limits.writesAtOnce)
+        }
+    }
+
+    private let limits: Limits
+    private let lanes = Mutex<[uid_t: Lanes]>([:])
     private let large: FairPlaces
     private let passcodes: FairPlaces
 
-    init(_ limits: Limits) {
-        reads = Places(limits.readsAtOnce)
-        writes = DispatchSemaphore(value: limits.writesAtOnce)
-        large = FairPlaces(limits.largeAtOnce)
-        passcodes = FairPlaces(limits.passcodesAtOnce)
+    init(_ limits: Limits, isShared: Bool) {
+        self.limits = limits
+        large = FairPlaces(limits.largeAtOnce, isShared: isShared)
+        passcodes = FairPlaces(limits.passcodesAtOnce, isShared: isShared)
     }
 
-    /// - Parameter process: That of the client: where work takes long, processes take turns.
-    func pass<R, E: Error>(_ work: Work, for process: Int32, _ body: () throws(E) -> R) throws(E) -> R {
+    func lanes(of user: uid_t) -> Lanes {
+        lanes.withLock { lanes in
+            if let known = lanes[user] { return known }
+            let made = Lanes(limits)
+            lanes[user] = made
+            return made
+        }
+    }
+
+    /// - Parameter process: That of the client: where work takes long, users and processes take turns.
+    func pass<R, E: Error>(
+        _ work: Work, for process: ClientProcess, _ lanes: Lanes, _ body: () throws(E) -> R
+    ) throws(E) -> R {
         switch work {
         case .immediate: try body()
-        case .read: try reads.hold(body)
-        case .write: try writes.hold(body)
+        case .read: try lanes.reads.hold(body)
+        case .write: try lanes.writes.hold(body)
         case .large: try large.hold(for: process, body)
         case .passcode: try passcodes.hold(for: process, body)
         }

@@ -8,8 +8,7 @@ extension ItemOperations {
     /// Merges items, in their order, in one transaction.
     ///
     /// - Returns: the outcome for each item. A dry run returns the outcomes that an import would have.
-    func merge(_ request: ImportRequest, from caller: Caller) throws -> [ImportOutcome] {
-        try AccessPolicy(caller: caller).requireOwner("imports items")
+    func merge(_ request: ImportRequest) throws -> [ImportOutcome] {
         do {
             // Batches share few pages of the index with each other, and all of them together touch the whole index.
             return try write(isLarge: true, forgetsPages: true) { connection in
@@ -57,26 +56,24 @@ extension ItemOperations {
         return rivals.isEmpty ? .added : .replaced
     }
 
-    /// Deletes items that another host has now, or none of them.
-    func remove(moved items: [ItemVersion], for caller: Caller) throws -> Bool {
-        try AccessPolicy(caller: caller).requireOwner("gives its items to another host")
-        let dates = Dictionary(items.map { ($0.identifier, $0.modified) }) { $1 }
-        return try write(isLarge: true, forgetsPages: true) { connection in
-            for (identifier, modified) in dates {
-                guard let id = try connection.item(withUUID: identifier),
+    /// Deletes items that another host has now.
+    ///
+    /// - Returns: false if one of them is another by now, or gone. Then nothing was deleted.
+    func remove(moved items: [ItemVersion]) throws -> Bool {
+        try write(isLarge: true, forgetsPages: true) { connection in
+            let rows = try items.compactMap { version -> Int64? in
+                guard let id = try connection.item(withUUID: version.identifier),
                     let home = try connection.withRow(id, { $0.home }), let kind = try connection.kind(ofHome: home),
                     let row = try connection.withRow(id, { try cipher.open($0, as: kind.itemClass) { _ in .metadata } })
-                        ?? nil,
-                    row.item.modified == modified
-                else { throw Changed() }
-                try connection.delete(id)
+                        ?? nil, ItemVersion(row.item) == version
+                else { return nil }
+                return id
             }
+            guard rows.count == items.count else { return false }
+            for row in Set(rows) { try connection.delete(row) }
             return true
         }
     }
-
-    /// Ends a transaction that is rolled back, since an item is another by now.
-    struct Changed: Error {}
 
     // MARK: Rivals
 

@@ -12,6 +12,9 @@ package enum AccountDatabase {
     /// nil: no account has the number.
     package static func name(of user: uid_t) -> String? { text(user) { $0.pw_name } }
 
+    /// nil: no account has the number.
+    package static func shell(of user: uid_t) -> String? { text(user) { $0.pw_shell } }
+
     /// nil: no account has the name.
     package static func user(named name: String) throws(SystemError) -> uid_t? {
         try entry({ getpwnam_r(name, $0, $1, $2, $3) }) { $0.pw_uid }
