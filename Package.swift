@@ -512,7 +512,7 @@ if fuzzing == "1" || fuzzing == "replay" {
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
     let reached: Set = [
         "KeychainCertificates", "KeychainClient", "KeychainCrypto", "KeychainEngine", "KeychainHelpers", "KeychainKeys",
-        "KeychainModel", "KeychainRun", "KeychainSecurity", "KeychainSetup", "KeychainTransfer", "KeychainWire",
+        "KeychainManifests", "KeychainModel", "KeychainRun", "KeychainSecurity", "KeychainSetup", "KeychainTransfer", "KeychainWire",
         "SwiftKeychain",
     ]
     for target in package.targets {
@@ -525,8 +525,8 @@ if fuzzing == "1" || fuzzing == "replay" {
         (
             "FuzzStoredBytes",
             [
-                "CFuzzer", "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainTransfer",
-                "KeychainWire",
+                "CFuzzer", "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainManifests", "KeychainModel",
+                "KeychainTransfer", "KeychainWire",
                 "SwiftKeychain",
             ]
         ),

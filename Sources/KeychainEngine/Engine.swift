@@ -176,6 +176,7 @@ package final class Engine: RequestHandler {
                 return .exported(try withReadItems(attempt) { try $0.export(request) })
             case .importItems(let request):
                 return .imported(try withItems(attempt) { try $0.merge(request) })
+            case .removeMoved(let items): return .committed(try withItems(attempt) { try $0.remove(moved: items) })
             case .giveUpStore: try giveUp()
             case .fileKey(let request): return .fileKey(try fileKey(request, attempt.isLast))
             case .backUpFileKeys(let request):
@@ -232,6 +233,11 @@ package final class Engine: RequestHandler {
         }
     }
 
+    /// Whether there ever were files under the store's keys.
+    package func hasFiles() throws(KeychainError) -> Bool {
+        try asKeychainError { try store.read { try $0.hasFiles() } }
+    }
+
     /// Says in the store that there are files under its keys, so that the store never counts as a new one.
     private func noteFiles() throws {
         if filesAreNoted.load(ordering: .relaxed) { return }
@@ -285,6 +291,13 @@ package final class Engine: RequestHandler {
         guard configuration.host.isDaemon else {
             throw KeychainError(.unimplemented, message: "only a daemon has a store to give up")
         }
+        // The system's store stays where it is. Its programs choose their host anew.
+        if configuration.host == .system { possession.withLock { $0 = nil } } else { try giveMarkUp() }
+        keys.withdraw()
+        emptyLog()
+    }
+
+    private func giveMarkUp() throws {
         try keys.withStoreLock {
             let mark = HostMark(configuration)
             let result = Result { try mark.write(.embedded) }
@@ -293,8 +306,6 @@ package final class Engine: RequestHandler {
             if try mark.read() == .embedded { possession.withLock { $0 = nil } }
             try result.get()
         }
-        keys.withdraw()
-        emptyLog()
     }
 
     func emptyLog() {

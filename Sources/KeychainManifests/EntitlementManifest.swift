@@ -1,6 +1,6 @@
 package import Glibc
 internal import KeychainModel
-internal import KeychainSystem
+package import KeychainSystem
 
 /// A file by which root gives access groups to a program that has an identity of its own.
 package struct EntitlementManifest: Sendable, Hashable {
@@ -26,16 +26,29 @@ package struct ManifestFlaw: Error, Sendable, Hashable {
     package let text: String
     /// The program that the manifest is for, as far as that can be read. It is refused: without its groups its items would
     /// lie among those of others.
-    package var subject: EntitlementManifest.Subject?
+    package internal(set) var subject: EntitlementManifest.Subject?
+    package internal(set) var subjectName: String?
+    /// Whether the system could not be asked, as without a free descriptor. Who the manifest is for is not known then, and
+    /// nobody is to be judged by the rest.
+    package internal(set) var mayPass = false
 
-    package init(path: String, text: String, subject: EntitlementManifest.Subject? = nil) {
-        self.path = path
-        self.text = text
-        self.subject = subject
+    init(path: String, text: String, subject: EntitlementManifest.Subject? = nil, subjectName: String? = nil) {
+        (self.path, self.text, self.subject, self.subjectName) = (path, text, subject, subjectName)
     }
+
+    init(path: String, _ error: SystemError) {
+        self.init(path: path, text: "cannot be judged: \(error.message)")
+        mayPass = true
+    }
+
+    /// Whether a file has the fault: its own, or that of a directory above it.
+    package func concerns(_ file: String) -> Bool { FilePath.rest(of: file, below: path) != nil }
 }
 
 extension EntitlementManifest {
+    /// Longer files are no manifests.
+    package static let mostBytes = ManifestContent.mostBytes
+
     /// Groups that no file can give: one that no program may write, that of all programs without an identity, and a word
     /// that would look like all groups.
     private static let reserved = [Caller.tokenGroup, "unconfined", "*"]
@@ -43,19 +56,18 @@ extension EntitlementManifest {
     /// - Parameter accounts: Where the user or the group is looked up.
     /// - Throws: The flaw of bytes that grant nothing.
     package init(_ bytes: [UInt8], path: String, accounts: Accounts) throws(ManifestFlaw) {
-        let content: ManifestContent
-        do throws(ManifestContent.Unreadable) { content = try ManifestContent(bytes) } catch {
-            throw ManifestFlaw(path: path, text: error.text)
+        let content = try ManifestContent(bytes, path)
+        guard let identity = content.identity else { throw ManifestFlaw(path: path, text: content.flaw ?? "") }
+        let subject: Subject?
+        var text = content.flaw ?? Self.flaw(of: content.groups)
+        do throws(SystemError) {
+            subject = try identity.subject(accounts)
+            text = try text ?? identity.flaw(as: subject, accounts)
+        } catch {
+            throw ManifestFlaw(path: path, error)
         }
-        guard let identity = content.identity else {
-            throw ManifestFlaw(path: path, text: content.flaw ?? "names no program")
-        }
-        let subject: Subject
-        do throws(Identity.Unknown) { subject = try identity.subject(accounts) } catch {
-            throw ManifestFlaw(path: path, text: error.text)
-        }
-        if let text = content.flaw ?? Self.flaw(of: content.groups) ?? identity.flaw(as: subject, accounts) {
-            throw ManifestFlaw(path: path, text: text, subject: subject)
+        guard let subject, text == nil else {
+            throw ManifestFlaw(path: path, text: text ?? "", subject: subject, subjectName: identity.name)
         }
         self.init(subject: subject, subjectName: identity.name, groups: content.groups.uniqueGroups, path: path)
     }
@@ -75,66 +87,66 @@ struct Identity: Sendable, Hashable {
         case user = "swift-keychain.user"
     }
 
-    struct Unknown: Error { let text: String }
-
     let kind: Kind
     let name: String
 
-    func subject(_ accounts: Accounts) throws(Unknown) -> EntitlementManifest.Subject {
+    var words: String {
         switch kind {
-        case .unit: return .unit(name)
-        case .group:
-            guard let group = accounts.group(name) else {
-                throw Unknown(text: "is for the group \(name), which does not exist")
-            }
-            return .group(group)
-        case .user:
-            guard let user = accounts.user(name) else {
-                throw Unknown(text: "is for the user \(name), who does not exist")
-            }
-            return .user(user)
+        case .unit: "unit \(name)"
+        case .group: "group \(name)"
+        case .user: "user \(name)"
+        }
+    }
+
+    /// nil: there is no such account.
+    func subject(_ accounts: Accounts) throws(SystemError) -> EntitlementManifest.Subject? {
+        switch kind {
+        case .unit: .unit(name)
+        case .group: try accounts.group(name).map { .group($0) }
+        case .user: try accounts.user(name).map { .user($0) }
         }
     }
 
     /// The reason why it is no identity of one program.
-    func flaw(as subject: EntitlementManifest.Subject, _ accounts: Accounts) -> String? {
+    func flaw(as subject: EntitlementManifest.Subject?, _ accounts: Accounts) throws(SystemError) -> String? {
         switch subject {
-        case .unit: return unitFlaw
-        case .user: return nil
+        case nil: "is for the \(words), which does not exist"
+        case .unit: isService ? nil : "is for the \(words), which is no name of a service (NAME.service)"
+        case .user: nil
         case .group(let group):
-            guard let member = accounts.members(group).first else { return nil }
-            return
-                "is for the group \(name), which the user \(member) has: every program of that user would have it too"
+            try accounts.members(group).first.map {
+                "is for the \(words), which the user \($0) has: every program of that user would have it"
+            }
         }
     }
 
-    /// systemd.unit(5): a service can have a user of its own. An instance has a name behind its "@".
-    private var unitFlaw: String? {
-        let suffix = ".service"
-        let marks = Set(":-_.\\@".utf8)
-        let stem = name.utf8.dropLast(suffix.utf8.count)
-        guard name.hasSuffix(suffix), name.utf8.count < 256, let last = stem.last, last != UInt8(ascii: "@"),
-            stem.first != UInt8(ascii: "@"),
-            stem.allSatisfy({ marks.contains($0) || ($0 < 0x80 && Character(UnicodeScalar($0)).isLetterOrDigit) })
-        else { return "is for the unit \(name), which is no name of a service (NAME.service)" }
-        return nil
+    /// systemd.unit(5): the characters of a name. Only a service has a user of its own, and a template is none: the name of
+    /// an instance goes on behind its "@".
+    private var isService: Bool {
+        guard name.utf8.count < 256, name.utf8.reversed().starts(with: ".service".utf8.reversed()) else { return false }
+        let stem = name.utf8.dropLast(".service".utf8.count)
+        let isPlain = stem.allSatisfy { byte in
+            UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || ":_.\\-@".utf8.contains(byte)
+                || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+        }
+        return isPlain
+            && stem.split(separator: UInt8(ascii: "@"), maxSplits: 1, omittingEmptySubsequences: false)
+                .allSatisfy { !$0.isEmpty }
     }
-}
-
-extension Character {
-    fileprivate var isLetterOrDigit: Bool { isLetter || isNumber }
 }
 
 /// Looks up accounts by name.
 package struct Accounts: Sendable {
-    package var user: @Sendable (String) -> uid_t?
-    package var group: @Sendable (String) -> gid_t?
+    package typealias Lookup<Key, Value> = @Sendable (Key) throws(SystemError) -> Value
+
+    let user: Lookup<String, uid_t?>
+    let group: Lookup<String, gid_t?>
     /// The users that have a group, as their first one or as another.
-    package var members: @Sendable (gid_t) -> [String]
+    let members: Lookup<gid_t, [String]>
 
     package init(
-        user: @escaping @Sendable (String) -> uid_t?, group: @escaping @Sendable (String) -> gid_t?,
-        members: @escaping @Sendable (gid_t) -> [String]
+        user: @escaping Lookup<String, uid_t?>, group: @escaping Lookup<String, gid_t?>,
+        members: @escaping Lookup<gid_t, [String]>
     ) {
         self.user = user
         self.group = group
@@ -143,4 +155,10 @@ package struct Accounts: Sendable {
 
     package static let ofSystem = Accounts(
         user: AccountDatabase.user(named:), group: AccountDatabase.group(named:), members: AccountDatabase.members(of:))
+
+    /// Those of a system that is to come: every name has an account, and a new group has no member.
+    package static let ofAnySystem = Accounts(
+        user: { name throws(SystemError) in try AccountDatabase.user(named: name) ?? .max },
+        group: { name throws(SystemError) in try AccountDatabase.group(named: name) ?? .max },
+        members: { group throws(SystemError) in group == .max ? [] : try AccountDatabase.members(of: group) })
 }

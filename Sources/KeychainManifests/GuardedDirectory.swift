@@ -14,8 +14,9 @@ struct GuardedDirectory {
         self.owner = owner
     }
 
-    /// - Returns: The directory, also with a flaw, as long as it can be read; nil without a flaw: there is none.
-    static func open(_ path: String, owner: uid_t) -> (directory: GuardedDirectory?, flaw: ManifestFlaw?) {
+    /// - Returns: The directory, and its flaw or that of one above it; nil: there is none.
+    /// - Throws: The flaw of a path that leads to no directory, or cannot be followed.
+    static func open(_ path: String, owner: uid_t) throws(ManifestFlaw) -> (GuardedDirectory, ManifestFlaw?)? {
         var flaw: ManifestFlaw?
         var descriptor = OpenDescriptor(Glibc.open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
         var reached = "/"
@@ -26,24 +27,14 @@ struct GuardedDirectory {
             let isLast = index == names.count - 1
             let next = openat(
                 descriptor.number, name, (isLast ? O_RDONLY : pathOnly) | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            if next < 0 {
-                let failure = errno
-                if failure == ENOENT { return (nil, flaw) }
-                let text = status(of: name, in: descriptor).flatMap { status in
-                    status.st_mode & S_IFMT == S_IFDIR ? nil : OwnFile.flaw(ofType: status.st_mode) ?? "is no directory"
-                }
-                return (
-                    nil,
-                    ManifestFlaw(path: reached, text: text ?? "cannot be read: \(String(cString: strerror(failure)))")
-                )
-            }
+            if next < 0 && errno == ENOENT { return nil }
+            guard next >= 0 else { throw Self.flaw(ofOpening: name, in: descriptor, reached, errno) }
             descriptor = OpenDescriptor(next)
-            var status = stat()
-            let text =
-                fstat(next, &status) == 0
-                ? Self.flaw(of: status, owner, isOnTheWay: !isLast)
-                : "cannot be read: \(String(cString: strerror(errno)))"
-            if flaw == nil { flaw = text.map { ManifestFlaw(path: reached, text: $0) } }
+            flaw =
+                try flaw
+                ?? Self.flaw(try status(next, reached), owner, isOnTheWay: !isLast).map {
+                    ManifestFlaw(path: reached, text: $0)
+                }
         }
         return (GuardedDirectory(path, descriptor, owner), flaw)
     }
@@ -51,13 +42,33 @@ struct GuardedDirectory {
     /// O_PATH (open(2)), the same on every machine that Swift runs on.
     private static let pathOnly: Int32 = 0o10_000_000
 
+    private static func status(_ descriptor: Int32, _ path: String) throws(ManifestFlaw) -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw ManifestFlaw(path: path, SystemError("look at it", errno)) }
+        return status
+    }
+
     private static func status(of name: String, in directory: OpenDescriptor) -> stat? {
         var status = stat()
         return fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
     }
 
+    /// The errors of open(2) mislead if something else is there.
+    private static func flaw(
+        ofOpening name: String, in directory: OpenDescriptor, _ path: String, _ failure: Int32
+    ) -> ManifestFlaw {
+        let type = status(of: name, in: directory)?.st_mode
+        if failure == ENOTDIR, type.map({ $0 & S_IFMT == S_IFREG }) == true {
+            return ManifestFlaw(path: path, text: "is no directory")
+        }
+        if [ELOOP, ENOTDIR, ENXIO].contains(failure), let text = type.flatMap(OwnFile.flaw(ofType:)) {
+            return ManifestFlaw(path: path, text: text)
+        }
+        return ManifestFlaw(path: path, SystemError("open it", failure))
+    }
+
     /// - Parameter isOnTheWay: In a directory with the sticky bit nobody can replace what is root's.
-    private static func flaw(of status: stat, _ owner: uid_t, isOnTheWay: Bool = false) -> String? {
+    private static func flaw(_ status: stat, _ owner: uid_t, isOnTheWay: Bool = false) -> String? {
         guard status.st_uid == 0 || status.st_uid == owner else {
             return "belongs to user \(status.st_uid), and has to belong to \(owner == 0 ? "root" : "user \(owner)")"
         }
@@ -66,20 +77,23 @@ struct GuardedDirectory {
     }
 
     /// The names of manifests, sorted.
-    var names: [String] {
-        guard let stream = fdopendir(openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else {
-            return []
+    func names() throws(ManifestFlaw) -> [String] {
+        let number = openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard number >= 0, let stream = fdopendir(number) else {
+            throw ManifestFlaw(path: path, SystemError("open it", errno))
         }
         defer { closedir(stream) }
         var names: [String] = []
+        errno = 0
         while let entry = readdir(stream) {
             let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-            if let name = String(validating: bytes, as: UTF8.self),
-                name.utf8.reversed().starts(with: ".plist".utf8.reversed())
+            if bytes.reversed().starts(with: ".plist".utf8.reversed()),
+                let name = String(validating: bytes, as: UTF8.self)
             {
                 names.append(name)
             }
         }
+        guard errno == 0 else { throw ManifestFlaw(path: path, SystemError("read it", errno)) }
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
@@ -88,32 +102,31 @@ struct GuardedDirectory {
     func content(of name: String) throws(ManifestFlaw) -> (bytes: [UInt8], flaw: String?) {
         let path = FilePath.join(path, name)
         let number = openat(descriptor.number, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-        guard number >= 0 else {
-            let failure = errno
-            let type = Self.status(of: name, in: descriptor).flatMap { OwnFile.flaw(ofType: $0.st_mode) }
-            throw ManifestFlaw(path: path, text: type ?? "cannot be read: \(String(cString: strerror(failure)))")
-        }
+        guard number >= 0 else { throw Self.flaw(ofOpening: name, in: descriptor, path, errno) }
         let file = OpenDescriptor(number)
-        var status = stat()
-        guard fstat(number, &status) == 0,
-            let bytes = OpenDescriptor.content(of: number, most: ManifestContent.mostBytes + 1)
-        else { throw ManifestFlaw(path: path, text: "cannot be read: \(String(cString: strerror(errno)))") }
+        let status = try Self.status(number, path)
         if let text = OwnFile.flaw(ofType: status.st_mode) { throw ManifestFlaw(path: path, text: text) }
-        return withExtendedLifetime(file) { (bytes, Self.flaw(of: status, owner)) }
+        guard let bytes = OpenDescriptor.content(of: number, most: ManifestContent.mostBytes + 1) else {
+            throw ManifestFlaw(path: path, SystemError("read it", errno))
+        }
+        return withExtendedLifetime(file) { (bytes, Self.flaw(status, owner)) }
     }
 
     // MARK: Changes
 
-    static func signature(_ path: String, owner: uid_t) -> [FileStamp?] {
+    /// The state of the directory, of those above it, and of its files; nil: it cannot be told.
+    static func signature(_ path: String, owner: uid_t) -> [FileStamp?]? {
         let ways = path.utf8.indices.filter { path.utf8[$0] == UInt8(ascii: "/") }.dropFirst()
             .map { FileStamp(String(path[..<$0])) }
-        let (directory, _) = open(path, owner: owner)
-        let files = directory.map { directory in
-            directory.names.map { name in
-                Self.status(of: name, in: directory.descriptor).map { FileStamp(name, $0) }
+        do throws(ManifestFlaw) {
+            guard let (directory, _) = try open(path, owner: owner) else { return ways + [FileStamp(path)] }
+            let files = try directory.names().map { name in
+                status(of: name, in: directory.descriptor).map { FileStamp(name, $0) }
             }
+            return ways + [FileStamp(path)] + files
+        } catch {
+            return error.mayPass ? nil : ways + [FileStamp(path)]
         }
-        return ways + [FileStamp(path)] + (files ?? [])
     }
 }
 

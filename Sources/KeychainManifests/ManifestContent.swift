@@ -3,8 +3,6 @@ internal import KeychainEntitlements
 
 /// The entries of a manifest. Faults are collected, so that a faulty one still tells which program it is for.
 struct ManifestContent: Decodable {
-    struct Unreadable: Error { let text: String }
-
     /// More than a manifest of a thousand groups has.
     static let mostBytes = 64 << 10
     /// The decoder takes a part of the stack for each list in a list. A manifest has one dictionary and at most five lists.
@@ -14,36 +12,34 @@ struct ManifestContent: Decodable {
     let groups: [String]
     let flaw: String?
 
-    init(_ bytes: [UInt8]) throws(Unreadable) {
+    /// - Throws: The flaw of bytes that tell nothing.
+    init(_ bytes: [UInt8], _ path: String) throws(ManifestFlaw) {
         guard bytes.count <= Self.mostBytes else {
-            throw Unreadable(text: "is larger than \(Self.mostBytes >> 10) KiB")
+            throw ManifestFlaw(path: path, text: "is larger than \(Self.mostBytes >> 10) KiB")
         }
         guard Self.openings(in: bytes) <= Self.mostOpenings else {
-            throw Unreadable(text: "has more than \(Self.mostOpenings) lists")
+            throw ManifestFlaw(path: path, text: "has more than \(Self.mostOpenings) lists")
         }
         do {
             self = try PropertyListDecoder().decode(ManifestContent.self, from: Data(bytes))
         } catch {
-            throw Unreadable(text: "is no property list with a dictionary\(Self.reason(for: error))")
+            throw ManifestFlaw(path: path, text: "is no property list with a dictionary\(Self.reason(for: error))")
         }
     }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: AnyKey.self)
-        let identities = Identity.Kind.allCases.filter { container.contains(AnyKey(stringValue: $0.rawValue)) }
+        let kinds = Identity.Kind.allCases.filter { container.contains(AnyKey(stringValue: $0.rawValue)) }
+        let name = kinds.first.flatMap { try? container.decode(String.self, forKey: AnyKey(stringValue: $0.rawValue)) }
         var flaws: [String] = []
-        if identities.count != 1 {
-            let names = Identity.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            flaws.append("has \(identities.count) of the keys \(names), where one is needed")
-        }
-        identity =
-            identities.count == 1
-            ? identities.first.flatMap { kind in
-                (try? container.decode(String.self, forKey: AnyKey(stringValue: kind.rawValue)))
-                    .flatMap { $0.isEmpty ? nil : Identity(kind: kind, name: $0) }
-            } : nil
-        if let kind = identities.first, identities.count == 1, identity == nil {
-            flaws.append("\(kind.rawValue) is not a name")
+        if kinds.count == 1, let name, !name.isEmpty {
+            identity = Identity(kind: kinds[0], name: name)
+        } else {
+            identity = nil
+            let keys = Identity.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            flaws.append(
+                kinds.count == 1
+                    ? "\(kinds[0].rawValue) is not a name" : "has \(kinds.count) of the keys \(keys), and needs one")
         }
         flaws += container.allKeys.map(\.stringValue).sorted()
             .filter { Identity.Kind(rawValue: $0) == nil && AccessGroupKey(rawValue: $0) == nil }

@@ -20,23 +20,33 @@ package struct ManifestDirectories: Sendable {
         self.accounts = accounts
     }
 
+    /// Whether a file in its place would be read.
+    package func contains(_ file: String) -> Bool {
+        paths.contains { FilePath.isSame($0, FilePath.directory(of: file)) }
+    }
+
     /// All that there is. Neither a file nor a directory that is absent is a flaw.
     package func read() -> (manifests: [EntitlementManifest], flaws: [ManifestFlaw]) {
         var flaws: [ManifestFlaw] = []
         var files: [PathKey: Result<EntitlementManifest, ManifestFlaw>] = [:]
         for path in paths {
-            let (directory, flaw) = GuardedDirectory.open(path, owner: owner)
-            if let flaw { flaws.append(flaw) }
-            guard let directory else { continue }
-            for name in directory.names {
-                let key = PathKey(name)
-                files[key] = manifest(name, in: directory, flaw).instead(of: files[key])
+            do throws(ManifestFlaw) {
+                guard let (directory, flaw) = try GuardedDirectory.open(path, owner: owner) else { continue }
+                if let flaw { flaws.append(flaw) }
+                for name in try directory.names() {
+                    let key = PathKey(name)
+                    files[key] = manifest(name, in: directory, flaw).instead(of: files[key])
+                }
+            } catch {
+                flaws.append(error)
             }
         }
-        let bySubject = Dictionary(grouping: files.values.compactMap { try? $0.get() }, by: \.subject)
-        let manifests = bySubject.values.filter { $0.count == 1 }.flatMap(\.self)
         flaws += files.values.compactMap(\.flaw)
+        let bySubject = Dictionary(grouping: files.values.compactMap { try? $0.get() }, by: \.subject)
         flaws += bySubject.values.filter { $0.count > 1 }.flatMap(Self.rivals)
+        // A faulty file beside a sound one could be the one that counts.
+        let refused = Set(flaws.compactMap(\.subject))
+        let manifests = bySubject.values.flatMap(\.self).filter { !refused.contains($0.subject) }
         return (manifests.sorted { $0.path < $1.path }, flaws.sorted { ($0.path, $0.text) < ($1.path, $1.text) })
     }
 
@@ -50,7 +60,8 @@ package struct ManifestDirectories: Sendable {
             guard let text = ownFlaw ?? flaw.map({ "lies in \($0.path), which \($0.text)" }) else {
                 return .success(manifest)
             }
-            throw ManifestFlaw(path: path, text: text, subject: manifest.subject)
+            throw ManifestFlaw(
+                path: path, text: text, subject: manifest.subject, subjectName: manifest.subjectName)
         } catch {
             return .failure(error)
         }
@@ -60,16 +71,18 @@ package struct ManifestDirectories: Sendable {
         manifests.map { manifest in
             let others = manifests.filter { $0.path != manifest.path }.map(\.path).sorted().joined(separator: ", ")
             return ManifestFlaw(
-                path: manifest.path, text: "is for \(manifest.subjectName), as \(others) is", subject: manifest.subject)
+                path: manifest.path, text: "is for \(manifest.subjectName), as \(others) is", subject: manifest.subject,
+                subjectName: manifest.subjectName)
         }
     }
 
     /// Equal to an earlier one: nothing has changed since. It is to be taken before the manifests are read, so that a change
     /// meanwhile shows the next time.
     package func signature() -> ManifestSignature {
-        ManifestSignature(
-            entries: paths.flatMap { GuardedDirectory.signature($0, owner: owner) }
-                + Self.accountFiles.map { FileStamp($0) })
+        let stamps = paths.map { GuardedDirectory.signature($0, owner: owner) }
+        return ManifestSignature(
+            entries: stamps.flatMap { $0 ?? [] } + Self.accountFiles.map { FileStamp($0) },
+            doubt: stamps.contains(nil) ? .random(in: .min ... .max) : nil)
     }
 
     /// A group that gets a member is nobody's identity any more.
@@ -79,6 +92,8 @@ package struct ManifestDirectories: Sendable {
 /// The state of all manifests.
 package struct ManifestSignature: Hashable, Sendable {
     let entries: [FileStamp?]
+    /// If the state cannot be told, a number that no other signature has.
+    let doubt: UInt64?
 }
 
 extension Result<EntitlementManifest, ManifestFlaw> {
@@ -90,8 +105,8 @@ extension Result<EntitlementManifest, ManifestFlaw> {
     fileprivate func instead(of replaced: Self?) -> Self {
         guard case .failure(var flaw) = self, flaw.subject == nil, let replaced else { return self }
         switch replaced {
-        case .success(let manifest): flaw.subject = manifest.subject
-        case .failure(let former): flaw.subject = former.subject
+        case .success(let manifest): (flaw.subject, flaw.subjectName) = (manifest.subject, manifest.subjectName)
+        case .failure(let former): (flaw.subject, flaw.subjectName) = (former.subject, former.subjectName)
         }
         return .failure(flaw)
     }

@@ -27,7 +27,7 @@ struct KeychainCommand: ParsableCommand {
             GenerateCommand.self, TOTPCommand.self, PasscodeCommand.self, LockCommand.self,
             UnlockCommand.self, WatchCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,
             KeyCommand.self, TrustCommand.self, FileCommand.self, RunCommand.self, AllowCommand.self, DenyCommand.self,
-            SetupCommand.self, ClipboardHolderCommand.self,
+            SetupCommand.self, AppCommand.self, ClipboardHolderCommand.self,
         ])
 
     /// The command of a line.

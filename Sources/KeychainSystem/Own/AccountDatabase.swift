@@ -16,18 +16,18 @@ package enum AccountDatabase {
     package static func shell(of user: uid_t) -> String? { text(user) { $0.pw_shell } }
 
     /// nil: no account has the name.
-    package static func user(named name: String) -> uid_t? {
-        entry({ getpwnam_r(name, $0, $1, $2, $3) }) { $0.pw_uid }
+    package static func user(named name: String) throws(SystemError) -> uid_t? {
+        try entry({ getpwnam_r(name, $0, $1, $2, $3) }) { $0.pw_uid }
     }
 
     /// nil: no group has the name.
-    package static func group(named name: String) -> gid_t? {
-        entry({ getgrnam_r(name, $0, $1, $2, $3) }) { $0.gr_gid }
+    package static func group(named name: String) throws(SystemError) -> gid_t? {
+        try entry({ getgrnam_r(name, $0, $1, $2, $3) }) { $0.gr_gid }
     }
 
     /// The users that have a group: those that its entry lists, and those whose first group it is.
-    package static func members(of group: gid_t) -> [String] {
-        let listed = entry({ getgrgid_r(group, $0, $1, $2, $3) }) { entry in
+    package static func members(of group: gid_t) throws(SystemError) -> [String] {
+        let listed = try entry({ getgrgid_r(group, $0, $1, $2, $3) }) { entry in
             var names: [String] = []
             var next = entry.gr_mem
             while let name = next?.pointee {
@@ -36,26 +36,32 @@ package enum AccountDatabase {
             }
             return names
         }
-        return (listed ?? []) + users(withFirstGroup: group)
+        return try (listed ?? []) + users(withFirstGroup: group)
     }
 
     /// getpwent(3) has one place for all threads.
     private static let enumeration = Mutex(())
 
-    private static func users(withFirstGroup group: gid_t) -> [String] {
-        enumeration.withLock { _ in
+    private static func users(withFirstGroup group: gid_t) throws(SystemError) -> [String] {
+        try enumeration.withLock { _ throws(SystemError) in
             setpwent()
             defer { endpwent() }
             var names: [String] = []
+            var hasRoot = false
             while let entry = getpwent() {
                 if entry.pointee.pw_gid == group { names.append(String(cString: entry.pointee.pw_name)) }
+                hasRoot = hasRoot || entry.pointee.pw_uid == 0
             }
+            // A list that could not be read looks like a short one.
+            guard hasRoot else { throw SystemError("read the list of accounts", errno) }
             return names
         }
     }
 
     private static func text(_ user: uid_t, _ field: (passwd) -> UnsafeMutablePointer<CChar>?) -> String? {
-        entry({ getpwuid_r(user, $0, $1, $2, $3) }) { entry in field(entry).map { String(cString: $0) } } ?? nil
+        let text = try? entry({ getpwuid_r(user, $0, $1, $2, $3) }) { entry in field(entry).map { String(cString: $0) }
+        }
+        return text ?? nil
     }
 
     /// - Parameters:
@@ -67,7 +73,7 @@ package enum AccountDatabase {
             UnsafeMutablePointer<UnsafeMutablePointer<Entry>?>
         ) -> Int32,
         _ value: (Entry) -> Value
-    ) -> Value? {
+    ) throws(SystemError) -> Value? {
         var count = 16 << 10
         while true {
             let entry = UnsafeMutablePointer<Entry>.allocate(capacity: 1)
@@ -78,12 +84,13 @@ package enum AccountDatabase {
             }
             var found: UnsafeMutablePointer<Entry>?
             let failure = read(entry, buffer, count, &found)
+            if let found, failure == 0 { return value(found.pointee) }
+            switch failure {
+            case 0, ENOENT, ESRCH: return nil
             // A group can have many members.
-            if failure == ERANGE && count < 16 << 20 {
-                count *= 2
-                continue
+            case ERANGE where count < 16 << 20: count *= 2
+            default: throw SystemError("look up an account", failure)
             }
-            return failure == 0 ? found.map { value($0.pointee) } : nil
         }
     }
 }
