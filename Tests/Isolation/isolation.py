@@ -38,7 +38,8 @@ def attack(name, control, result):
 
 
 def system_call(name, *words):
-    result = LIBC.syscall(NUMBERS[name], *words)
+    # As long as the kernel wants them: those beyond the sixth lie in memory.
+    result = LIBC.syscall(NUMBERS[name], *(ctypes.c_long(word) if isinstance(word, int) else word for word in words))
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result
@@ -763,7 +764,7 @@ def own_first_thread(world):
         return mailer.order("find", world.mail), plain.order("leave")
 
 
-@attack("stops the program in the midst, and lets it go on", "T", "found everybody; found SECRET")
+@attack("stops the program in the midst, and lets it go on", "T", "found everybody.*; found SECRET")
 def stop(world):
     with world.program() as mailer:
         mailer.order("caller")
@@ -934,7 +935,7 @@ def prepare(world):
     """What everybody is after, and what everybody has."""
     with world.program() as mailer:
         for said in (mailer.order("caller"), mailer.order("add", world.mail, world.secret)):
-            if not re.search("setgid .*isolated.mail|added", said):
+            if not re.search("setgid .*isolation.mail|added", said):
                 raise Broken(f"the entitled program is not served: {said}\n{world.log()}")
     said = done(lambda: Client(world.system.path).add(None, world.shared.encode()), world.ann)
     if said != "added":
