@@ -881,7 +881,7 @@ def listener(world):
 # ---- Manifests
 
 
-@attack("changes which groups a program has", "setgid .* isolated.third$", "^(closed[^;]*(; |$)){8}$")
+@attack("changes which groups a program has", "setgid .* isolated.third$", "^(closed[^;]*(; |$)){9}$")
 def manifests(world):
     group = world.groups[2]
     program = world.entitled(world.plain, "third", group)
@@ -904,9 +904,13 @@ def manifests(world):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text.replace("<dict>", "<dict><key>com.example.unknown</key><true/>", 1))
 
+    def garbage():
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("no property list")
+
     ways = (
         lambda: os.chmod(path, 0o666), lambda: os.chmod(path, 0o664), lambda: os.chown(path, world.ann.uid, 0), linked,
-        unknown_key, lambda: write(groups=("unconfined",)), lambda: write(name="third-too"),
+        garbage, unknown_key, lambda: write(groups=("unconfined",)), lambda: write(name="third-too"),
         lambda: os.chmod(world.manifests, 0o777))
     said = []
     for way in ways:
