@@ -141,6 +141,11 @@ package final class Engine: RequestHandler {
         to request: Request, from caller: Caller, _ attempt: Attempt
     ) throws(KeychainError) -> Reply {
         do {
+            if let work = request.ownersWork(on: configuration.host) {
+                try AccessPolicy(caller: caller).requireOwner(
+                    work, hasShownPasscode: attempt.shown.hasShownPasscode,
+                    hasPasscode: try keys.begin().snapshot.bag.passcode != nil)
+            }
             switch request {
             case .add(let request):
                 return .added(try withItems(attempt) { try $0.add(request, from: caller) })
@@ -156,25 +161,25 @@ package final class Engine: RequestHandler {
             case .transaction(let request):
                 return .committed(try withItems(attempt) { try $0.commit(request, from: caller) })
             case .check: return .checked(try withReadItems(attempt) { try $0.check() })
-            case .compact: try compact(for: caller)
+            case .compact: try store.compact()
             case .removeExpired: return .expired(try removeExpired())
             case .expiredItems(deleting: let items):
-                return try expiredItems(deleting: items, for: caller, within: attempt.mostBytes)
-            case .status: return .status(try status())
+                return try expiredItems(deleting: items, within: attempt.mostBytes)
+            case .status: return .status(try status(for: caller))
             case .lockStatus: return .lockStatus(try keys.status())
             case .unlock(let passcode): return .lockStatus(try unlock(passcode))
             case .lock(let request): try lock(request)
             case .passcode(let request): return try change(request)
-            case .rekeyStep: return .rekeyed(try rekeyStep())
+            case .rekeyStep: return .rekeyed(told(try rekeyStep()))
             case .renewLease: try keys.renewLease()
             case .exportItems(let request):
-                return .exported(try withReadItems(attempt) { try $0.export(request, from: caller) })
+                return .exported(try withReadItems(attempt) { try $0.export(request) })
             case .importItems(let request):
-                return .imported(try withItems(attempt) { try $0.merge(request, from: caller) })
-            case .giveUpStore: try giveUp(for: caller)
+                return .imported(try withItems(attempt) { try $0.merge(request) })
+            case .giveUpStore: try giveUp()
             case .fileKey(let request): return .fileKey(try fileKey(request, attempt.isLast))
             case .backUpFileKeys(let request):
-                return .fileKeyBackup(try backUpFileKeys(request, caller, attempt.isLast))
+                return .fileKeyBackup(try backUpFileKeys(request, attempt.isLast))
             case .authenticationStatus: return .authenticationStatus(try authenticationStatus())
             case .endTicket(let ticket): biometry.end(ticket, caller)
             case .resolve:
@@ -216,10 +221,7 @@ package final class Engine: RequestHandler {
         }
     }
 
-    private func backUpFileKeys(
-        _ request: FileKeyBackupRequest, _ caller: Caller, _ isLastAttempt: Bool
-    ) throws -> Data {
-        try AccessPolicy(caller: caller).requireOwner("makes backup keys of its files")
+    private func backUpFileKeys(_ request: FileKeyBackupRequest, _ isLastAttempt: Bool) throws -> Data {
         let session = try keys.begin(isLastAttempt: isLastAttempt)
         return try refusingFinally(session) {
             let backup = try FileKeyOperations(
@@ -278,12 +280,11 @@ package final class Engine: RequestHandler {
 
     /// Gives the store back to the programs that use it. Later requests are refused; requests under way end as usual.
     ///
-    /// - Throws: `.unimplemented` if the host is no daemon, `.missingEntitlement` for callers other than its owner.
-    private func giveUp(for caller: Caller) throws {
+    /// - Throws: `.unimplemented` if the host is no daemon.
+    private func giveUp() throws {
         guard configuration.host.isDaemon else {
             throw KeychainError(.unimplemented, message: "only a daemon has a store to give up")
         }
-        try AccessPolicy(caller: caller).requireOwner("can give it to another host")
         try keys.withStoreLock {
             let mark = HostMark(configuration)
             let result = Result { try mark.write(.embedded) }
