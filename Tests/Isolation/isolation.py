@@ -141,6 +141,74 @@ def owner_reads(world):
     return done(control, world.ann), done(lambda: Client(world.system.path, owner=True).find(world.mail), world.ann)
 
 
+@attack("knows the reference of the item", "found SECRET", "-25300")
+def reference(world):
+    def act(path, groups, identifier):
+        asked = client.wire.Query(item_class=client.wire.ITEM_CLASS_GENERIC_PASSWORD, wants_secrets=True,
+                                  persistent_reference=b"genp" + bytes.fromhex(identifier))
+        _, secrets = Client(path, groups).ask(find=asked)
+        return f"found {secrets[0].decode()}"
+
+    def control():
+        one = Client(world.user.path, [world.mail])
+        one.add(world.mail, world.secret.encode())
+        said = act(world.user.path, [world.mail], one.reference(world.mail))
+        one.delete(world.mail)
+        return said
+
+    with world.program() as mailer:
+        identifier = mailer.order("reference", world.mail)
+    return done(control, world.ann), done(lambda: act(world.system.path, [], identifier), world.ann)
+
+
+@attack("counts the items", "1 more", "0 more")
+def count(world):
+    def more(path, add, delete):
+        before = Client(path).count()
+        add()
+        after = Client(path).count()
+        delete()
+        return f"{after - before} more"
+
+    def control():
+        one = Client(world.user.path, [world.mail])
+        return more(world.user.path, lambda: one.add(world.mail, b"1"), lambda: one.delete(world.mail))
+
+    def order(name):
+        with world.program() as mailer:
+            return mailer.order(name, world.common, "1")
+
+    said = done(control, world.ann)
+    ready, gone = os.pipe(), os.pipe()
+
+    def wait():
+        os.write(ready[1], b"r")
+        os.read(gone[0], 1)
+
+    child = Child(lambda: more(world.system.path, wait, lambda: None), world.ann)
+    os.read(ready[0], 1)
+    order("add")
+    os.write(gone[1], b"r")
+    result = child.result()
+    order("delete")
+    return said, result
+
+
+@attack("does the owner's work", "^((?!-34018).)*$", "^(-34018[^;]*(; |$)){5}$")
+def owners_work(world):
+    def act(path):
+        one = Client(path, [world.mail], owner=True)
+        kinds = dict(check=client.wire.Nothing(), compact=client.wire.Nothing(), expired_items=client.wire.ExpiredItems(),
+                     remove_expired=client.wire.Nothing(), give_up_store=client.wire.Nothing())
+        if path == world.user.path:
+            # What follows needs it.
+            del kinds["give_up_store"]
+        return "; ".join(client.outcome(lambda: one.ask(**{kind: asked})[0].WhichOneof("kind")).replace(";", ",")
+                         for kind, asked in kinds.items())
+
+    return done(lambda: act(world.user.path), world.ann), done(lambda: act(world.system.path), world.ann)
+
+
 @attack("listens to the changes of what is another program's", "told of isolation.mail", "told of unconfined")
 def changes(world):
     def listen(path, group):
@@ -924,6 +992,16 @@ def manifests(world):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(f"{world.manifests}/{name}.plist")
     return control, "; ".join(said)
+
+
+@attack("sets a passcode, and keeps it", "rekeyed", "-34018")
+def first_passcode(world):
+    def act(path):
+        one = Client(path, owner=True)
+        return one.ask(b"ransom", set_passcode=client.wire.SetPasscode(passcode_size=6))[0].WhichOneof("kind")
+
+    # The last one that asks the user's own daemon.
+    return done(lambda: act(world.user.path), world.ann), done(lambda: act(world.system.path), world.ann)
 
 
 @attack("two programs share a group (no attack)", "added|-25299", "found SECRET")
