@@ -164,9 +164,10 @@ def reference(world):
 @attack("counts the items", "1 more", "0 more")
 def count(world):
     def more(path, add, delete):
-        before = Client(path).count()
+        one = Client(path, [world.mail])
+        before = one.count()
         add()
-        after = Client(path).count()
+        after = one.count()
         delete()
         return f"{after - before} more"
 
