@@ -1,8 +1,8 @@
-import KeychainManifests
 import KeychainModel
 import Testing
 
 @testable import KeychainDaemon
+@testable import KeychainManifests
 
 @Suite struct IdentityLadderTests {
     private static let person: uid_t = 1000

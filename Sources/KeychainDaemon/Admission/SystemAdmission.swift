@@ -25,7 +25,8 @@ final class SystemAdmission: Admission {
 
     func prepare(saysFailure: Bool) throws(KeychainError) {
         try users.prepare()
-        _ = ladder
+        // Its flaws are in the log from the beginning.
+        _ = try? ladder()
     }
 
     func stop() { users.stop() }
@@ -42,17 +43,22 @@ final class SystemAdmission: Admission {
         let account = IdentityLadder.Account(
             name: name, hasLogin: !["nologin", "false"].contains(FilePath.name(of: shell)),
             outsider: { ProcessTable.process(of: user, outside: $0) })
-        let identity = try ladder.judge(peer.evidence, standing.evidence, account)
+        let identity = try ladder().judge(peer.evidence, standing.evidence, account)
         standing.isOfCgroup = identity.kind == .unit
         return Judgement(identity, standing)
     }
 
     /// By the manifests as they are now.
-    private var ladder: IdentityLadder {
+    ///
+    /// - Throws: `.goodbye` while nobody can tell whom they are for.
+    private func ladder() throws(ConnectionEnd) -> IdentityLadder {
         let signature = directories.signature()
         if let known = known.withLock({ $0 }), known.signature == signature { return known.ladder }
         let (manifests, flaws) = directories.read()
         for flaw in flaws { logger.error("a manifest gives nothing: \(flaw.path) \(flaw.text)") }
+        if let flaw = flaws.first(where: \.mayPass) {
+            throw .goodbye(.refused, "the manifest \(flaw.path) \(flaw.text): try again later")
+        }
         let ladder = IdentityLadder(manifests, flaws)
         known.withLock { $0 = (signature, ladder) }
         return ladder
