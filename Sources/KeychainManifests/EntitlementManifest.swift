@@ -28,8 +28,8 @@ package struct ManifestFlaw: Error, Sendable, Hashable {
     /// lie among those of others.
     package internal(set) var subject: EntitlementManifest.Subject?
     package internal(set) var subjectName: String?
-    /// Whether the system could not be asked, as without a free descriptor. Who the manifest is for is not known then, and
-    /// nobody is to be judged by the rest.
+    /// Whether the system could not be asked, as without a free descriptor. The program that the manifest is for is not
+    /// known then, and the rest is no ground for a judgement.
     package internal(set) var mayPass = false
 
     init(path: String, text: String, subject: EntitlementManifest.Subject? = nil, subjectName: String? = nil) {
@@ -156,7 +156,7 @@ package struct Accounts: Sendable {
     package static let ofSystem = Accounts(
         user: AccountDatabase.user(named:), group: AccountDatabase.group(named:), members: AccountDatabase.members(of:))
 
-    /// Those of a system that is to come: every name has an account, and a new group has no member.
+    /// The accounts of a system that is to come: every name has an account, and a new group has no member.
     package static let ofAnySystem = Accounts(
         user: { name throws(SystemError) in try AccountDatabase.user(named: name) ?? .max },
         group: { name throws(SystemError) in try AccountDatabase.group(named: name) ?? .max },

@@ -67,7 +67,7 @@ struct GuardedDirectory {
         return ManifestFlaw(path: path, SystemError("open it", failure))
     }
 
-    /// - Parameter isOnTheWay: In a directory with the sticky bit nobody can replace what is root's.
+    /// - Parameter isOnTheWay: The sticky bit keeps other users from replacing an entry of root's.
     private static func flaw(_ status: stat, _ owner: uid_t, isOnTheWay: Bool = false) -> String? {
         guard status.st_uid == 0 || status.st_uid == owner else {
             return "belongs to user \(status.st_uid), and has to belong to \(owner == 0 ? "root" : "user \(owner)")"

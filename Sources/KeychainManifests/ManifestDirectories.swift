@@ -85,7 +85,7 @@ package struct ManifestDirectories: Sendable {
             doubt: stamps.contains(nil) ? .random(in: .min ... .max) : nil)
     }
 
-    /// A group that gets a member is nobody's identity any more.
+    /// A group that gets a member is no identity any more.
     private static let accountFiles = ["/etc/passwd", "/etc/group"]
 }
 

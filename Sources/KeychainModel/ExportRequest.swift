@@ -33,7 +33,7 @@ package struct ExportedPart: Sendable {
 package struct LeftOut: Sendable, Hashable {
     /// Their protection says that they never leave this device.
     package var thisDeviceOnly = 0
-    /// Their access control asks for authentication, and an export cannot ask. In a move: nobody can show it any more.
+    /// Their access control asks for authentication, and an export cannot ask. In a move: it is impossible by now.
     package var constrained = 0
     /// They stand for keys of a token.
     package var ofTokens = 0

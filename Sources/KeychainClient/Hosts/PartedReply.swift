@@ -40,7 +40,8 @@ extension Request {
         return switch (self, reply) {
         case (.add, .added), (.makeKey, .added), (.find, .found), (.resolve, .resolved), (.update, .done),
             (.delete, .deleted),
-            (.transaction, .committed), (.removeMoved, .committed), (.useKey, .keyResult), (.status, .status), (.check, .checked),
+            (.transaction, .committed), (.removeMoved, .committed), (.useKey, .keyResult), (.status, .status),
+            (.check, .checked),
             (.compact, .done), (.removeExpired, .expired), (.expiredItems, .found), (.expiredItems, .deleted),
             (.lockStatus, .lockStatus), (.unlock, .lockStatus),
             (.lock, .done),

@@ -80,7 +80,7 @@ struct ItemMove {
         guard !plan.missing.isEmpty else { return }
         var done = 0
         _ = try eachPart(of: source) { items in
-            // What has changed since is copied when no program uses the source any more.
+            // Later changes are copied when no program uses the source any more.
             let batch = try items.map(moved).filter { item in
                 try plan.missing.contains(item.identifier)
                     && plan.digests[item.identifier] == ExportedItem.digest(of: item)
