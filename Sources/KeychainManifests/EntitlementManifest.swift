@@ -1,6 +1,6 @@
 package import Glibc
 internal import KeychainModel
-package import KeychainSystem
+internal import KeychainSystem
 
 /// A file by which root gives access groups to a program that has an identity of its own.
 package struct EntitlementManifest: Sendable, Hashable {
@@ -62,7 +62,7 @@ extension EntitlementManifest {
         var text = content.flaw ?? Self.flaw(of: content.groups)
         do throws(SystemError) {
             subject = try identity.subject(accounts)
-            text = try text ?? identity.flaw(as: subject, accounts)
+            if text == nil { text = try identity.flaw(as: subject, accounts) }
         } catch {
             throw ManifestFlaw(path: path, error)
         }
@@ -137,16 +137,15 @@ struct Identity: Sendable, Hashable {
 
 /// Looks up accounts by name.
 package struct Accounts: Sendable {
-    package typealias Lookup<Key, Value> = @Sendable (Key) throws(SystemError) -> Value
-
-    let user: Lookup<String, uid_t?>
-    let group: Lookup<String, gid_t?>
+    let user: @Sendable (String) throws(SystemError) -> uid_t?
+    let group: @Sendable (String) throws(SystemError) -> gid_t?
     /// The users that have a group, as their first one or as another.
-    let members: Lookup<gid_t, [String]>
+    let members: @Sendable (gid_t) throws(SystemError) -> [String]
 
-    package init(
-        user: @escaping Lookup<String, uid_t?>, group: @escaping Lookup<String, gid_t?>,
-        members: @escaping Lookup<gid_t, [String]>
+    init(
+        user: @escaping @Sendable (String) throws(SystemError) -> uid_t?,
+        group: @escaping @Sendable (String) throws(SystemError) -> gid_t?,
+        members: @escaping @Sendable (gid_t) throws(SystemError) -> [String]
     ) {
         self.user = user
         self.group = group
