@@ -72,7 +72,9 @@ private struct NamedGroups: Admission {
 
     func store(of user: uid_t) throws(ConnectionEnd) -> ServedStore { try users.store(of: user) }
 
-    func judge(_ peer: PeerIdentity) throws(ConnectionEnd) -> Judgement { Judgement(nil, try ProcessStanding(of: peer)) }
+    func judge(_ peer: PeerIdentity) throws(ConnectionEnd) -> Judgement {
+        Judgement(nil, try ProcessStanding(of: peer))
+    }
 
     func stop() { users.stop() }
 }

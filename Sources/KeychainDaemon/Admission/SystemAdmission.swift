@@ -71,7 +71,9 @@ enum ProcessTable {
     static func process(of user: uid_t, outside cgroup: String) -> String? {
         guard let processes = opendir("/proc") else { return "/proc cannot be read" }
         defer { closedir(processes) }
-        while let entry = readdir(processes) {
+        while true {
+            errno = 0
+            guard let entry = readdir(processes) else { return errno == 0 ? nil : "/proc cannot be read" }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
@@ -88,6 +90,5 @@ enum ProcessTable {
             }
             if ControlGroup(text).path != cgroup { return "\(pid) in \(ControlGroup(text).path ?? "no unit")" }
         }
-        return nil
     }
 }

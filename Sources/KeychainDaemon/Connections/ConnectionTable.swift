@@ -55,7 +55,9 @@ final class ConnectionTable: @unchecked Sendable {  // the condition guards all 
                     "process \(process.pid) has \(limits.connectionsPerProcess) connections to keychaind already")
             }
             let taken = users.values.reduce(0, +)
-            let own = users[process.user, default: 0]
+            let own =
+                mostPerUser < limits.connections
+                ? entries.values.count { $0.process.user == process.user } : users[process.user, default: 0]
             let isFirst = counts[process] == nil && taken < limits.connections + limits.furtherConnections
             let hasRoom = taken < limits.connections && own < mostPerUser
             guard

@@ -9,7 +9,8 @@ internal import Synchronization
 /// The stores of all users, in a directory of the daemon's own. Each is opened when its user's first program comes, and
 /// closed when it is not needed. One that does not open harms its user alone.
 package final class UserStores: Sendable {
-    package typealias OpenEngine = @Sendable (uid_t, _ account: String, _ directory: URL) throws(KeychainError) ->
+    package typealias OpenEngine =
+        @Sendable (uid_t, _ account: String, _ directory: URL) throws(KeychainError) ->
         any ChangeSource
 
     /// How long a store stays open without a client.
@@ -90,7 +91,8 @@ package final class UserStores: Sendable {
             guard former.utf8.elementsEqual(name.utf8) else {
                 throw KeychainError(
                     .notAvailable,
-                    message: "the keychain of user \(user) is that of \(former), and the number belongs to \(name) now: "
+                    message:
+                        "the keychain of user \(user) is that of \(former), and the number belongs to \(name) now: "
                         + "move \(directory.path)/\(user) and \(record.path) away as root")
             }
             return
