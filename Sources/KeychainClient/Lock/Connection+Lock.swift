@@ -18,6 +18,19 @@ extension Connection {
         return try lockStatus()
     }
 
+    /// Unlocks a locked keychain with the passcode, which the person is asked for once in the session.
+    package func unlock(_ asking: Asking) throws(KeychainError) {
+        guard let session = asking.session, try lockStatus().state != .unlocked else { return }
+        if !session.factors.contains(.passcode) {
+            do throws(AuthenticationFailure) {
+                try authenticate([[.passcode]], in: session, reason: asking.reason)
+            } catch {
+                throw error.keychainError
+            }
+        }
+        if let passcode = session.proof(of: [.passcode]).passcode { _ = try unlock(passcode) { _ in } }
+    }
+
     /// Does something about the passcode, and the whole renewal of all keys that may belong to it.
     ///
     /// - Parameter report: Told how far the renewal has come, after each part of it.
