@@ -255,8 +255,8 @@ import Testing
             try ends.run(ends.move())
             #expect(ends.source.prompter.questions.count == 2)
             #expect(ends.target.prompter.questions.count == 1)
-            #expect(try ends.target.engine.items().counts()[.genericPassword] == 2)
-            #expect(try ends.source.engine.items().counts()[.genericPassword] ?? 0 == 0)
+            #expect(try ends.target.engine.items().counts(in: .all)[.genericPassword] == 2)
+            #expect(try ends.source.engine.items().counts(in: .all)[.genericPassword] ?? 0 == 0)
         }
     }
 
@@ -271,7 +271,7 @@ import Testing
             #expect(error?.message.contains("1 of a token") == true, "\(error?.message ?? "")")
             try ends.run(ends.move(leavesBehind: true))
             #expect(try content(ends.target).count == 1)
-            #expect(try ends.source.engine.items().counts()[.key] == 1)
+            #expect(try ends.source.engine.items().counts(in: .all)[.key] == 1)
         }
     }
 
