@@ -2,11 +2,12 @@
 
     client.py SOCKET [GROUP...]      orders come on standard input, one a line; each is answered with a line
 
-    add|find|update|delete GROUP SECRET    the item that everybody in these tests wants; GROUP "-" names none
+    add|find|update|delete|reference GROUP SECRET
+                                     the item that everybody in these tests wants; GROUP "-" names none
     caller                           what the daemon knows of this program
-    duplicate                        a connection on which nothing was asked yet is handed to the attacker: as an inherited
+    duplicate PROGRAM...             a connection on which nothing was asked yet is handed to the attacker: as an inherited
                                      descriptor of a child without the group
-    pass PATH                        ... or sent to the socket PATH
+    send PATH                        ... or sent to the socket PATH
     hold                             where in the memory of this process the secret is
     thread drop|keep                 a thread gives the group up, or keeps it while the others do; then it asks
     leave                            the first thread ends, another one goes on
@@ -117,6 +118,14 @@ class Client:
         self.ask(delete=query(group))
         return "deleted"
 
+    def reference(self, group=None, _=b""):
+        answer, _ = self.ask(find=query(group))
+        return answer.items[0].identifier.hex()
+
+    def count(self):
+        answer, _ = self.ask(status=wire.Nothing())
+        return sum(each.count for each in answer.status.item_counts)
+
     def export(self, *_):
         answer, secrets = self.ask(export_items=wire.ExportItems())
         return f"exported {len(answer.items)}"
@@ -190,7 +199,7 @@ class Program:
         return self.client
 
     def run(self, order, *words):
-        if order in ("add", "find", "update", "delete"):
+        if order in ("add", "find", "update", "delete", "reference"):
             group, secret = (None if words[0] == "-" else words[0]), " ".join(words[1:]).encode()
             return outcome(lambda: getattr(self.connect(), order)(group, secret))
         return outcome(lambda: getattr(self, order)(*words))

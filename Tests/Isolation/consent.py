@@ -13,13 +13,14 @@ import sys
 import time
 
 user, password, expected, passcode = sys.argv[1:]
+# polkit knows an agent by the process that it asks for: the command has the number of the shell that has started it. The agent
+# closes its output when polkit knows it.
 script = f"""
-pkttyagent --process $$ & agent=$!
-until pkttyagent_is_there; do sleep 0.2; done
-printf '%s\\n%s\\n' '{passcode}' '{passcode}' | keychainctl passcode set
+printf '%s\\n%s\\n' '{passcode}' '{passcode}' >words
+bash -c 'cat < <(exec pkttyagent --notify-fd 1 --process $$); exec keychainctl passcode set <words'
 echo "ended with $?."
-kill $agent
-""".replace("pkttyagent_is_there", "[ -e /proc/$agent ] && sleep 2")
+pkill -u {user} pkttyagent; rm words
+"""
 child, terminal = pty.fork()
 if child == 0:
     os.execvp("su", ["su", "-l", user, "-c", script])

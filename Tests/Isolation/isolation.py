@@ -38,7 +38,8 @@ def attack(name, control, result):
 
 
 def system_call(name, *words):
-    result = LIBC.syscall(NUMBERS[name], *words)
+    # As long as the kernel wants them: those beyond the sixth lie in memory.
+    result = LIBC.syscall(NUMBERS[name], *(ctypes.c_long(word) if isinstance(word, int) else word for word in words))
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result
@@ -138,6 +139,75 @@ def owner_reads(world):
         return said
 
     return done(control, world.ann), done(lambda: Client(world.system.path, owner=True).find(world.mail), world.ann)
+
+
+@attack("knows the reference of the item", "found SECRET", "-25300")
+def reference(world):
+    def act(path, groups, identifier):
+        asked = client.wire.Query(item_class=client.wire.ITEM_CLASS_GENERIC_PASSWORD, wants_secrets=True,
+                                  persistent_reference=b"genp" + bytes.fromhex(identifier))
+        _, secrets = Client(path, groups).ask(find=asked)
+        return f"found {secrets[0].decode()}"
+
+    def control():
+        one = Client(world.user.path, [world.mail])
+        one.add(world.mail, world.secret.encode())
+        said = act(world.user.path, [world.mail], one.reference(world.mail))
+        one.delete(world.mail)
+        return said
+
+    with world.program() as mailer:
+        identifier = mailer.order("reference", world.mail)
+    return done(control, world.ann), done(lambda: act(world.system.path, [], identifier), world.ann)
+
+
+@attack("counts the items", "1 more", "0 more")
+def count(world):
+    def more(path, add, delete):
+        one = Client(path, [world.mail])
+        before = one.count()
+        add()
+        after = one.count()
+        delete()
+        return f"{after - before} more"
+
+    def control():
+        one = Client(world.user.path, [world.mail])
+        return more(world.user.path, lambda: one.add(world.mail, b"1"), lambda: one.delete(world.mail))
+
+    def order(name):
+        with world.program() as mailer:
+            return mailer.order(name, world.common, "1")
+
+    said = done(control, world.ann)
+    ready, gone = os.pipe(), os.pipe()
+
+    def wait():
+        os.write(ready[1], b"r")
+        os.read(gone[0], 1)
+
+    child = Child(lambda: more(world.system.path, wait, lambda: None), world.ann)
+    os.read(ready[0], 1)
+    order("add")
+    os.write(gone[1], b"r")
+    result = child.result()
+    order("delete")
+    return said, result
+
+
+@attack("does the owner's work", "^((?!-34018).)*$", "^(-34018[^;]*(; |$)){5}$")
+def owners_work(world):
+    def act(path):
+        one = Client(path, [world.mail], owner=True)
+        kinds = dict(check=client.wire.Nothing(), compact=client.wire.Nothing(), expired_items=client.wire.ExpiredItems(),
+                     remove_expired=client.wire.Nothing(), give_up_store=client.wire.Nothing())
+        if path == world.user.path:
+            # What follows needs it.
+            del kinds["give_up_store"]
+        return "; ".join(client.outcome(lambda: one.ask(**{kind: asked})[0].WhichOneof("kind")).replace(";", ",")
+                         for kind, asked in kinds.items())
+
+    return done(lambda: act(world.user.path), world.ann), done(lambda: act(world.system.path), world.ann)
 
 
 @attack("listens to the changes of what is another program's", "told of isolation.mail", "told of unconfined")
@@ -763,7 +833,7 @@ def own_first_thread(world):
         return mailer.order("find", world.mail), plain.order("leave")
 
 
-@attack("stops the program in the midst, and lets it go on", "T", "found everybody; found SECRET")
+@attack("stops the program in the midst, and lets it go on", "T", "found everybody.*; found SECRET")
 def stop(world):
     with world.program() as mailer:
         mailer.order("caller")
@@ -880,7 +950,7 @@ def listener(world):
 # ---- Manifests
 
 
-@attack("changes which groups a program has", "setgid .* isolated.third$", "^(closed[^;]*(; |$)){8}$")
+@attack("changes which groups a program has", "setgid .* isolated.third$", "^(closed[^;]*(; |$)){9}$")
 def manifests(world):
     group = world.groups[2]
     program = world.entitled(world.plain, "third", group)
@@ -903,9 +973,13 @@ def manifests(world):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text.replace("<dict>", "<dict><key>com.example.unknown</key><true/>", 1))
 
+    def garbage():
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("no property list")
+
     ways = (
         lambda: os.chmod(path, 0o666), lambda: os.chmod(path, 0o664), lambda: os.chown(path, world.ann.uid, 0), linked,
-        unknown_key, lambda: write(groups=("unconfined",)), lambda: write(name="third-too"),
+        garbage, unknown_key, lambda: write(groups=("unconfined",)), lambda: write(name="third-too"),
         lambda: os.chmod(world.manifests, 0o777))
     said = []
     for way in ways:
@@ -921,6 +995,16 @@ def manifests(world):
     return control, "; ".join(said)
 
 
+@attack("sets a passcode, and keeps it", "rekeyed", "-34018")
+def first_passcode(world):
+    def act(path):
+        one = Client(path, owner=True)
+        return one.ask(b"ransom", set_passcode=client.wire.SetPasscode(passcode_size=6))[0].WhichOneof("kind")
+
+    # The last one that asks the user's own daemon.
+    return done(lambda: act(world.user.path), world.ann), done(lambda: act(world.system.path), world.ann)
+
+
 @attack("two programs share a group (no attack)", "added|-25299", "found SECRET")
 def common_group(world):
     with world.program() as mailer, world.program(world.server) as server:
@@ -934,7 +1018,7 @@ def prepare(world):
     """What everybody is after, and what everybody has."""
     with world.program() as mailer:
         for said in (mailer.order("caller"), mailer.order("add", world.mail, world.secret)):
-            if not re.search("setgid .*isolated.mail|added", said):
+            if not re.search("setgid .*isolation.mail|added", said):
                 raise Broken(f"the entitled program is not served: {said}\n{world.log()}")
     said = done(lambda: Client(world.system.path).add(None, world.shared.encode()), world.ann)
     if said != "added":

@@ -22,7 +22,7 @@ private var impatient: Limits {
 }
 
 /// Whether it does so, within a minute. Other threads are at it.
-private func comesTrue(_ condition: () -> Bool) -> Bool {
+func comesTrue(_ condition: () -> Bool) -> Bool {
     let end = ContinuousClock.now + .seconds(60)
     while !condition() {
         guard ContinuousClock.now < end else { return false }

@@ -1,5 +1,5 @@
 import Foundation
-import KeychainManifests
+@testable import KeychainManifests
 import KeychainModel
 import KeychainSystem
 import KeychainTestSupport

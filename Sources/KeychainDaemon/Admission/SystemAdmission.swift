@@ -25,7 +25,8 @@ final class SystemAdmission: Admission {
 
     func prepare(saysFailure: Bool) throws(KeychainError) {
         try users.prepare()
-        _ = ladder
+        // Its flaws are in the log from the beginning.
+        _ = try? ladder()
     }
 
     func stop() { users.stop() }
@@ -35,31 +36,32 @@ final class SystemAdmission: Admission {
     func judge(_ peer: PeerIdentity) throws(ConnectionEnd) -> Judgement {
         var standing = try ProcessStanding(of: peer)
         let user = peer.evidence.uid
+        guard let name = AccountDatabase.name(of: user), let shell = AccountDatabase.shell(of: user) else {
+            throw .goodbye(.refused, "user \(user) cannot be looked up among the system's accounts")
+        }
+        // A person logs in with a program that does not just say no.
         let account = IdentityLadder.Account(
-            name: AccountDatabase.name(of: user) ?? "\(user)", hasLogin: AccountDatabase.canLogIn(user),
+            name: name, hasLogin: !["nologin", "false"].contains(FilePath.name(of: shell)),
             outsider: { ProcessTable.process(of: user, outside: $0) })
-        let identity = try ladder.judge(peer.evidence, standing.evidence, account)
+        let identity = try ladder().judge(peer.evidence, standing.evidence, account)
         standing.isOfCgroup = identity.kind == .unit
         return Judgement(identity, standing)
     }
 
     /// By the manifests as they are now.
-    private var ladder: IdentityLadder {
+    ///
+    /// - Throws: `.goodbye` while nobody can tell whom they are for.
+    private func ladder() throws(ConnectionEnd) -> IdentityLadder {
         let signature = directories.signature()
         if let known = known.withLock({ $0 }), known.signature == signature { return known.ladder }
         let (manifests, flaws) = directories.read()
         for flaw in flaws { logger.error("a manifest gives nothing: \(flaw.path) \(flaw.text)") }
+        if let flaw = flaws.first(where: \.mayPass) {
+            throw .goodbye(.refused, "the manifest \(flaw.path) \(flaw.text): try again later")
+        }
         let ladder = IdentityLadder(manifests, flaws)
         known.withLock { $0 = (signature, ladder) }
         return ladder
-    }
-}
-
-extension AccountDatabase {
-    /// Whether a person can log in as a user: its shell is a program that does not just say no.
-    fileprivate static func canLogIn(_ user: uid_t) -> Bool {
-        guard let shell = shell(of: user) else { return true }
-        return !["nologin", "false"].contains(FilePath.name(of: shell))
     }
 }
 
@@ -78,10 +80,12 @@ enum ProcessTable {
                 continue
             }
             let file = open("/proc/\(pid)/cgroup", O_RDONLY | O_CLOEXEC)
-            // It has ended since.
-            guard file >= 0 else { continue }
-            let held = OpenDescriptor(file)
-            guard let text = OpenDescriptor.content(of: held.number) else { continue }
+            let held = file < 0 ? nil : OpenDescriptor(file)
+            guard let text = held.flatMap({ OpenDescriptor.content(of: $0.number) }) else {
+                // It has ended since, or nobody knows.
+                if [ENOENT, ESRCH].contains(errno) { continue }
+                return "\(pid), of which nothing more is known"
+            }
             if ControlGroup(text).path != cgroup { return "\(pid) in \(ControlGroup(text).path ?? "no unit")" }
         }
         return nil
