@@ -96,14 +96,12 @@ import Testing
     private func secrets(_ daemon: InProcessDaemon, group: String) throws -> [String] {
         var query = ItemQuery(.genericPassword)
         query.limit = .all
-        do {
-            let reply = try daemon.carrier.handle(
-                .find(FindRequest(query, wantsSecrets: true)), from: Caller(groups: [group]))
-            guard case .found(let items) = reply else { return ["another reply"] }
-            return items.map { String(decoding: $0.secret?.copyData() ?? Data(), as: UTF8.self) }.sorted()
-        } catch  where error.code == .itemNotFound {
-            return []
+        let reply = Result { () throws(KeychainError) in
+            try daemon.carrier.handle(.find(FindRequest(query, wantsSecrets: true)), from: Caller(groups: [group]))
         }
+        if case .failure(let error) = reply, error.code == .itemNotFound { return [] }
+        guard case .found(let items) = try reply.get() else { return ["another reply"] }
+        return items.map { String(decoding: $0.secret?.copyData() ?? Data(), as: UTF8.self) }.sorted()
     }
 
     private static let passcode = Tool.lines("of the system")
