@@ -1,4 +1,5 @@
 import Foundation
+import KeychainClient
 import KeychainEngine
 import KeychainModel
 import KeychainSystem
