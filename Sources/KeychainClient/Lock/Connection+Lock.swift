@@ -18,10 +18,12 @@ extension Connection {
         return try lockStatus()
     }
 
-    /// Unlocks a locked keychain with the passcode, which the person is asked for once in the session.
+    /// Unlocks a locked keychain with the passcode, which the person is asked for once in the session. One that the session
+    /// has already is looked at in any case.
     package func unlock(_ asking: Asking) throws(KeychainError) {
-        guard let session = asking.session, try lockStatus().state != .unlocked else { return }
+        guard let session = asking.session else { return }
         if !session.factors.contains(.passcode) {
+            if try lockStatus().state == .unlocked { return }
             do throws(AuthenticationFailure) {
                 try authenticate([[.passcode]], in: session, reason: asking.reason)
             } catch {

@@ -83,10 +83,25 @@ struct SystemMigration {
     func takeRest(_ report: inout MigrationReport) throws {
         // Programs that have a connection choose their host anew. The keys are gone with it.
         try system.connection.ask(.done(.giveUpStore), system.asking)
+        try waitForOpening()
         try system.connection.unlock(system.asking)
         try withEmbedded { try finish(from: system, to: $0, &report) }
         try FileManager.default.removeItem(at: Self.rest(location))
         if command.target == .user { try location.giveToUserDaemon() }
+    }
+
+    /// Waits until the last client of the given-up store has gone, which may have a request under way: then the store is
+    /// opened anew.
+    private func waitForOpening() throws(KeychainError) {
+        for attempt in 1... {
+            do throws(KeychainError) {
+                _ = try system.connection.lockStatus()
+                return
+            } catch {
+                guard error.signal == .otherHost, attempt < 100 else { throw error }
+                usleep(100_000)
+            }
+        }
     }
 
     // MARK: Moves
