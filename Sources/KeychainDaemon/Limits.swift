@@ -96,6 +96,9 @@ package struct Limits: Sendable {
     package static var ofSystem: Limits {
         var limits = Limits()
         limits.connections = 2_048
+        // The kernel's evidence of the process has two.
+        limits.descriptorsPerConnection = 5
+        // Several stores may be open.
         limits.otherDescriptors = 8 << 10
         return limits
     }
@@ -110,20 +113,20 @@ package struct Limits: Sendable {
 
     // MARK: Descriptors
 
-    /// The descriptors of a connection: its socket, its process, an event, and the kernel's evidence of the process.
-    private static let descriptorsPerConnection = 5
+    /// The descriptors of a connection: its socket, its process and an event.
+    private var descriptorsPerConnection = 3
     /// The descriptors of everything else: a store's readers and writer, files that are written, the bus.
     private var otherDescriptors = 256
 
     /// The most descriptors that this process may need.
     package var descriptors: Int {
-        (connections + furtherConnections + endingConnections) * Self.descriptorsPerConnection + otherDescriptors
+        (connections + furtherConnections + endingConnections) * descriptorsPerConnection + otherDescriptors
     }
 
     /// Takes fewer connections, so that these are enough.
     package mutating func fit(descriptors: Int) {
         let possible =
-            (descriptors - otherDescriptors) / Self.descriptorsPerConnection - furtherConnections
+            (descriptors - otherDescriptors) / descriptorsPerConnection - furtherConnections
             - endingConnections
         connections = min(connections, max(1, possible))
     }

@@ -22,12 +22,20 @@ package final class SocketServer: Sendable {
     ///   - end: Asks for the end of the daemon, for this reason. Its receiver calls ``stop(_:)``.
     /// - Throws: `.allocation` if there is no descriptor left, `.notAvailable` if the kernel does not tell which
     ///   process sends.
-    init(
+    package convenience init(
         listener: OpenDescriptor, _ admission: any Admission, limits: Limits = Limits(), release: String,
         logger: Logger, end: @escaping @Sendable (DaemonGoodbye) -> Void = { _ in }
     ) throws(KeychainError) {
+        try self.init(
+            listener: listener, admission, PolkitConsent(), limits: limits, release: release, logger: logger, end: end)
+    }
+
+    init(
+        listener: OpenDescriptor, _ admission: any Admission, _ consent: any OwnerConsent, limits: Limits = Limits(), release: String,
+        logger: Logger, end: @escaping @Sendable (DaemonGoodbye) -> Void = { _ in }
+    ) throws(KeychainError) {
         self.listener = listener
-        services = try Services(admission, limits, release: release, logger, end: end)
+        services = try Services(admission, consent, limits, release: release, logger, end: end)
         stopEvent = try EventDescriptor.make()
         let failure = ckeychain_want_senders(listener.number)
         guard failure == 0 else {

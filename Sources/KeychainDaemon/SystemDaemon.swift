@@ -21,6 +21,7 @@ package enum SystemDaemon {
             configuration.serve(as: .system)
             return try Engine(configuration)
         }
-        return try Daemon(surroundings, SystemAdmission(users, manifests, surroundings.logger))
+        return try Daemon(
+            surroundings, SystemAdmission(users, manifests, surroundings.logger))
     }
 }

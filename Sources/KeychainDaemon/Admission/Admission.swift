@@ -1,10 +1,10 @@
 internal import FoundationEssentials
-internal import Glibc
-internal import KeychainModel
+package import Glibc
+package import KeychainModel
 internal import KeychainWire
 
 /// Decides which processes a daemon serves, from which store, and as whom.
-protocol Admission: Sendable {
+package protocol Admission: Sendable {
     /// Whether the stores are of several users, who share the daemon's places and memory.
     var isShared: Bool { get }
     /// Every store that there is at present.
@@ -29,14 +29,31 @@ protocol Admission: Sendable {
     func stop()
 }
 
-/// Who a client is, as far as its daemon can tell.
-struct Judgement: Sendable {
+/// A client, as far as its daemon can tell what it is.
+package struct Judgement: Sendable {
     /// nil: the client's own word counts.
-    var identity: CallerDescription?
+    private let identity: CallerDescription?
+    /// Whether the client owns the store if it says so.
+    private let mayClaimStore: Bool
     /// The client's first request repeats it. Empty: it need not.
-    var nonce = Data()
+    let nonce: Data
     /// What has to stay as it was; nil: nothing.
-    var standing: ProcessStanding?
+    let standing: ProcessStanding?
+
+    /// Any process of the user is taken at its word.
+    static let ofUser = Judgement(identity: nil, mayClaimStore: true, nonce: Data(), standing: nil)
+
+    private init(identity: CallerDescription?, mayClaimStore: Bool, nonce: Data, standing: ProcessStanding?) {
+        self.identity = identity
+        self.mayClaimStore = mayClaimStore
+        self.nonce = nonce
+        self.standing = standing
+    }
+
+    /// - Parameter identity: nil in tests, where one process is several programs.
+    package init(_ identity: CallerDescription?, _ standing: ProcessStanding) {
+        self.init(identity: identity, mayClaimStore: false, nonce: .nonce(), standing: standing)
+    }
 
     func description(_ hello: ClientHello, _ peer: PeerIdentity) -> CallerDescription {
         identity
@@ -46,12 +63,16 @@ struct Judgement: Sendable {
     }
 
     func caller(_ hello: ClientHello, _ peer: PeerIdentity) -> Caller {
-        guard let identity else {
-            return Caller(groups: hello.groups, authority: hello.authority, evidence: peer.evidence)
-        }
-        return Caller(
-            groups: identity.groups, authority: hello.authority == .owner ? .claimedOwner : .groups,
-            evidence: peer.evidence)
+        let authority = hello.authority == .owner && !mayClaimStore ? .claimedOwner : hello.authority
+        return Caller(groups: identity?.groups ?? hello.groups, authority: authority, evidence: peer.evidence)
+    }
+}
+
+extension Data {
+    /// Sixteen bytes of the kernel's random generator (getrandom(2)).
+    fileprivate static func nonce() -> Data {
+        var generator = SystemRandomNumberGenerator()
+        return Swift.withUnsafeBytes(of: (generator.next(), generator.next())) { Data($0) }
     }
 }
 
@@ -71,7 +92,7 @@ struct UserAdmission: Admission {
         return store
     }
 
-    func judge(_ peer: PeerIdentity) -> Judgement { Judgement() }
+    func judge(_ peer: PeerIdentity) -> Judgement { .ofUser }
 
     func stop() {}
 }

@@ -4,7 +4,7 @@ internal import KeychainSystem
 internal import KeychainWire
 
 /// What the kernel says of a process, now and later.
-struct ProcessStanding: Sendable {
+package struct ProcessStanding: Sendable {
     let evidence: ProcessEvidence
     private let directory: OpenDescriptor
     private let cgroup: OpenDescriptor
@@ -18,15 +18,15 @@ struct ProcessStanding: Sendable {
     /// Far more than the kernel writes.
     private static let mostBytes = 64 << 10
 
-    /// The map of this process's own user namespace.
-    static var ownMap: [UInt8]? {
+    /// The map of this process's own user namespace, which stays.
+    private static let ownMap: [UInt8] = {
         let number = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC)
         let file = number < 0 ? nil : OpenDescriptor(number)
-        return file.flatMap { OpenDescriptor.content(of: $0.number, most: mostBytes) }
-    }
+        return file.flatMap { OpenDescriptor.content(of: $0.number, most: mostBytes) } ?? []
+    }()
 
     /// - Throws: `.goodbye` if the kernel does not tell, or tells something that is not understood.
-    init(of peer: PeerIdentity, ownMap: [UInt8]) throws(ConnectionEnd) {
+    package init(of peer: PeerIdentity) throws(ConnectionEnd) {
         let number = open("/proc/\(peer.evidence.pid)", Self.pathOnly | O_DIRECTORY | O_CLOEXEC)
         guard number >= 0 else { throw Self.failure(errno, peer) }
         directory = OpenDescriptor(number)
@@ -35,7 +35,9 @@ struct ProcessStanding: Sendable {
         (cgroup, cgroupText) = try Self.read("cgroup", in: directory, peer)
         // All of it was about this process.
         guard peer.isAlive else { throw .gone }
-        guard let evidence = ProcessEvidence(status: status, userMap: map, cgroup: cgroupText, ownMap: ownMap) else {
+        guard
+            let evidence = ProcessEvidence(status: status, userMap: map, cgroup: cgroupText, ownMap: Self.ownMap)
+        else {
             throw .goodbye(.refused, "what /proc says of process \(peer.evidence.pid) is not understood here")
         }
         self.evidence = evidence

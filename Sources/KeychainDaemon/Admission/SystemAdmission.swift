@@ -11,17 +11,12 @@ internal import Synchronization
 final class SystemAdmission: Admission {
     private let users: UserStores
     private let directories: ManifestDirectories
-    private let ownMap: [UInt8]
     private let logger: Logger
     private let known = Mutex<(signature: ManifestSignature, ladder: IdentityLadder)?>(nil)
 
-    init(_ users: UserStores, _ directories: ManifestDirectories, _ logger: Logger) throws(KeychainError) {
-        guard let ownMap = ProcessStanding.ownMap else {
-            throw KeychainError(.notAvailable, message: "/proc is not there, and with it the evidence of who a program is")
-        }
+    init(_ users: UserStores, _ directories: ManifestDirectories, _ logger: Logger) {
         self.users = users
         self.directories = directories
-        self.ownMap = ownMap
         self.logger = logger
     }
 
@@ -38,14 +33,14 @@ final class SystemAdmission: Admission {
     func store(of user: uid_t) throws(ConnectionEnd) -> ServedStore { try users.store(of: user) }
 
     func judge(_ peer: PeerIdentity) throws(ConnectionEnd) -> Judgement {
-        var standing = try ProcessStanding(of: peer, ownMap: ownMap)
+        var standing = try ProcessStanding(of: peer)
         let user = peer.evidence.uid
         let account = IdentityLadder.Account(
             name: AccountDatabase.name(of: user) ?? "\(user)", hasLogin: AccountDatabase.canLogIn(user),
             outsider: { ProcessTable.process(of: user, outside: $0) })
         let identity = try ladder.judge(peer.evidence, standing.evidence, account)
         standing.isOfCgroup = identity.kind == .unit
-        return Judgement(identity: identity, nonce: .nonce(), standing: standing)
+        return Judgement(identity, standing)
     }
 
     /// By the manifests as they are now.
@@ -90,13 +85,5 @@ enum ProcessTable {
             if ControlGroup(text).path != cgroup { return "\(pid) in \(ControlGroup(text).path ?? "no unit")" }
         }
         return nil
-    }
-}
-
-extension Data {
-    /// Sixteen bytes of the kernel's random generator (getrandom(2)).
-    fileprivate static func nonce() -> Data {
-        var generator = SystemRandomNumberGenerator()
-        return Swift.withUnsafeBytes(of: (generator.next(), generator.next())) { Data($0) }
     }
 }

@@ -197,15 +197,22 @@ final class ClientConnection {
         try begin(id)
         beginSigns(id)
         let work = WorkGate.Work(request, byteCount: memory.requestBytes)
-        func attempt(_ mostBytes: Int) -> Result<Reply, KeychainError> {
+        func attempt(_ mostBytes: Int, as caller: Caller) -> Result<Reply, KeychainError> {
             // A place that others want is not held while this thread waits for memory.
             services.gate.pass(work, for: client.peer.process, client.lanes) {
                 Result { () throws(KeychainError) in
-                    try client.engine.handle(request, from: client.caller, mostBytes: mostBytes)
+                    try client.engine.handle(request, from: caller, mostBytes: mostBytes)
                 }
             }
         }
-        var result = attempt(services.limits.uncountedAnswerBytes)
+        var caller = client.caller
+        var result = attempt(services.limits.uncountedAnswerBytes, as: caller)
+        if case .failure(let error) = result, error.signal == .needsOwner {
+            result = try answerWithConsent(client) { owner in
+                caller = owner
+                return attempt(services.limits.uncountedAnswerBytes, as: owner)
+            }
+        }
         // The first attempt tells how much memory the request takes. Rows may change before the second one; the third
         // has memory that is always enough.
         for isLast in [false, true] {
@@ -215,7 +222,7 @@ final class ClientConnection {
                 lastRequest = former
                 throw .noMemoryForAnswer
             }
-            result = attempt(bytes)
+            result = attempt(bytes, as: caller)
         }
         try memory.keep(for: result)
         try finish(id, former, client.store, result, memory)

@@ -7,7 +7,7 @@ internal import KeychainSystem
 internal import KeychainWire
 
 /// The process that made a connection, held fast: its number cannot come to mean another one unnoticed.
-struct PeerIdentity: Sendable {
+package struct PeerIdentity: Sendable {
     let evidence: CallerEvidence
     private let held: OpenDescriptor
 

@@ -16,16 +16,18 @@ final class Services: Sendable {
     let budget: MemoryBudget
     let gate: WorkGate
     let signs: SignsOfLife
+    let consent: any OwnerConsent
     let logger: Logger
     let ending = Ending()
     private let requestEnd: @Sendable (DaemonGoodbye) -> Void
 
     init(
-        _ admission: any Admission, _ limits: Limits, release: String, _ logger: Logger,
+        _ admission: any Admission, _ consent: any OwnerConsent, _ limits: Limits, release: String, _ logger: Logger,
         end: @escaping @Sendable (DaemonGoodbye) -> Void
     ) throws(KeychainError) {
         requestEnd = end
         self.admission = admission
+        self.consent = consent
         connections = ConnectionTable(limits, isShared: admission.isShared)
         self.limits = limits
         self.logger = logger

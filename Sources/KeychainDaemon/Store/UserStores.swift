@@ -1,15 +1,15 @@
-internal import FoundationEssentials
-internal import Glibc
-internal import KeychainModel
+package import FoundationEssentials
+package import Glibc
+package import KeychainModel
 internal import KeychainSystem
 internal import KeychainWire
-internal import Logging
+package import Logging
 internal import Synchronization
 
 /// The stores of all users, in a directory of the daemon's own. Each is opened when its user's first program comes, and
 /// closed when it is not needed. One that does not open harms its user alone.
-final class UserStores: Sendable {
-    typealias OpenEngine = @Sendable (uid_t, _ account: String, _ directory: URL) throws(KeychainError) ->
+package final class UserStores: Sendable {
+    package typealias OpenEngine = @Sendable (uid_t, _ account: String, _ directory: URL) throws(KeychainError) ->
         any ChangeSource
 
     /// How long a store stays open without a client.
@@ -30,7 +30,7 @@ final class UserStores: Sendable {
     /// - Parameters:
     ///   - state: The daemon's directory.
     ///   - account: The name of a user; nil: there is no account.
-    init(
+    package init(
         in state: URL, watchesSessions: Bool, _ logger: Logger,
         account: @escaping @Sendable (uid_t) -> String? = { AccountDatabase.name(of: $0) },
         openEngine: @escaping OpenEngine
@@ -42,10 +42,10 @@ final class UserStores: Sendable {
         self.openEngine = openEngine
     }
 
-    var all: [ServedStore] { stores.withLock { Array($0.values) } }
+    package var all: [ServedStore] { stores.withLock { Array($0.values) } }
 
     /// Makes the directory, and begins to close stores that are not needed.
-    func prepare() throws(KeychainError) {
+    package func prepare() throws(KeychainError) {
         try PrivateDirectory.create(directory, SystemFiles(), inOthersHomes: true)
         try WorkerThread.start("idle stores") { [self] in
             while !end.isSet {
@@ -56,10 +56,10 @@ final class UserStores: Sendable {
     }
 
     /// Ends what ``prepare()`` began.
-    func stop() { end.set() }
+    package func stop() { end.set() }
 
     /// - Throws: `.goodbye` for a user that has none here.
-    func store(of user: uid_t) throws(ConnectionEnd) -> ServedStore {
+    package func store(of user: uid_t) throws(ConnectionEnd) -> ServedStore {
         guard !Self.dynamicUsers.contains(user), !Self.nobody.contains(user), let name = account(user) else {
             throw .goodbye(
                 .refused,
