@@ -1,4 +1,6 @@
+import Glibc
 import KeychainModel
+import KeychainWire
 import Testing
 
 @testable import KeychainDaemon

@@ -3,6 +3,7 @@ import Foundation
 import KeychainBus
 import KeychainModel
 import KeychainSystem
+import KeychainWire
 import Testing
 
 @testable import KeychainDaemon
