@@ -229,7 +229,7 @@ final class ClientConnection {
         }
         try memory.keep(for: result)
         try finish(id, former, client.store, result, memory)
-        if case .giveUpStore = request.unwrapped, case .success = result { services.giveUp(client.store) }
+        if case .giveUpStore = request.unwrapped, case .success(.done) = result { services.giveUp(client.store) }
     }
 
     private func finish(
