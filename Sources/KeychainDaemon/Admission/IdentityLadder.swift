@@ -9,7 +9,7 @@ struct IdentityLadder {
     /// The group of all programs that nothing tells from one another.
     static let commonGroup = "unconfined"
 
-    /// What the system knows of a user.
+    /// A user as the system knows it.
     struct Account {
         var name: String
         /// Whether a person can log in as it.

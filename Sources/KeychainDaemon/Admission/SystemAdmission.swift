@@ -50,7 +50,7 @@ final class SystemAdmission: Admission {
 
     /// By the manifests as they are now.
     ///
-    /// - Throws: `.goodbye` while nobody can tell whom they are for.
+    /// - Throws: `.goodbye` while the system does not tell which programs they are for.
     private func ladder() throws(ConnectionEnd) -> IdentityLadder {
         let signature = directories.signature()
         if let known = known.withLock({ $0 }), known.signature == signature { return known.ladder }
@@ -84,7 +84,7 @@ enum ProcessTable {
             let file = open("/proc/\(pid)/cgroup", O_RDONLY | O_CLOEXEC)
             let held = file < 0 ? nil : OpenDescriptor(file)
             guard let text = held.flatMap({ OpenDescriptor.content(of: $0.number) }) else {
-                // It has ended since, or nobody knows.
+                // The process may have ended since.
                 if [ENOENT, ESRCH].contains(errno) { continue }
                 return "\(pid), of which nothing more is known"
             }

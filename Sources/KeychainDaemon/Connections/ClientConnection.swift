@@ -265,7 +265,7 @@ final class ClientConnection {
 }
 
 extension Request {
-    /// What it asks for, without the proof that comes with it.
+    /// The request without the proof that comes with it.
     fileprivate var unwrapped: Request {
         if case .authenticated(_, let request) = self { request } else { self }
     }

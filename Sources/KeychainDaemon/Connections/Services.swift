@@ -77,7 +77,7 @@ final class Services: Sendable {
             var rate =
                 lines[user] ?? RateLimit(perSecond: Self.linesPerMinute / 60, burst: Self.linesPerMinute, now: .now)
             defer { lines[user] = rate }
-            // What is left out is not waited for.
+            // A line that is left out costs no turn.
             return rate.take(at: .now, ifAtOnce: true) == nil
         }
     }

@@ -27,7 +27,7 @@ final class WorkGate: Sendable {
 
     private struct LaneOwner: Hashable {
         let user: uid_t
-        /// What the kernel's evidence tells apart; none where programs are taken at their word.
+        /// The groups by the kernel's evidence; none where programs are taken at their word.
         let groups: [String]
     }
 
@@ -44,7 +44,7 @@ final class WorkGate: Sendable {
         passcodes = FairPlaces(limits.passcodesAtOnce, isShared: isShared)
     }
 
-    /// - Parameter groups: Those of the client.
+    /// - Parameter groups: The groups of the client.
     func lanes(of user: uid_t, _ groups: [String]) -> Lanes {
         let owner = LaneOwner(user: user, groups: isShared ? groups : [])
         return lanes.withLock { lanes in

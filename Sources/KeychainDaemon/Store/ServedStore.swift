@@ -118,7 +118,7 @@ package final class ServedStore: Sendable {
 
     // MARK: Locking
 
-    /// Locks it for whoever asks, as long as it is open: a store that is not has no keys.
+    /// Locks it if it is open: a store that is not open has no keys.
     func lock() {
         guard let engine = engineIfOpen else { return }
         let wasUnlocked = lockStatus?.state == .unlocked

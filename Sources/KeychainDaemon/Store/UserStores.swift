@@ -17,7 +17,7 @@ package final class UserStores: Sendable {
     private static let idleTime = Duration.seconds(60)
     /// Numbers that systemd gives to one service after the other (systemd.exec(5), DynamicUser=).
     private static let dynamicUsers: ClosedRange<uid_t> = 61_184...65_519
-    /// Numbers of nobody: of 16 bits, and of 32.
+    /// Numbers that stand for no user, with 16 bits and with 32.
     private static let nobody: Set<uid_t> = [65_534, 65_535, .max - 1, .max]
 
     private let directory: URL
@@ -100,7 +100,7 @@ package final class UserStores: Sendable {
         var line = name + "\n"
         let result = line.withUTF8 { bytes in
             Result { () throws(KeychainError) in
-                // Of two connections that come at once the second finds the first one's.
+                // If two connections come at once, the second one finds the record of the first.
                 try AtomicFile(unlocked: record, SystemFiles()).create(with: UnsafeRawBufferPointer(bytes))
             }
         }
