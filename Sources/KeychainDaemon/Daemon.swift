@@ -77,10 +77,20 @@ package final class Daemon {
             if let goodbye = request.goodbye { return goodbye }
             switch surroundings.signals.next() {
             case .end: return .shuttingDown
-            case .lock: for store in admission.stores { store.lock() }
+            case .lock: lock()
             case nil: break
             }
         }
+    }
+
+    /// A lock by a signal.
+    private func lock() {
+        let open = admission.stores.filter { $0.engineIfOpen != nil }
+        if open.isEmpty {
+            surroundings.logger.notice(
+                "a signal asked for a lock, and no store is open: there is no key to take away")
+        }
+        for store in open { store.lock() }
     }
 
     private func start() throws(KeychainError) {
