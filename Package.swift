@@ -78,6 +78,10 @@ let package = Package(
         .target(name: "KeychainModel", swiftSettings: houseSettings),
         .target(name: "KeychainEntitlements", swiftSettings: houseSettings),
         .target(name: "KeychainSystem", dependencies: ["CKeychainLinux", "KeychainModel"], swiftSettings: callingC),
+        // The files by which root gives groups to programs. For the daemon, which obeys them, and the command, which shows them.
+        .target(
+            name: "KeychainManifests", dependencies: ["KeychainEntitlements", "KeychainModel", "KeychainSystem"],
+            swiftSettings: houseSettings),
         .target(
             name: "KeychainWire",
             dependencies: ["KeychainModel"],
@@ -246,7 +250,7 @@ let package = Package(
             name: "KeychainDaemon",
             dependencies: [
                 "CKeychainLinux", "KeychainBiometry", "KeychainBus", "KeychainCrypto", "KeychainEngine",
-                "KeychainLogin", "KeychainModel",
+                "KeychainLogin", "KeychainManifests", "KeychainModel",
                 "KeychainSystem", "KeychainWire",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -256,7 +260,7 @@ let package = Package(
         .executableTarget(
             name: "KeychainDaemonMain",
             dependencies: [
-                "CErasingAllocator", "KeychainDaemon", "KeychainModel", "KeychainSystem",
+                "CErasingAllocator", "KeychainDaemon", "KeychainManifests", "KeychainModel", "KeychainSystem",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -287,7 +291,7 @@ let package = Package(
             dependencies: [
                 "CKeychainBus", "CKeychainLinux", "DataProtectionCore", "KeychainBus", "KeychainCertificates",
                 "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainHelpers", "KeychainKeys",
-                "KeychainLogin",
+                "KeychainLogin", "KeychainManifests",
                 "KeychainModel", "KeychainPrompt", "KeychainRun", "KeychainSalvage", "KeychainSetup", "KeychainSystem",
                 "KeychainTransfer", "KeychainWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -321,6 +325,11 @@ let package = Package(
         .testTarget(
             name: "KeychainModelTests",
             dependencies: ["KeychainModel", "KeychainSystem", "KeychainTestSupport"],
+            swiftSettings: houseSettings
+        ),
+        .testTarget(
+            name: "KeychainManifestsTests",
+            dependencies: ["KeychainManifests", "KeychainModel", "KeychainSystem", "KeychainTestSupport"],
             swiftSettings: houseSettings
         ),
         .testTarget(
@@ -455,7 +464,7 @@ let package = Package(
             name: "KeychainDaemonTests",
             dependencies: [
                 "CKeychainLinux", "CKeychainTestSupport", "KeychainBus", "KeychainDaemon", "KeychainEngine",
-                "KeychainLogin", "KeychainModel", "KeychainTestHelper", "KeychainTestSupport",
+                "KeychainLogin", "KeychainManifests", "KeychainModel", "KeychainTestHelper", "KeychainTestSupport",
                 "KeychainSystem", "KeychainWire",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -503,7 +512,7 @@ if fuzzing == "1" || fuzzing == "replay" {
             cSettings: isReplaying ? [.define("CFUZZER_REPLAY")] : []))
     let reached: Set = [
         "KeychainCertificates", "KeychainClient", "KeychainCrypto", "KeychainEngine", "KeychainHelpers", "KeychainKeys",
-        "KeychainModel", "KeychainRun", "KeychainSecurity", "KeychainSetup", "KeychainTransfer", "KeychainWire",
+        "KeychainManifests", "KeychainModel", "KeychainRun", "KeychainSecurity", "KeychainSetup", "KeychainTransfer", "KeychainWire",
         "SwiftKeychain",
     ]
     for target in package.targets {
@@ -516,8 +525,8 @@ if fuzzing == "1" || fuzzing == "replay" {
         (
             "FuzzStoredBytes",
             [
-                "CFuzzer", "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainModel", "KeychainTransfer",
-                "KeychainWire",
+                "CFuzzer", "KeychainClient", "KeychainCrypto", "KeychainEmbedded", "KeychainManifests", "KeychainModel",
+                "KeychainTransfer", "KeychainWire",
                 "SwiftKeychain",
             ]
         ),

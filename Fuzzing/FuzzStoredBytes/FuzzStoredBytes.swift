@@ -1,5 +1,6 @@
 import CFuzzer
 import Foundation
+import KeychainManifests
 import KeychainModel
 import KeychainWire
 
@@ -24,7 +25,7 @@ struct FuzzStoredBytes {
 public func fuzzStoredBytes(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count > 0 else { return 0 }
     let input = Data(bytes: start + 1, count: count - 1)
-    switch start[0] % 14 {
+    switch start[0] % 15 {
     case 0: fuzzMetadata(input)
     case 1: fuzzKeybag(input)
     case 2: fuzzAccessControl(input)
@@ -38,7 +39,8 @@ public func fuzzStoredBytes(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt
     case 10: fuzzExportHeader(input)
     case 11: fuzzFileHeader(input)
     case 12: fuzzBackupKeyRecords(input)
-    default: fuzzBackupKeyHeader(input)
+    case 13: fuzzBackupKeyHeader(input)
+    default: fuzzManifest(input)
     }
     return 0
 }
@@ -231,6 +233,17 @@ private func fileHeaderSlot(_ input: Data, _ number: UInt8) -> Data {
 private func fuzzEntitlements(_ input: Data) {
     for record in (try? EmbeddedEntitlements.records(in: input)) ?? [] {
         _ = try? Entitlements(propertyList: record.propertyList, from: "fuzz")
+    }
+}
+
+private func fuzzManifest(_ input: Data) {
+    let accounts = Accounts(user: { _ in 1 }, group: { _ in 1 }, members: { _ in [] })
+    do throws(ManifestFlaw) {
+        let manifest = try EntitlementManifest(Array(input), path: "/fuzz", accounts: accounts)
+        precondition(
+            !manifest.groups.isEmpty && !manifest.groups.contains("") && !manifest.groups.contains("unconfined"))
+    } catch {
+        precondition(!error.text.isEmpty)
     }
 }
 

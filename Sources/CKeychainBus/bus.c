@@ -36,6 +36,7 @@ typedef struct {
     X(void, sd_bus_error_free, (sd_bus_error *))                                                                      \
     X(int, sd_bus_message_new_method_call,                                                                            \
       (sd_bus *, sd_bus_message **, const char *, const char *, const char *, const char *))                          \
+    X(int, sd_bus_message_append, (sd_bus_message *, const char *, ...))                                              \
     X(int, sd_bus_message_append_basic, (sd_bus_message *, char, const void *))                                       \
     X(int, sd_bus_message_peek_type, (sd_bus_message *, char *, const char **))                                       \
     X(int, sd_bus_message_at_end, (sd_bus_message *, int))                                                            \
@@ -152,6 +153,27 @@ int ckeychain_bus_send(
     const char *const *arguments, uint64_t *cookie, ckeychain_bus_failure *failure) {
     sd_bus_message *call;
     int result = new_call(bus, destination, path, interface, member, arguments, &call);
+    if (result >= 0) {
+        result = library.sd_bus_send(bus, call, cookie);
+    }
+    (void)library.sd_bus_message_unref(call);
+    return result < 0 ? fail(failure, result, NULL, NULL) : 0;
+}
+
+int ckeychain_bus_send_check(
+    ckeychain_bus *bus, const char *polkit, const char *action, int32_t process, uint64_t start, uint32_t user,
+    uint64_t *cookie, ckeychain_bus_failure *failure) {
+    const char *no_strings[] = {NULL};
+    const uint32_t may_ask_the_person = 1;
+    sd_bus_message *call;
+    int result = new_call(
+        bus, polkit, "/org/freedesktop/PolicyKit1/Authority", "org.freedesktop.PolicyKit1.Authority",
+        "CheckAuthorization", no_strings, &call);
+    if (result >= 0) {
+        result = library.sd_bus_message_append(
+            call, "(sa{sv})sa{ss}us", "unix-process", 3, "pid", "u", (uint32_t)process, "start-time", "t", start, "uid",
+            "i", (int32_t)user, action, 0, may_ask_the_person, "");
+    }
     if (result >= 0) {
         result = library.sd_bus_send(bus, call, cookie);
     }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import KeychainCrypto
 internal import KeychainModel
 
-/// A reader, and its enrolled fingers for the user of this process.
+/// A reader, and its enrolled fingers for a user.
 struct FingerprintDevice {
     /// The reader's object path at fprintd. The path changes when the reader is unplugged and plugged in again.
     let path: String
@@ -13,9 +13,10 @@ struct FingerprintDevice {
     let isSwiped: Bool
     /// "right-index-finger" and the like, in no order.
     let fingers: [String]
+    let user: uid_t
 
     var enrolment: BiometryEnrolment {
-        BiometryEnrolment(kind: .fingerprint, digest: Self.digest(of: name, fingers: fingers, user: geteuid()))
+        BiometryEnrolment(kind: .fingerprint, digest: Self.digest(of: name, fingers: fingers, user: user))
     }
 
     /// SHA-256 of a label, the user's number, the reader's name and the fingers' names in the order of their bytes.

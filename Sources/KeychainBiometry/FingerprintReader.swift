@@ -1,3 +1,4 @@
+package import Glibc
 internal import KeychainBus
 package import KeychainModel
 internal import KeychainSystem
@@ -15,10 +16,20 @@ package final class FingerprintReader: BiometryReader {
 
     private let busAddress: String
     private let limits: FingerprintLimits
+    private let person: FingerprintPerson
 
     package init(busAddress: String = SystemBus.systemAddress, limits: FingerprintLimits = FingerprintLimits()) {
         self.busAddress = busAddress
         self.limits = limits
+        person = FingerprintPerson(user: geteuid(), name: "")
+    }
+
+    /// A reader for another user than that of this process, which fprintd has to allow
+    /// (`net.reactivated.fprint.device.setusername`).
+    package init(of user: uid_t, named name: String) {
+        busAddress = SystemBus.systemAddress
+        limits = FingerprintLimits()
+        person = FingerprintPerson(user: user, name: name)
     }
 
     /// The enrolment on the first reader that has a finger of this user. It takes moments; if fprintd has to start, or
@@ -26,7 +37,7 @@ package final class FingerprintReader: BiometryReader {
     ///
     /// - Throws: `.notAvailable`, `.notEnrolled` or `.failed`.
     package func enrolment() throws(BiometryFailure) -> BiometryEnrolment {
-        try FingerprintService(busAddress, limits, EventDescriptor.make()).device().enrolment
+        try FingerprintService(busAddress, limits, person, EventDescriptor.make()).device().enrolment
     }
 
     /// Waits for a finger, on the first reader that has one of this user enrolled.
@@ -43,10 +54,17 @@ package final class FingerprintReader: BiometryReader {
         if cancellation.isCancelled { throw .cancelled }
         let wakeup = try EventDescriptor.make()
         return try cancellation.withHandler({ wakeup.set() }) { () throws(BiometryFailure) in
-            let service = try FingerprintService(busAddress, limits, wakeup)
+            let service = try FingerprintService(busAddress, limits, person, wakeup)
             return try Verification(service, limits).run(hint)
         }
     }
+}
+
+/// The user whose fingers are looked for.
+struct FingerprintPerson {
+    let user: uid_t
+    /// As fprintd has it: empty for the user of this process.
+    let name: String
 }
 
 extension EventDescriptor {

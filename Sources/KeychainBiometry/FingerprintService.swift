@@ -9,11 +9,15 @@ internal import KeychainSystem
 final class FingerprintService {
     private let bus: BusConversation
     private let limits: FingerprintLimits
+    private let person: FingerprintPerson
     /// The name of fprintd's connection, which the bus gives to no other program.
     private let owner: String
 
     /// Connects, and starts fprintd if it does not run.
-    init(_ address: String, _ limits: FingerprintLimits, _ wakeup: EventDescriptor) throws(BiometryFailure) {
+    init(
+        _ address: String, _ limits: FingerprintLimits, _ person: FingerprintPerson, _ wakeup: EventDescriptor
+    ) throws(BiometryFailure) {
+        self.person = person
         let bus: BusConversation
         do throws(BusFailure) {
             bus = try BusConversation(address, wakeup)
@@ -62,15 +66,15 @@ final class FingerprintService {
     private func device(at path: String, with fingers: [String]) throws(BiometryFailure) -> FingerprintDevice {
         let name = try property("name", of: path)
         return FingerprintDevice(
-            path: path, name: name, isSwiped: try property("scan-type", of: path) == "swipe", fingers: fingers)
+            path: path, name: name, isSwiped: try property("scan-type", of: path) == "swipe", fingers: fingers,
+            user: person.user)
     }
 
     /// The names of this user's fingers.
     private func fingers(on path: String) throws(BiometryFailure) -> [String] {
         do throws(CallFailure) {
-            // The empty name is that of the connection's user.
             let list = BusMethod.ofDevice("ListEnrolledFingers", path, at: owner)
-            return try bus.call(list, [""], for: limits.answer).compactMap(\.text)
+            return try bus.call(list, [person.name], for: limits.answer).compactMap(\.text)
         } catch {
             if case .refused(let failure) = error, failure.name == Name.noEnrolledPrints { return [] }
             throw BiometryFailure(error)
@@ -97,7 +101,7 @@ final class FingerprintService {
 
     /// - Throws: `.busy`.
     func claim(_ device: FingerprintDevice) throws(BiometryFailure) {
-        _ = try call(.ofDevice("Claim", device.path, at: owner), [""])
+        _ = try call(.ofDevice("Claim", device.path, at: owner), [person.name])
     }
 
     /// Lets the reader look, with any finger that it can.

@@ -26,7 +26,7 @@ package struct BusFailure: Error {
     }
 }
 
-/// A method of an object on the bus. All that are called here take strings.
+/// A method of an object on the bus. All that are called here take strings, but for an ``AuthorizationCheck``.
 package struct BusMethod {
     package var destination: String
     package var path: String
@@ -86,6 +86,17 @@ package final class SystemBus {
             ckeychain_bus_send(
                 connection, method.destination, method.path, method.interface, method.member, strings, &cookie, &failure
             )
+        }
+        return cookie
+    }
+
+    /// Asks polkit, and does not wait, as above.
+    package func send(_ check: AuthorizationCheck) throws(BusFailure) -> UInt64 {
+        var cookie: UInt64 = 0
+        try Self.check { failure in
+            ckeychain_bus_send_check(
+                connection, check.destination, check.action, check.process, check.start, check.user, &cookie,
+                &failure)
         }
         return cookie
     }

@@ -34,6 +34,8 @@ package struct Limits: Sendable {
     /// Small transfers have so much more.
     package var bytesForSmallTransfers = 16 << 20
     package var smallTransferBytes = 1 << 20
+    /// A daemon of all users has as much memory for transfers as this many of them may have.
+    package var usersOfAllMemory = 4
     /// Smaller answers are not counted: that many bytes the kernel takes at once.
     package var uncountedAnswerBytes = 64 << 10
 
@@ -90,6 +92,21 @@ package struct Limits: Sendable {
 
     package init() {}
 
+    /// For the stores and the programs of all users.
+    package static var ofSystem: Limits {
+        var limits = Limits()
+        limits.connections = 2_048
+        // A user with many connections has many that end when others come.
+        limits.endingConnections = 512
+        // A store has eight readers, and no program of its user has all of them.
+        limits.readsAtOnce = 4
+        // The kernel's evidence of the process has two.
+        limits.descriptorsPerConnection = 5
+        // Several stores may be open.
+        limits.otherDescriptors = 8 << 10
+        return limits
+    }
+
     // MARK: Memory
 
     /// The memory of a frame and its decoded form.
@@ -101,19 +118,19 @@ package struct Limits: Sendable {
     // MARK: Descriptors
 
     /// The descriptors of a connection: its socket, its process and an event.
-    private static let descriptorsPerConnection = 3
-    /// The descriptors of everything else: the store's readers and writer, files that are written, the bus.
-    private static let otherDescriptors = 256
+    private var descriptorsPerConnection = 3
+    /// The descriptors of everything else: a store's readers and writer, files that are written, the bus.
+    private var otherDescriptors = 256
 
     /// The most descriptors that this process may need.
     package var descriptors: Int {
-        (connections + furtherConnections + endingConnections) * Self.descriptorsPerConnection + Self.otherDescriptors
+        (connections + furtherConnections + endingConnections) * descriptorsPerConnection + otherDescriptors
     }
 
     /// Takes fewer connections, so that these are enough.
     package mutating func fit(descriptors: Int) {
         let possible =
-            (descriptors - Self.otherDescriptors) / Self.descriptorsPerConnection - furtherConnections
+            (descriptors - otherDescriptors) / descriptorsPerConnection - furtherConnections
             - endingConnections
         connections = min(connections, max(1, possible))
     }

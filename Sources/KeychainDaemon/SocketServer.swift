@@ -7,12 +7,12 @@ package import KeychainSystem
 package import KeychainWire
 package import Logging
 
-/// Serves a store over a local socket: one thread accepts connections, and another one serves each connection
+/// Serves stores over a local socket: one thread accepts connections, and another one serves each connection
 /// (docs/decisions/019-threads-for-the-daemon.md), so that a slow or hostile client costs its own thread alone.
 package final class SocketServer: Sendable {
     private let listener: OpenDescriptor
     let services: Services
-    let connections: ConnectionTable
+    var connections: ConnectionTable { services.connections }
     private let stopEvent: EventDescriptor
     private let hasStoppedAccepting = EndFlag()
 
@@ -22,13 +22,21 @@ package final class SocketServer: Sendable {
     ///   - end: Asks for the end of the daemon, for this reason. Its receiver calls ``stop(_:)``.
     /// - Throws: `.allocation` if there is no descriptor left, `.notAvailable` if the kernel does not tell which
     ///   process sends.
-    package init(
-        listener: OpenDescriptor, store: ServedStore, limits: Limits = Limits(), release: String, logger: Logger,
-        end: @escaping @Sendable (DaemonGoodbye) -> Void = { _ in }
+    package convenience init(
+        listener: OpenDescriptor, _ admission: any Admission, limits: Limits = Limits(), release: String,
+        logger: Logger, end: @escaping @Sendable (DaemonGoodbye) -> Void = { _ in }
+    ) throws(KeychainError) {
+        try self.init(
+            listener: listener, admission, PolkitConsent(), limits: limits, release: release, logger: logger, end: end)
+    }
+
+    init(
+        listener: OpenDescriptor, _ admission: any Admission, _ consent: any OwnerConsent, limits: Limits = Limits(),
+        release: String,
+        logger: Logger, end: @escaping @Sendable (DaemonGoodbye) -> Void = { _ in }
     ) throws(KeychainError) {
         self.listener = listener
-        services = try Services(store, limits, release: release, logger, end: end)
-        connections = ConnectionTable(limits)
+        services = try Services(admission, consent, limits, release: release, logger, end: end)
         stopEvent = try EventDescriptor.make()
         let failure = ckeychain_want_senders(listener.number)
         guard failure == 0 else {
@@ -38,6 +46,15 @@ package final class SocketServer: Sendable {
         }
         // A connection can be gone between the poll and the accept.
         _ = fcntl(listener.number, F_SETFL, fcntl(listener.number, F_GETFL) | O_NONBLOCK)
+    }
+
+    /// A server of one store for this process's user.
+    package convenience init(
+        listener: OpenDescriptor, store: ServedStore, limits: Limits = Limits(), release: String, logger: Logger,
+        end: @escaping @Sendable (DaemonGoodbye) -> Void = { _ in }
+    ) throws(KeychainError) {
+        try self.init(
+            listener: listener, UserAdmission(store: store), limits: limits, release: release, logger: logger, end: end)
     }
 
     /// Begins to accept connections.
@@ -54,7 +71,7 @@ package final class SocketServer: Sendable {
     /// - Returns: whether all ended in time (``Limits/stopTime``). The others were cut off.
     @discardableResult
     package func stop(_ reason: DaemonGoodbye = .shuttingDown) -> Bool {
-        services.end(reason)
+        services.ending.set(reason)
         services.logger.info("\(reason.message)")
         stopEvent.set()
         hasStoppedAccepting.wait(for: services.limits.stopTime)
@@ -103,45 +120,65 @@ package final class SocketServer: Sendable {
     }
 
     /// Whether the daemon is not needed: no client is connected, and no key is lost with it.
-    private var mayEnd: Bool { connections.count == 0 && !services.store.hasKeysToLose }
+    private var mayEnd: Bool {
+        connections.count == 0 && !services.admission.stores.contains { $0.hasKeysToLose }
+    }
 
     private func admit(_ socket: OpenDescriptor) {
         do throws(ConnectionEnd) {
             // One that waited at systemd's socket has not inherited it.
             guard ckeychain_want_senders(socket.number) == 0 else { throw .gone }
             let peer = try PeerIdentity.process(of: socket.number)
-            guard peer.uid == geteuid() else {
-                throw .goodbye(.refused, "this keychaind serves user \(geteuid()) alone, and not user \(peer.uid)")
-            }
+            let process = ClientProcess(user: peer.uid, pid: peer.pid)
+            if ckeychain_asks_for_lock(socket.number) != 0 { return answerLock(socket, process.user) }
             let activity = Activity()
-            if let refusal = connections.add(socket, of: peer.pid, activity) {
+            if let refusal = connections.add(socket, of: process, activity) {
                 throw .goodbye(refusal.reason, refusal.message)
             }
-            try startServing(socket, of: peer.pid, activity)
+            try startServing(socket, of: process, activity)
         } catch {
             guard case .goodbye(let reason, let message) = error else { return }
-            // A client without a place may want to lock, and does so by a signal.
-            var goodbye = DaemonGoodbye(reason, message)
-            if reason == .tooManyConnections, let status = services.store.lockStatus {
-                goodbye.isLocked = status.state != .unlocked
-                goodbye.hasNoPasscode = !status.hasPasscode
-            }
-            FrameSender(socket, limit: .zero).sendAtOnce(.goodbye(goodbye))
+            FrameSender(socket, limit: .zero).sendAtOnce(.goodbye(goodbye(reason, message, socket)))
             services.log("a connection was refused: \(message)", socket)
         }
     }
 
+    /// A client without a place may want to lock, and looks whether it is.
+    private func goodbye(
+        _ reason: DaemonGoodbye.Reason, _ message: String, _ socket: OpenDescriptor
+    ) -> DaemonGoodbye {
+        var goodbye = DaemonGoodbye(reason, message)
+        guard reason == .tooManyConnections, let user = try? PeerIdentity.process(of: socket.number).uid else {
+            return goodbye
+        }
+        // A store that is not open has no keys.
+        let status = services.admission.stores.first { $0.user == user }?.lockStatus
+        goodbye.isLocked = status.map { $0.state != .unlocked } ?? services.admission.isShared
+        goodbye.hasNoPasscode = status?.hasPasscode == false
+        return goodbye
+    }
+
+    /// A connection that only asks for a lock takes no place, and nothing is read from it: the kernel has said whose it
+    /// is. It is told how the lock is, and the client looks again until it is as it asked.
+    private func answerLock(_ socket: OpenDescriptor, _ user: uid_t) {
+        if let store = services.admission.stores.first(where: { $0.user == user }) { store.lockSoon() }
+        FrameSender(socket, limit: .zero).sendAtOnce(
+            .goodbye(goodbye(.tooManyConnections, "keychaind locks the keychain of user \(user)", socket)))
+    }
+
     private func startServing(
-        _ socket: OpenDescriptor, of pid: Int32, _ activity: Activity
+        _ socket: OpenDescriptor, of process: ClientProcess, _ activity: Activity
     ) throws(ConnectionEnd) {
         let (services, connections) = (services, connections)
         do throws(KeychainError) {
             try WorkerThread.start("client", stackBytes: services.limits.stackBytes) {
-                ClientConnection(socket, services, activity) { connections.reasonForEnd(of: socket) }.serve()
-                connections.remove(socket, of: pid)
+                let client = ClientConnection(socket, services, activity) { connections.reasonForEnd(of: socket) }
+                client.serve()
+                connections.remove(socket, of: process)
+                client.store?.leave()
             }
         } catch {
-            connections.remove(socket, of: pid)
+            connections.remove(socket, of: process)
             throw .goodbye(.tooManyConnections, error.message)
         }
     }

@@ -22,8 +22,18 @@ final class EmbeddedEngine: EmbeddedHost {
         try Engine(configuration(location, biometry))
     }
 
-    func giveToDaemon(_ location: StoreLocation) throws(KeychainError) {
-        try StoreHandover(configuration(location)).giveToDaemon()
+    func openLeft(_ location: StoreLocation) throws(KeychainError) -> any RequestHandler {
+        var configuration = configuration(location)
+        configuration.host = .system
+        return try Engine(configuration)
+    }
+
+    func hasProtectedFiles(_ location: StoreLocation) throws(KeychainError) -> Bool {
+        try Engine(configuration(location)).hasFiles()
+    }
+
+    func giveToDaemon(_ location: StoreLocation, _ host: StoreHost) throws(KeychainError) {
+        try StoreHandover(configuration(location)).giveToDaemon(host)
     }
 
     func takeFromDaemon(_ location: StoreLocation) throws(KeychainError) {

@@ -8,7 +8,7 @@ package final class ChangeFeed: Sendable {
     /// More groups than this count as one.
     private static let mostTopics = 4_096
 
-    fileprivate struct Topic {
+    struct Topic {
         var itemClass: ItemClass
         var group: String
     }
@@ -44,6 +44,10 @@ package final class ChangeFeed: Sendable {
         signal.give()
     }
 
+    func note(_ topics: Set<Topic>) {
+        for topic in topics { note([topic.itemClass], in: [topic.group]) }
+    }
+
     /// The changes after a revision that a caller may know of, and the present revision.
     func changes(after revision: UInt64, for caller: Caller) -> (changes: [StoreChange], revision: UInt64) {
         state.withLock { state in
@@ -60,6 +64,8 @@ package final class ChangeFeed: Sendable {
 }
 
 extension ChangeFeed.Topic: Hashable {
+    init(_ item: Item) { self.init(itemClass: item.itemClass, group: item.accessGroup) }
+
     static func == (a: Self, b: Self) -> Bool { a.itemClass == b.itemClass && a.group.isSameGroup(as: b.group) }
 
     /// Names with the same bytes are equal to Swift too, so its own hash will do.
@@ -81,7 +87,8 @@ extension ChangeFeed {
         case (.delete(let query), _): note(.delete(query), from: caller)
         case (.transaction(let request), .committed(true)): for step in request.steps { note(step, from: caller) }
         case (.importItems(let request), _) where !request.isDryRun: note(ItemClass.stored, in: nil)
-        case (.passcode(.remove), _), (.expiredItems, .deleted): note(ItemClass.stored, in: nil)
+        case (.passcode(.remove), _), (.expiredItems, .deleted), (.removeMoved, .committed(true)):
+            note(ItemClass.stored, in: nil)
         default: break
         }
     }

@@ -66,8 +66,8 @@ extension Engine: ChangeSource {
     package func lockIfDue() throws(KeychainError) -> Duration? { try keys.lockIfDue() }
 
     package func removeExpiredIfDue() throws(KeychainError) -> Duration? {
-        guard case .expired(let sweep) = try handle(.removeExpired, from: Caller(groups: [])), let next = sweep.next
-        else {
+        let owner = Caller(groups: [], authority: .owner)
+        guard case .expired(let sweep) = try handle(.removeExpired, from: owner), let next = sweep.next else {
             return nil
         }
         let now = ExpiryDate(clamping: configuration.clock.now)

@@ -24,14 +24,14 @@ extension Engine {
                 try finishPendingRekey()
             }
             try keys.setPasscode(passcode)
-            return .rekeyed(try afterChange { try beginRekey() })
+            return .rekeyed(told(try afterChange { try beginRekey() }))
         case .change(let old, let new, let rekey):
             if rekey { try store.requireIntact() }
             try finishingErasure {
                 try keys.changePasscode(
                     from: old, to: new, rekey: rekey, isPairLost: hasSecretsSealedWithPasscode)
             }
-            return rekey ? .rekeyed(try afterChange { try beginRekey() }) : .done
+            return rekey ? .rekeyed(told(try afterChange { try beginRekey() })) : .done
         case .remove(let old):
             try store.requireIntact()
             try finishingErasure {

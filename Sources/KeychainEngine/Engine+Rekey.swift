@@ -67,6 +67,14 @@ extension Engine {
         return RekeyProgress(done: total, total: total, isFinished: true)
     }
 
+    /// The progress for a caller. On the system's host, where any program may ask, it is in per cent: the number of all
+    /// items would tell of other programs'.
+    func told(_ progress: RekeyProgress) -> RekeyProgress {
+        guard configuration.host == .system else { return progress }
+        let part = progress.total == 0 ? 100 : progress.done * 100 / progress.total
+        return RekeyProgress(done: part, total: 100, isFinished: progress.isFinished)
+    }
+
     /// - Throws: `.interactionNotAllowed` if the keys are out of reach.
     func finishPendingRekey() throws {
         guard try keys.begin().snapshot.bag.isRekeying else { return }

@@ -3,19 +3,16 @@ internal import Glibc
 internal import KeychainModel
 
 extension Engine {
-    func status() throws -> StoreStatus {
+    /// A caller that holds groups alone is told of no item of another group, neither by a number nor by a size.
+    func status(for caller: Caller) throws -> StoreStatus {
+        let scope = AccessPolicy(caller: caller).visibleScope
         let version = try store.version()
         return StoreStatus(
             storePath: configuration.storeDirectory.path, storeID: store.storeID, schemaVersion: version,
             knownSchemaVersion: configuration.schema.version, leastRelease: configuration.schema.release(of: version),
-            itemCounts: try items().counts(), bytesOnDisk: bytesOnDisk(),
+            itemCounts: try items().counts(in: scope), bytesOnDisk: scope.isAll ? bytesOnDisk() : 0,
             deviceKey: configuration.deviceKeyProvider.origin,
             keyMemory: try keys.begin().snapshot.memoryKind, lock: try keys.status())
-    }
-
-    func compact(for caller: Caller) throws {
-        try AccessPolicy(caller: caller).requireOwner("compacts it")
-        try store.compact()
     }
 
     private func bytesOnDisk() -> Int64 {

@@ -141,6 +141,11 @@ package final class Engine: RequestHandler {
         to request: Request, from caller: Caller, _ attempt: Attempt
     ) throws(KeychainError) -> Reply {
         do {
+            if let work = request.ownersWork(on: configuration.host) {
+                try AccessPolicy(caller: caller).requireOwner(
+                    work, hasShownPasscode: attempt.shown.hasShownPasscode,
+                    hasPasscode: try keys.begin().snapshot.bag.passcode != nil)
+            }
             switch request {
             case .add(let request):
                 return .added(try withItems(attempt) { try $0.add(request, from: caller) })
@@ -156,25 +161,26 @@ package final class Engine: RequestHandler {
             case .transaction(let request):
                 return .committed(try withItems(attempt) { try $0.commit(request, from: caller) })
             case .check: return .checked(try withReadItems(attempt) { try $0.check() })
-            case .compact: try compact(for: caller)
+            case .compact: try store.compact()
             case .removeExpired: return .expired(try removeExpired())
             case .expiredItems(deleting: let items):
-                return try expiredItems(deleting: items, for: caller, within: attempt.mostBytes)
-            case .status: return .status(try status())
+                return try expiredItems(deleting: items, within: attempt.mostBytes)
+            case .status: return .status(try status(for: caller))
             case .lockStatus: return .lockStatus(try keys.status())
             case .unlock(let passcode): return .lockStatus(try unlock(passcode))
             case .lock(let request): try lock(request)
             case .passcode(let request): return try change(request)
-            case .rekeyStep: return .rekeyed(try rekeyStep())
+            case .rekeyStep: return .rekeyed(told(try rekeyStep()))
             case .renewLease: try keys.renewLease()
             case .exportItems(let request):
-                return .exported(try withReadItems(attempt) { try $0.export(request, from: caller) })
+                return .exported(try withReadItems(attempt) { try $0.export(request) })
             case .importItems(let request):
-                return .imported(try withItems(attempt) { try $0.merge(request, from: caller) })
-            case .giveUpStore: try giveUp(for: caller)
+                return .imported(try withItems(attempt) { try $0.merge(request) })
+            case .removeMoved(let items): return .committed(try withItems(attempt) { try $0.remove(moved: items) })
+            case .giveUpStore: try giveUp()
             case .fileKey(let request): return .fileKey(try fileKey(request, attempt.isLast))
             case .backUpFileKeys(let request):
-                return .fileKeyBackup(try backUpFileKeys(request, caller, attempt.isLast))
+                return .fileKeyBackup(try backUpFileKeys(request, attempt.isLast))
             case .authenticationStatus: return .authenticationStatus(try authenticationStatus())
             case .endTicket(let ticket): biometry.end(ticket, caller)
             case .resolve:
@@ -216,10 +222,7 @@ package final class Engine: RequestHandler {
         }
     }
 
-    private func backUpFileKeys(
-        _ request: FileKeyBackupRequest, _ caller: Caller, _ isLastAttempt: Bool
-    ) throws -> Data {
-        try AccessPolicy(caller: caller).requireOwner("makes backup keys of its files")
+    private func backUpFileKeys(_ request: FileKeyBackupRequest, _ isLastAttempt: Bool) throws -> Data {
         let session = try keys.begin(isLastAttempt: isLastAttempt)
         return try refusingFinally(session) {
             let backup = try FileKeyOperations(
@@ -228,6 +231,11 @@ package final class Engine: RequestHandler {
             try session.requireWithinGrace()
             return backup
         }
+    }
+
+    /// Whether there ever were files under the store's keys.
+    package func hasFiles() throws(KeychainError) -> Bool {
+        try asKeychainError { try store.read { try $0.hasFiles() } }
     }
 
     /// Says in the store that there are files under its keys, so that the store never counts as a new one.
@@ -272,18 +280,24 @@ package final class Engine: RequestHandler {
     // MARK: Possession
 
     private func requirePossession() throws(KeychainError) {
-        guard configuration.host == .user, possession.withLock({ $0 == nil }) else { return }
+        guard configuration.host.isDaemon, possession.withLock({ $0 == nil }) else { return }
         throw .wasGivenUp(configuration.storeDirectory)
     }
 
     /// Gives the store back to the programs that use it. Later requests are refused; requests under way end as usual.
     ///
-    /// - Throws: `.unimplemented` if the host is no daemon, `.missingEntitlement` for callers other than its owner.
-    private func giveUp(for caller: Caller) throws {
-        guard configuration.host == .user else {
+    /// - Throws: `.unimplemented` if the host is no daemon.
+    private func giveUp() throws {
+        guard configuration.host.isDaemon else {
             throw KeychainError(.unimplemented, message: "only a daemon has a store to give up")
         }
-        try AccessPolicy(caller: caller).requireOwner("can give it to another host")
+        // The system's store stays where it is. Its programs choose their host anew.
+        if configuration.host == .system { possession.withLock { $0 = nil } } else { try giveMarkUp() }
+        keys.withdraw()
+        emptyLog()
+    }
+
+    private func giveMarkUp() throws {
         try keys.withStoreLock {
             let mark = HostMark(configuration)
             let result = Result { try mark.write(.embedded) }
@@ -292,8 +306,6 @@ package final class Engine: RequestHandler {
             if try mark.read() == .embedded { possession.withLock { $0 = nil } }
             try result.get()
         }
-        keys.withdraw()
-        emptyLog()
     }
 
     func emptyLog() {

@@ -25,6 +25,34 @@ package enum AccessGroupKey: String, CaseIterable, CodingKey {
     }
 }
 
+/// The entries of a property list that name access groups.
+package struct AccessGroupEntries: Decodable {
+    private let names: [AccessGroupKey: [String]]
+
+    /// - Throws: ``EntitlementFlaw``, for the first entry that names no groups.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: AccessGroupKey.self)
+        var names: [AccessGroupKey: [String]] = [:]
+        for key in AccessGroupKey.allCases where container.contains(key) {
+            names[key] = try key.checked(
+                key.isList
+                    ? try? container.decode([String].self, forKey: key)
+                    : (try? container.decode(String.self, forKey: key)).map { [$0] })
+        }
+        self.names = names
+    }
+
+    private var identifiers: [String] { names[.application] ?? names[.otherApplication] ?? [] }
+
+    /// The application identifier, as it is written.
+    package var application: String? { identifiers.first { !$0.isEmpty } }
+
+    /// Every name in Apple's order: listed groups, associated application, application, application groups.
+    package var inOrder: [String] {
+        (names[.groups] ?? []) + (names[.associated] ?? []) + identifiers + (names[.applicationGroups] ?? [])
+    }
+}
+
 /// The fault of an entitlements file, with the key that has it.
 package struct EntitlementFlaw: Error, CustomStringConvertible {
     package let description: String

@@ -252,7 +252,7 @@ extension LoginManager {
     /// Connects to the system's logind.
     ///
     /// - Throws: `.notAvailable`, with advice on the packages to install.
-    package static func connect(_ scope: Scope) throws(KeychainError) -> LoginManager {
+    package static func connect(_ scope: Scope, user: uid_t = geteuid()) throws(KeychainError) -> LoginManager {
         let bus: SystemBus
         do throws(BusFailure) {
             bus = try SystemBus()
@@ -262,7 +262,7 @@ extension LoginManager {
             throw missing("the system's message bus cannot be reached", error, install: "and start dbus")
         }
         do throws(BusFailure) {
-            return try LoginManager(bus, scope)
+            return try LoginManager(bus, scope, user: user)
         } catch {
             throw missing(
                 "systemd-logind does not answer", error, install: "systemd and libpam-systemd, and start systemd-logind"

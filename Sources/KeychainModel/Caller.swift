@@ -6,6 +6,9 @@ package struct Caller: Sendable {
         case groups
         /// Owns the store: reads, changes and deletes in every group. The `keychainctl` command, embedded.
         case owner
+        /// Says that it owns the store, and has to show it for the owner's work. Its other requests reach the groups
+        /// listed. The system's daemon makes this of a client's claim; no message has it.
+        case claimedOwner
     }
 
     /// The access groups in order; an add without a group goes to the first one that can be written.

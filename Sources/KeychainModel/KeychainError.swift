@@ -81,6 +81,8 @@ public struct KeychainError: Error, Sendable {
         case silent
         /// The daemon works without an end.
         case unfinished
+        /// The caller says that it owns the store, and nobody has vouched for that yet.
+        case needsOwner
 
         /// Whether asking again would take as long.
         package var isOfWaiting: Bool { self == .silent || self == .unfinished }

@@ -4,4 +4,8 @@ package enum StoreHost: String, Sendable, Hashable, CaseIterable {
     case embedded
     /// One process for all of them: the user's `keychaind`.
     case user
+    /// One process for all users: the system's `keychaind`, which tells their programs apart.
+    case system
+
+    package var isDaemon: Bool { self != .embedded }
 }

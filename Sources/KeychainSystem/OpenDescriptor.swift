@@ -10,16 +10,18 @@ package final class OpenDescriptor: Sendable {
 
     /// The bytes from the present place to the end of the file, or of what comes through a pipe.
     ///
+    /// - Parameter most: Reading ends when there are as many bytes, or a few more.
     /// - Returns: nil if reading failed; `errno` says why.
-    package static func content(of number: Int32) -> [UInt8]? {
+    package static func content(of number: Int32, most: Int = .max) -> [UInt8]? {
         var content: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
+        while content.count < most {
             let count = read(number, &part, part.count)
             if count > 0 { content += part[..<count] }
             if count == 0 { return content }
             if count < 0 && errno != EINTR { return nil }
         }
+        return content
     }
 }
 

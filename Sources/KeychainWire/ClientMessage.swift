@@ -54,13 +54,16 @@ extension ClientMessage {
             openFileKey, rewrapFileKey, authenticationStatus, endTicket, verifyBiometry
         case adoptFileKey = 29
         case backUpFileKeys, compact, transaction, removeExpired, makeKey, useKey, expiredItems, resolve
+        case removeMoved = 39
     }
 
     private static let idNumber = 1
     private static let proofNumber = 28
+    private static let nonceNumber = 38
 
+    /// - Parameter nonce: That of the welcome, in the first message after it.
     /// - Throws: `.dataTooLarge` for a message of more than 2 GiB. A daemon takes far less (docs/protocol.md).
-    package func frame() throws(KeychainError) -> WireFrame {
+    package func frame(nonce: Data = Data()) throws(KeychainError) -> WireFrame {
         var message = MessageWriter()
         switch self {
         case .hello(let hello): message.add(Kind.hello.rawValue) { hello.write(to: &$0) }
@@ -81,7 +84,16 @@ extension ClientMessage {
             message.add(Self.idNumber, id)
             message.add(Kind.verifyBiometry.rawValue)
         }
+        message.add(Self.nonceNumber, nonce)
         return try WireFrame(message)
+    }
+
+    /// The nonce that a message repeats; empty: none, or the bytes are no message.
+    package static func nonce(of message: some ContiguousBytes) -> Data {
+        message.withUnsafeBytes { bytes in
+            let nonce: Data?? = try? MessageReader(bytes).value(nonceNumber)
+            return (nonce ?? nil) ?? Data()
+        }
     }
 
     /// - Parameter tail: nil: there was none.

@@ -29,16 +29,25 @@ package struct DaemonWelcome: Sendable, Hashable {
     package var release: String
     /// Whether a request that takes long is told of by signs of life.
     package var givesSigns: Bool
+    /// The first request of the connection repeats it. Empty: the daemon wants none.
+    package var nonce: Data
+    /// The client as the daemon knows it; nil: an older daemon does not say.
+    package var caller: CallerDescription?
+
+    /// Whether the daemon goes by the kernel's evidence, and not by the client's word.
+    package var isBySystem: Bool { !nonce.isEmpty }
 
     package init(
         version: UInt32 = ClientHello.currentVersion, instance: UUID, processID: Int32, release: String,
-        givesSigns: Bool = false
+        givesSigns: Bool = false, nonce: Data = Data(), caller: CallerDescription? = nil
     ) {
         self.version = version
         self.instance = instance
         self.processID = processID
         self.release = release
         self.givesSigns = givesSigns
+        self.nonce = nonce
+        self.caller = caller
     }
 }
 
@@ -183,13 +192,43 @@ extension DaemonWelcome: WireMessage {
         message.add(3, processID)
         message.add(4, release)
         message.add(5, givesSigns)
+        message.add(6, nonce)
+        if let caller { message.add(7, message: caller) }
     }
 
     init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
         self.init(
             version: try message.value(1) ?? 0, instance: try required("instance", message.value(2)),
             processID: try message.value(3) ?? 0, release: try message.shownText(4),
-            givesSigns: try message.value(5) ?? false)
+            givesSigns: try message.value(5) ?? false, nonce: try message.value(6) ?? Data(),
+            caller: try CallerDescription(ifAny: message.value(7), &tail))
+    }
+}
+
+extension CallerDescription: WireMessage {
+    /// More than any daemon says.
+    private static let mostEvidence = 100
+
+    func write(to message: inout MessageWriter) {
+        message.add(1, kind)
+        message.add(2, ifAny: name)
+        message.add(3, each: groups)
+        message.add(4, each: evidence)
+        message.add(5, pid)
+        message.add(6, uid)
+    }
+
+    init(_ message: MessageReader, _ tail: inout WireTail) throws(KeychainError) {
+        self.init(
+            kind: try required(message.value(1)), name: try message.value(2),
+            groups: try message.list(3, most: ClientHello.mostGroups, "groups"),
+            evidence: try message.list(4, most: Self.mostEvidence, "facts"), pid: try message.value(5) ?? 0,
+            uid: try message.value(6) ?? 0)
+    }
+
+    fileprivate init?(ifAny message: MessageReader?, _ tail: inout WireTail) throws(KeychainError) {
+        guard let message else { return nil }
+        try self.init(message, &tail)
     }
 }
 

@@ -89,6 +89,11 @@ extension DaemonGoodbye.Reason: WireTerm {
     ]
 }
 
+extension CallerDescription.Kind: WireTerm {
+    static let termName = "kind of evidence"
+    static let terms: [Self] = [.declared, .unit, .setgid, .user, .unconfined]
+}
+
 extension LockState: WireTerm {
     static let termName = "state of a lock"
     static let terms: [Self] = [.neverUnlocked, .unlocked, .locked]

@@ -175,7 +175,7 @@ import Testing
                 #expect(try listener.nextChange() == .items(.genericPassword, accessGroup: "G"))
                 clock.advance(by: 1)
                 if bySweep {
-                    _ = try engine.handle(.removeExpired, from: Caller(groups: []))
+                    _ = try engine.handle(.removeExpired, from: .owner)
                 } else {
                     request.expires = nil
                     _ = try engine.handle(.add(request), from: Caller(groups: ["other"]))

@@ -22,7 +22,7 @@ private var impatient: Limits {
 }
 
 /// Whether it does so, within a minute. Other threads are at it.
-private func comesTrue(_ condition: () -> Bool) -> Bool {
+func comesTrue(_ condition: () -> Bool) -> Bool {
     let end = ContinuousClock.now + .seconds(60)
     while !condition() {
         guard ContinuousClock.now < end else { return false }
@@ -486,21 +486,21 @@ private func comesTrue(_ condition: () -> Bool) -> Bool {
         func isEnding(_ number: Int) -> Bool {
             table.reasonForEnd(of: pairs[number].served)?.reason == .tooManyConnections
         }
-        for number in 0..<3 { #expect(table.add(pairs[number].served, of: 1, Self.justBegun) == nil) }
-        #expect(table.add(pairs[3].served, of: 2, Self.justBegun) == nil)
-        #expect(table.add(pairs[4].served, of: 3, Self.justBegun) == nil)
+        for number in 0..<3 { #expect(table.add(pairs[number].served, of: program(1), Self.justBegun) == nil) }
+        #expect(table.add(pairs[3].served, of: program(2), Self.justBegun) == nil)
+        #expect(table.add(pairs[4].served, of: program(3), Self.justBegun) == nil)
         #expect((0..<5).map(isEnding) == [false, false, true, false, false])
         #expect(try pairs[2].hasEnded)
         // Nobody has more than these would have.
-        #expect(table.add(pairs[5].served, of: 1, Self.justBegun)?.reason == .tooManyConnections)
-        #expect(table.add(pairs[5].served, of: 3, Self.justBegun)?.reason == .tooManyConnections)
-        #expect(table.add(pairs[5].served, of: 2, Self.justBegun)?.reason == .tooManyConnections)
+        #expect(table.add(pairs[5].served, of: program(1), Self.justBegun)?.reason == .tooManyConnections)
+        #expect(table.add(pairs[5].served, of: program(3), Self.justBegun)?.reason == .tooManyConnections)
+        #expect(table.add(pairs[5].served, of: program(2), Self.justBegun)?.reason == .tooManyConnections)
         // One that ends later than it gave its place back does so once.
-        table.remove(pairs[2].served, of: 1)
-        #expect(table.add(pairs[6].served, of: 4, Self.justBegun) == nil)
+        table.remove(pairs[2].served, of: program(1))
+        #expect(table.add(pairs[6].served, of: program(4), Self.justBegun) == nil)
         #expect((0..<7).filter(isEnding) == [1])
-        table.remove(pairs[3].served, of: 2)
-        #expect(table.add(pairs[7].served, of: 5, Self.justBegun) == nil)
+        table.remove(pairs[3].served, of: program(2))
+        #expect(table.add(pairs[7].served, of: program(5), Self.justBegun) == nil)
         #expect(table.count == 5)
     }
 
@@ -510,13 +510,17 @@ private func comesTrue(_ condition: () -> Bool) -> Bool {
         limits.connections = 4
         let table = ConnectionTable(limits)
         let pairs = try (0...37).map { _ in try SocketPair() }
-        for number in 0..<4 { #expect(table.add(pairs[number].served, of: Int32(number + 1), Self.justBegun) == nil) }
-        #expect(table.add(pairs[37].served, of: 1, Self.justBegun)?.reason == .tooManyConnections)
-        for number in 4..<36 { #expect(table.add(pairs[number].served, of: Int32(number + 1), Self.justBegun) == nil) }
-        #expect(table.add(pairs[37].served, of: 5, Self.justBegun)?.reason == .tooManyConnections)
-        #expect(table.add(pairs[37].served, of: 100, Self.justBegun)?.reason == .tooManyConnections)
-        table.remove(pairs[35].served, of: 36)
-        #expect(table.add(pairs[37].served, of: 100, Self.justBegun) == nil)
+        for number in 0..<4 {
+            #expect(table.add(pairs[number].served, of: program(Int32(number + 1)), Self.justBegun) == nil)
+        }
+        #expect(table.add(pairs[37].served, of: program(1), Self.justBegun)?.reason == .tooManyConnections)
+        for number in 4..<36 {
+            #expect(table.add(pairs[number].served, of: program(Int32(number + 1)), Self.justBegun) == nil)
+        }
+        #expect(table.add(pairs[37].served, of: program(5), Self.justBegun)?.reason == .tooManyConnections)
+        #expect(table.add(pairs[37].served, of: program(100), Self.justBegun)?.reason == .tooManyConnections)
+        table.remove(pairs[35].served, of: program(36))
+        #expect(table.add(pairs[37].served, of: program(100), Self.justBegun) == nil)
     }
 
     @Test("When every place is taken, a connection that does nothing gives its own to one that has fewer")
@@ -527,7 +531,7 @@ private func comesTrue(_ condition: () -> Bool) -> Bool {
         let pairs = try (0..<8).map { _ in try SocketPair() }
         let activities = (0..<8).map { _ in Self.justBegun }
         func add(_ number: Int) -> Bool {
-            table.add(pairs[number].served, of: Int32(number + 1), activities[number]) == nil
+            table.add(pairs[number].served, of: program(Int32(number + 1)), activities[number]) == nil
         }
         for number in 0..<4 { #expect(add(number)) }
         #expect(!add(4), "all have just begun")
@@ -538,7 +542,7 @@ private func comesTrue(_ condition: () -> Bool) -> Bool {
         #expect(try pairs[1].hasEnded && !pairs[0].hasEnded && !pairs[2].hasEnded)
         #expect(table.reasonForEnd(of: pairs[1].served)?.reason == .tooManyConnections)
         // As many as it would have itself are not taken from anybody.
-        #expect(table.add(pairs[5].served, of: 1, Self.justBegun)?.reason == .tooManyConnections)
+        #expect(table.add(pairs[5].served, of: program(1), Self.justBegun)?.reason == .tooManyConnections)
         #expect(add(6) && !add(7))
         #expect(try pairs[2].hasEnded)
     }
@@ -563,11 +567,11 @@ private func comesTrue(_ condition: () -> Bool) -> Bool {
         let table = ConnectionTable(limits)
         let pairs = try (0..<4).map { _ in try SocketPair() }
         let activities = (0..<4).map { _ in Activity() }
-        for number in 0..<3 { #expect(table.add(pairs[number].served, of: 1, activities[number]) == nil) }
+        for number in 0..<3 { #expect(table.add(pairs[number].served, of: program(1), activities[number]) == nil) }
         activities[0].work()
         activities[1].wait()
         activities[2].work()
-        #expect(table.add(pairs[3].served, of: 2, activities[3]) == nil)
+        #expect(table.add(pairs[3].served, of: program(2), activities[3]) == nil)
         #expect(try pairs[1].hasEnded && !pairs[0].hasEnded && !pairs[2].hasEnded)
     }
 

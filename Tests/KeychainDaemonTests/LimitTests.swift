@@ -4,6 +4,7 @@ import Glibc
 import KeychainBus
 import KeychainModel
 import KeychainSystem
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainDaemon
@@ -52,7 +53,7 @@ import Testing
     func budget() throws {
         let budget = MemoryBudget(small)
         let pair = try SocketPair()
-        func take(_ count: Int) -> MemoryBudget.Share? { budget.take(count, .receiving, over: pair.served) }
+        func take(_ count: Int) -> MemoryBudget.Share? { budget.take(count, .receiving, over: pair.served, of: 1) }
         #expect(take(101) != nil, "what is too much is alone")
         var shares = [try #require(take(60)), try #require(take(40))]
         for share in shares { share.pause() }
@@ -78,9 +79,9 @@ import Testing
         limits.memoryTime = .seconds(60)
         let budget = MemoryBudget(limits)
         let pairs = try (0..<4).map { _ in try SocketPair() }
-        let idle = Observed(budget.take(30, .receiving, over: pairs[0].served))
-        let moving = try #require(budget.take(30, .receiving, over: pairs[1].served))
-        let working = try #require(budget.take(30, .receiving, over: pairs[2].served))
+        let idle = Observed(budget.take(30, .receiving, over: pairs[0].served, of: 1))
+        let moving = try #require(budget.take(30, .receiving, over: pairs[1].served, of: 1))
+        let working = try #require(budget.take(30, .receiving, over: pairs[2].served, of: 1))
         moving.note(1 << 30)
         working.pause()
         // What is cut off gives its part back, as its thread does.
@@ -90,7 +91,7 @@ import Testing
             while recv(served.number, &byte, 1, 0) > 0 {}
             idle.update { $0 = nil }
         }
-        #expect(budget.take(40, .receiving, over: pairs[3].served) != nil)
+        #expect(budget.take(40, .receiving, over: pairs[3].served, of: 1) != nil)
         #expect(!moving.wasCutOff && !working.wasCutOff)
         #expect(try !pairs[1].hasEnded && !pairs[2].hasEnded)
     }
@@ -99,12 +100,12 @@ import Testing
     func alone() throws {
         let budget = MemoryBudget(small)
         let pairs = try (0..<3).map { _ in try SocketPair() }
-        let large = try #require(budget.take(500, .sending, over: pairs[0].served))
+        let large = try #require(budget.take(500, .sending, over: pairs[0].served, of: 1))
         Thread.sleep(forTimeInterval: 0.15)
-        #expect(budget.take(10, .receiving, over: pairs[1].served) != nil)
+        #expect(budget.take(10, .receiving, over: pairs[1].served, of: 1) != nil)
         #expect(!large.wasCutOff)
         large.note(1 << 30)
-        #expect(budget.take(50, .receiving, over: pairs[2].served) == nil)
+        #expect(budget.take(50, .receiving, over: pairs[2].served, of: 1) == nil)
         #expect(!large.wasCutOff)
     }
 
@@ -112,11 +113,11 @@ import Testing
     func shrink() throws {
         let budget = MemoryBudget(small)
         let pair = try SocketPair()
-        let share = try #require(budget.take(100, nil, over: pair.served))
-        #expect(budget.take(60, .receiving, over: pair.served) == nil)
+        let share = try #require(budget.take(100, nil, over: pair.served, of: 1))
+        #expect(budget.take(60, .receiving, over: pair.served, of: 1) == nil)
         share.shrink(to: 40)
         #expect(budget.takenBytes == 40)
-        #expect(budget.take(60, .receiving, over: pair.served) != nil)
+        #expect(budget.take(60, .receiving, over: pair.served, of: 1) != nil)
         share.shrink(to: 90)
         #expect(budget.takenBytes == 40, "it never grows")
         #expect(try !pair.hasEnded)
@@ -126,10 +127,10 @@ import Testing
     func besides() throws {
         let budget = MemoryBudget(small)
         let pair = try SocketPair()
-        let own = try #require(budget.take(60, nil, over: pair.served))
-        #expect(budget.take(500, nil, over: pair.served, besides: own) != nil)
-        let other = try #require(budget.take(30, nil, over: pair.served))
-        #expect(budget.take(500, nil, over: pair.served, besides: own) == nil)
+        let own = try #require(budget.take(60, nil, over: pair.served, of: 1))
+        #expect(budget.take(500, nil, over: pair.served, of: 1, besides: own) != nil)
+        let other = try #require(budget.take(30, nil, over: pair.served, of: 1))
+        #expect(budget.take(500, nil, over: pair.served, of: 1, besides: own) == nil)
         withExtendedLifetime(other) {}
     }
 
@@ -143,7 +144,7 @@ import Testing
         func work(_ process: Int32, waits: Bool = false) {
             group.enter()
             Thread.detachNewThread {
-                places.hold(for: process) {
+                places.hold(for: program(process)) {
                     order.update { $0.append(process) }
                     if waits {
                         isHeld.signal()
@@ -177,7 +178,7 @@ import Testing
         func work(_ process: Int32, _ body: @escaping @Sendable () -> Void) {
             group.enter()
             Thread.detachNewThread {
-                places.hold(for: process, body)
+                places.hold(for: program(process), body)
                 group.leave()
             }
         }
@@ -205,7 +206,7 @@ import Testing
         for _ in 0..<4 {
             group.enter()
             Thread.detachNewThread {
-                places.hold(for: 1) {
+                places.hold(for: program(1)) {
                     held.update { $0 += 1 }
                     mayGo.wait()
                 }
@@ -214,7 +215,7 @@ import Testing
         }
         while held.value + places.waitingCount < 4 { sched_yield() }
         #expect(held.value == 2)
-        if held.value == 2 { #expect(places.hold(for: 2) { true }) }
+        if held.value == 2 { #expect(places.hold(for: program(2)) { true }) }
         for _ in 0..<4 { mayGo.signal() }
         group.wait()
     }
@@ -228,6 +229,20 @@ import Testing
         #expect(WorkGate.Work(.add(AddRequest(.key)), byteCount: 100) == .write)
         #expect(WorkGate.Work(.add(AddRequest(.key)), byteCount: 2 << 20) == .large)
         #expect(WorkGate.Work(.lock(.now), byteCount: 100) == .immediate)
+    }
+
+    @Test("The place for passcodes is not held by what takes as long as a store is large")
+    func passcodes() {
+        func work(_ request: Request) -> WorkGate.Work {
+            let proof = AuthenticationProof(passcode: .of("1234"))
+            return WorkGate.Work(.authenticated(proof, request), byteCount: 100)
+        }
+        for request in [.compact, .check, .rekeyStep, .passcode(.remove(old: .of("1")))] as [Request] {
+            #expect(work(request) == .large)
+        }
+        #expect(work(.find) == .passcode && work(.status) == .passcode)
+        #expect(WorkGate.Work(.unlock(.of("1")), byteCount: 10) == .passcode)
+        #expect(WorkGate.Work(.passcode(.set(.of("1"))), byteCount: 10) == .large)
     }
 
     @Test("There are descriptors for all connections there can be at a time, also those that are about to end")

@@ -7,6 +7,9 @@ import KeychainWire
 final class TestClient {
     let descriptor: Int32
     private var lastRequest: UInt64 = 0
+    /// That of the welcome, until a message has repeated it.
+    private var nonce = Data()
+    private(set) var welcome: DaemonWelcome?
     private var received: [UInt8] = []
 
     struct Closed: Error {}
@@ -16,9 +19,11 @@ final class TestClient {
     }
 
     /// Connects and says nothing yet.
-    init(_ path: String) throws {
+    init(_ path: String, isForLock: Bool = false) throws {
         var number: Int32 = -1
-        let failure = ckeychain_connect(path, 10_000, &number)
+        let failure =
+            isForLock
+            ? ckeychain_connect_for_lock(path, 10_000, &number) : ckeychain_connect(path, 10_000, &number)
         guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EIO) }
         descriptor = number
     }
@@ -29,12 +34,17 @@ final class TestClient {
     convenience init(_ path: String, groups: [String], authority: Caller.Authority = .groups) throws {
         try self.init(path)
         try send(.hello(ClientHello(groups: groups, authority: authority)))
-        guard case .welcome = try receive() else { throw Closed() }
+        guard case .welcome(let welcome) = try receive() else { throw Closed() }
+        self.welcome = welcome
+        nonce = welcome.nonce
     }
 
     // MARK: Messages
 
-    func send(_ message: ClientMessage) throws { try send(bytes: Self.bytes(of: message)) }
+    func send(_ message: ClientMessage) throws {
+        try send(bytes: Self.bytes(of: message.frame(nonce: nonce)))
+        nonce = Data()
+    }
 
     /// A whole frame.
     static func bytes(of message: ClientMessage) throws -> [UInt8] { try bytes(of: message.frame()) }

@@ -19,9 +19,12 @@ final class TestServer: Sendable {
     /// Why it asked for its end.
     let ends = Observed<[DaemonGoodbye]>([])
 
-    /// - Parameter opensFirst: Whether the store is opened before the first client, as at a daemon's start.
+    /// - Parameters:
+    ///   - opensFirst: Whether the store is opened before the first client, as at a daemon's start.
+    ///   - admission: nil: that of a user's daemon.
     init(
         in directory: URL, limits: Limits = Limits(), opensFirst: Bool = false,
+        admission: ((ServedStore) -> any Admission)? = nil, consent: any OwnerConsent = PolkitConsent(),
         openEngine: @escaping @Sendable () throws(KeychainError) -> any ChangeSource
     ) throws {
         path = directory.appendingPathComponent("socket").path
@@ -31,7 +34,8 @@ final class TestServer: Sendable {
         let logger = Logger(label: "test") { _ in LineHandler(lines: log) }
         store = ServedStore(logger: logger, openEngine: openEngine)
         server = try SocketServer(
-            listener: OpenDescriptor(number), store: store, limits: limits, release: "test", logger: logger,
+            listener: OpenDescriptor(number), admission?(store) ?? UserAdmission(store: store), consent, limits: limits,
+            release: "test", logger: logger,
             end: { [ends] goodbye in ends.update { $0.append(goodbye) } })
         if opensFirst { try store.engine() }
         try server.start()

@@ -134,7 +134,7 @@ import Testing
     func sweep(_ host: KeychainHost) throws {
         try withKeychain(host) { test in
             func sweep() throws -> ExpirySweep {
-                guard case .expired(let sweep) = try test.handler.handle(.removeExpired, from: caller) else {
+                guard case .expired(let sweep) = try test.handler.handle(.removeExpired, from: .owner) else {
                     throw test.handler.wrongReply
                 }
                 return sweep
@@ -289,7 +289,7 @@ import Testing
                 try database.run("UPDATE item SET expires = \(value)")
                 #expect(code { _ = try test.handler.find(.password([.account: .text("a")])) } == .interactionNotAllowed)
                 #expect(code { try test.handler.add(.password("a", protection: .always)) } == .interactionNotAllowed)
-                _ = try test.handler.handle(.removeExpired, from: caller)
+                _ = try test.handler.handle(.removeExpired, from: .owner)
                 #expect(try rowCount(test) == 1)
             }
         }
@@ -422,7 +422,7 @@ import Testing
             let engine = try store.open { $0.clock = clock }
             try engine.add(.password("new"))
             clock.advance(by: 3_600)
-            guard case .expired(let sweep) = try engine.handle(.removeExpired, from: caller) else {
+            guard case .expired(let sweep) = try engine.handle(.removeExpired, from: .owner) else {
                 throw engine.wrongReply
             }
             #expect(sweep.removedCount == 0)
@@ -472,12 +472,12 @@ import Testing
                 let engine = try store.open()
                 try engine.add(.password("passing"))
                 _ = try engine.handle(.delete(.password([.account: .text("passing")])), from: caller)
-                _ = try engine.handle(.removeExpired, from: caller)
+                _ = try engine.handle(.removeExpired, from: .owner)
             }
             for value in ["0", "5.5", "'text of 16 bytes'"] {
                 try store.edit("UPDATE item SET expires = \(value) WHERE id = 1")
                 try expectRefused(store, value)
-                _ = try store.open().handle(.removeExpired, from: caller)
+                _ = try store.open().handle(.removeExpired, from: .owner)
             }
             try store.edit("UPDATE item SET expires = ? WHERE id = 1", [.blob(whole)])
             #expect(try store.open().secret(of: "ann") == "secret")

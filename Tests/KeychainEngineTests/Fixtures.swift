@@ -53,13 +53,13 @@ extension RequestHandler {
     }
 
     func findings() throws(KeychainError) -> [StoreFinding] {
-        guard case .checked(let findings) = try handle(.check, from: caller) else { throw wrongReply }
+        guard case .checked(let findings) = try handle(.check, from: .owner) else { throw wrongReply }
         return findings.filter { $0.severity != .note }
     }
 
     /// How many items a check says that it could not look at, as "1 item is"; nil: it says nothing of such.
     func lockedCountInCheck() throws(KeychainError) -> String? {
-        guard case .checked(let findings) = try handle(.check, from: caller) else { throw wrongReply }
+        guard case .checked(let findings) = try handle(.check, from: .owner) else { throw wrongReply }
         let marker = " locked and could not be looked at"
         return findings.map(\.text).first { $0.hasSuffix(marker) }.map { String($0.dropLast(marker.count)) }
     }

@@ -65,6 +65,26 @@ import Testing
         }
     }
 
+    @Test("A store of the system's daemon is opened by no program and by no user's daemon, and neither way round")
+    func systemsStore() throws {
+        try withTemporaryDirectory { directory in
+            try Engine(configuration(directory, .system)).add(.password("a"))
+            for host in [StoreHost.embedded, .user] {
+                expectRefusal("the system's keychaind", otherHost: true) {
+                    _ = try Engine(configuration(directory, host))
+                }
+            }
+            #expect(try Engine(configuration(directory, .system)).secret(of: "a") == "secret")
+        }
+        try withTemporaryDirectory { directory in
+            try Engine(configuration(directory, .user)).add(.password("a"))
+            expectRefusal("this user's keychaind", otherHost: true) {
+                _ = try Engine(configuration(directory, .system))
+            }
+            #expect(try Engine(configuration(directory, .user)).secret(of: "a") == "secret")
+        }
+    }
+
     @Test("A program that has the store open notices with its next call, and nothing unlocked is left to it")
     func programsNotice() throws {
         try withTemporaryDirectory { directory in
@@ -147,8 +167,11 @@ import Testing
         try withTemporaryDirectory { directory in
             let engine = try Engine(configuration(directory, host))
             let other = #expect(throws: KeychainError.self) { try engine.handle(.giveUpStore, from: caller) }
-            #expect(other?.code == (host == .user ? .missingEntitlement : .unimplemented))
+            #expect(other?.code == .missingEntitlement)
             #expect(try engine.lockStatus().state == .unlocked)
+            if host.isDaemon { return }
+            let owner = #expect(throws: KeychainError.self) { try engine.handle(.giveUpStore, from: .owner) }
+            #expect(owner?.code == .unimplemented)
         }
     }
 
@@ -157,7 +180,7 @@ import Testing
         try withTemporaryDirectory { directory in
             try Engine(configuration(directory, .embedded)).add(.password("a"))
             let mark = directory.appendingPathComponent("store/host")
-            for word in ["system\n", "", "embedded\n", "user user\n", String(repeating: "x", count: 100)] {
+            for word in ["systems\n", "", "embedded\n", "user user\n", String(repeating: "x", count: 100)] {
                 try Data(word.utf8).write(to: mark)
                 for host in StoreHost.allCases {
                     expectRefusal("host", otherHost: false) { _ = try Engine(configuration(directory, host)) }

@@ -166,7 +166,7 @@ import Testing
             }
             #expect((status.schemaVersion, status.knownSchemaVersion, status.leastRelease) == (2, 3, "0.1"))
             func notes(_ engine: Engine) throws -> [String] {
-                guard case .checked(let findings) = try engine.handle(.check, from: caller) else { return [] }
+                guard case .checked(let findings) = try engine.handle(.check, from: .owner) else { return [] }
                 return findings.filter { $0.severity == .note && $0.text.contains("waits") }.map(\.text)
             }
             let note = "the store waits at version 2 of 3: programs with release 0.1 or later inside open it"

@@ -60,7 +60,7 @@ import Testing
             #expect(isMissing(test, "a"))
             for number in 0..<5 {
                 try write(test, number)
-                _ = try test.handler.handle(.removeExpired, from: caller)
+                _ = try test.handler.handle(.removeExpired, from: .owner)
                 test.clock.advance(by: Self.hour)
             }
             // What a program does that finds nothing.
@@ -457,7 +457,7 @@ import Testing
                 try engine.add(.password("b"))
                 clock.advance(by: Self.hour)
                 try engine.add(.password("c"))
-                guard case .expired(let sweep) = try engine.handle(.removeExpired, from: caller) else {
+                guard case .expired(let sweep) = try engine.handle(.removeExpired, from: .owner) else {
                     throw engine.wrongReply
                 }
                 #expect(sweep.removedCount == 0 && sweep.next == nil)

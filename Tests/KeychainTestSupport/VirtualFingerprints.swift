@@ -120,7 +120,7 @@ package final class VirtualFingerprints: Sendable {
 }
 
 /// Lines to a program and from it.
-private struct Conversation {
+struct Conversation {
     /// How long a line may be in coming, on a machine with much else to do.
     private static let patience: Int32 = 60_000
 

@@ -141,7 +141,9 @@ enum DaemonMessageSamples {
             .welcome(
                 DaemonWelcome(
                     version: .max, instance: RequestSamples.identifier, processID: .max, release: "1.2.3",
-                    givesSigns: true)),
+                    givesSigns: true, nonce: Data([1]),
+                    caller: CallerDescription(
+                        kind: .setgid, name: "mailers", groups: ["G"], evidence: ["egid 7"], pid: .max, uid: .max))),
             .failure(id: .max, failure), .event(id: 1, .lock(ReplySamples.lock)),
             .event(id: .max, .items(.certificate, accessGroup: "group")),
             .biometryHint(id: .max, BiometryHint("touch it")),
@@ -156,6 +158,10 @@ enum DaemonMessageSamples {
     static var bare: [DaemonMessage] {
         [
             .welcome(DaemonWelcome(version: 0, instance: UUID(), processID: 0, release: "")),
+            .welcome(
+                DaemonWelcome(
+                    version: 0, instance: UUID(), processID: 0, release: "",
+                    caller: CallerDescription(kind: .unconfined, groups: [], evidence: [], pid: 0, uid: 0))),
             .failure(id: 1, KeychainError(.parameter, message: "")), .event(id: 1, .lock(ReplySamples.bareLock)),
             .event(id: 1, .items(.genericPassword, accessGroup: "")), .goodbye(DaemonGoodbye(.noStore, "")),
             .biometryHint(id: 1, BiometryHint("")),

@@ -14,7 +14,7 @@ import item_metadata_pb2
 import keychain_wire_pb2 as wire
 from google.protobuf.descriptor import FieldDescriptor as Field
 
-SIXTEEN = {"identifier", "file_id", "store_id", "instance", "ticket"}
+SIXTEEN = {"identifier", "file_id", "store_id", "instance", "ticket", "nonce"}
 SIZES = {"wrapped_key": 40, "header": 83, "enrolment": 32}
 TEXT_ATTRIBUTES = [0x6C61626C, 0x61636374, 0x73766365]  # labl, acct, svce: what a generic password has
 FLAGS = [0, 1, 1 << 1, 1 << 3, 1 << 4, 1 << 4 | 1 << 1 | 1 << 14, 1 << 31]
@@ -278,6 +278,8 @@ class Generator:
             values.extend(self.random.randrange(1, 6) for _ in range(self.random.randrange(300)))
         elif field.name == "groups":
             values.extend("g" + self.text() for _ in range(self.random.randrange(4)))
+        elif field.name == "evidence":
+            values.extend(self.text() for _ in range(self.random.randrange(4)))
         elif field.full_name == "keychain.wire.ExpiredItems.delete":
             values.extend(self.bytes(16) for _ in range(self.random.randrange(4)))
         elif field.full_name == "keychain.wire.Resolved.queries":
@@ -311,6 +313,8 @@ class Generator:
                 message.proof.ticket = self.bytes(16)
             is_first = message.DESCRIPTOR.fields_by_name[kind].number > message.DESCRIPTOR.fields_by_name["proof"].number
             self.tail = self.tail + requests if is_first else requests + self.tail
+        if kind != "hello" and self.maybe():
+            message.nonce = self.bytes(16)
         return message
 
     def daemon(self, kind):

@@ -1,5 +1,5 @@
-// The part of sd-bus that a client of systemd-logind and fprintd needs, without variable arguments, which Swift cannot
-// pass.
+// The part of sd-bus that a client of systemd-logind, fprintd and polkit needs, without variable arguments, which Swift
+// cannot pass.
 //
 // libsystemd is loaded when the first connection is opened: neither a build nor any other use of the keychain needs
 // it. Functions return 0 or a negative errno value unless they say otherwise; all logic is in Swift.
@@ -64,6 +64,12 @@ int ckeychain_bus_send(
     ckeychain_bus *_Nonnull bus, const char *_Nonnull destination, const char *_Nonnull path,
     const char *_Nonnull interface, const char *_Nonnull member, const char *_Nullable const *_Nonnull arguments,
     uint64_t *_Nonnull cookie, ckeychain_bus_failure *_Nonnull failure);
+
+/// Asks polkit, a connection of the bus, whether a process may do something, and does not wait: the reply comes as that
+/// of `ckeychain_bus_send`. `start` is in ticks since the system was started.
+int ckeychain_bus_send_check(
+    ckeychain_bus *_Nonnull bus, const char *_Nonnull polkit, const char *_Nonnull action, int32_t process,
+    uint64_t start, uint32_t user, uint64_t *_Nonnull cookie, ckeychain_bus_failure *_Nonnull failure);
 
 /// The next message that has come, without waiting; `*message` is NULL if there is none.
 /// The caller gives it back with `ckeychain_bus_release`.

@@ -96,7 +96,8 @@ package final class AuthenticationSession: Sendable {
     }
 
     /// - Returns: false if the session was invalidated meanwhile: the passcode is then forgotten.
-    func keep(passcode: SecretBytes) -> Bool {
+    @discardableResult
+    package func keep(passcode: SecretBytes) -> Bool {
         state.withLock { state in
             if !state.isInvalidated { state.passcode = passcode }
             return !state.isInvalidated

@@ -27,24 +27,31 @@ package struct DaemonAddress: Sendable, Hashable {
         advice = "start it with 'systemctl --user start keychaind.socket', or 'keychaind --user'"
     }
 
+    /// The system's. root's service manager listens for it, or its own account does.
     private init(ofSystem path: String) {
         self.path = path
         name = "system"
-        owners = [0]
-        advice = "this version has none; the hosts it knows are embedded and user"
+        // Without an answer of the account database only root's listener is taken.
+        owners = [0] + [try? AccountDatabase.user(named: "keychain")].compactMap { $0 ?? nil }
+        advice = "start it with 'systemctl enable --now keychaind.socket' (as root)"
     }
 
-    static let ofSystem = DaemonAddress(ofSystem: "/run/keychain/socket")
+    static var ofSystem: DaemonAddress { DaemonAddress(ofSystem: "/run/keychain/socket") }
 
     /// Makes a connected socket. A send on it gives up after one part of the patience.
     ///
     /// - Throws: `.notAvailable` if no program listens there, or another user's.
-    func connect(_ patience: Patience) throws(KeychainError) -> Int32 {
+    ///
+    /// - Parameter isForLock: Whether a connection is made that the daemon takes for a request to lock, and nothing else.
+    func connect(_ patience: Patience, isForLock: Bool = false) throws(KeychainError) -> Int32 {
         var descriptor: Int32 = -1
         var silent = 0
         var failure: Int32
         repeat {
-            failure = ckeychain_connect(path, patience.milliseconds, &descriptor)
+            failure =
+                isForLock
+                ? ckeychain_connect_for_lock(path, patience.milliseconds, &descriptor)
+                : ckeychain_connect(path, patience.milliseconds, &descriptor)
             silent += 1
         } while failure == EAGAIN && patience.goesOn(after: silent, of: patience.parts)
         if failure == EAGAIN { throw isSilent(for: patience.time(of: silent)) }
@@ -58,8 +65,8 @@ package struct DaemonAddress: Sendable, Hashable {
         }
     }
 
-    /// Has the daemon lock by a signal, which needs no place among its connections. The kernel says which process it is that
-    /// refuses a connection.
+    /// Has the daemon lock in a way that needs no place among its connections. The kernel says which process it is that
+    /// refuses a connection. One of this user takes a signal, and another one a connection that asks for nothing else.
     ///
     /// - Throws: `.notAvailable` if no program refuses the connection, or another user's.
     func signalLock(_ patience: Patience) throws(KeychainError) {
@@ -68,7 +75,12 @@ package struct DaemonAddress: Sendable, Hashable {
         var pid: Int32 = 0
         var user: uid_t = 0
         var failure = ckeychain_await_sender(descriptor, 5_000, &pid, &user)
-        if failure == 0 && !owners.contains(user) { failure = EPERM }
+        if failure == 0 && user != geteuid() {
+            let asking = try connect(patience, isForLock: true)
+            defer { close(asking) }
+            failure = ckeychain_await_sender(asking, 5_000, &pid, &user)
+            if failure == 0 { return }
+        }
         // The kernel gives no number for a process that this one cannot see, and kill(2) takes 0 for a whole group.
         if failure == 0 && pid <= 1 { failure = ESRCH }
         if failure == 0 && kill(pid, SIGUSR1) != 0 { failure = errno }

@@ -20,6 +20,8 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
     private let stream: FrameStream
     private let patience: Patience
     private var lastRequest: UInt64 = 0
+    /// The welcome's, until a message has repeated it.
+    private var nonce: Data
     /// Whether the connection is of no more use.
     private(set) var isOver = false
 
@@ -42,7 +44,10 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         switch answer {
         case .success(.welcome(let welcome)):
             guard welcome.version == ClientHello.currentVersion else { throw .foreignVersion(welcome.version, address) }
+            // A daemon that goes by evidence would take this process for another program.
+            if welcome.isBySystem, let lost = LostGroup.ofProcess { throw lost.refusal }
             self.welcome = welcome
+            nonce = welcome.nonce
             if !welcome.givesSigns { stream.mostSilentParts = patience.partsWithoutSigns }
         case .success(.goodbye(let goodbye)): throw KeychainError(goodbye)
         case .success: throw .strangeAnswer(of: address)
@@ -69,7 +74,7 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         case .success(let made): frame = made
         case .failure(let error): return .failure(error)
         }
-        if case .failure(let failure) = Self.outcome({ () throws(FrameStream.Failure) in try stream.send(frame) }) {
+        if case .failure(let failure) = send(frame) {
             isOver = true
             throw unsent(failure, address)
         }
@@ -104,9 +109,14 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         }
     }
 
+    private func send(_ frame: WireFrame) -> Result<Void, FrameStream.Failure> {
+        nonce = Data()
+        return Self.outcome { () throws(FrameStream.Failure) in try stream.send(frame) }
+    }
+
     private func framed(_ message: ClientMessage) -> Result<WireFrame, KeychainError> {
         Result { () throws(KeychainError) in
-            let frame = try message.frame()
+            let frame = try message.frame(nonce: nonce)
             let size = frame.header
             guard size.contentCount <= WireHeader.mostBytes else {
                 throw KeychainError(
@@ -146,12 +156,12 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
         _ address: DaemonAddress, hint: (BiometryHint) -> Void
     ) throws(BiometryFailure) -> BiometryTicket {
         lastRequest += 1
-        let sent = Result { () throws(KeychainError) in try ClientMessage.verifyBiometry(id: lastRequest).frame() }
-        let outcome = Self.outcome { () throws(FrameStream.Failure) in
-            if case .success(let frame) = sent { try stream.send(frame) }
+        do throws(KeychainError) {
+            let frame = try ClientMessage.verifyBiometry(id: lastRequest).frame(nonce: nonce)
+            if case .failure(let failure) = send(frame) { throw failure.error(address) }
+        } catch {
+            throw .failed(error.message)
         }
-        if case .failure(let error) = sent { throw .failed(error.message) }
-        if case .failure(let failure) = outcome { throw .failed(failure.error(address).message) }
         while true {
             switch Self.outcome({ () throws(FrameStream.Failure) in try stream.receive() }) {
             case .success(.biometryHint(lastRequest, let told)): hint(told)
@@ -175,8 +185,8 @@ final class DaemonSocket: @unchecked Sendable {  // the carrier gives it to one 
     /// - Parameter delaysLocks: Whether locks with notice wait until it is closed.
     func subscribe(_ address: DaemonAddress, delaysLocks: Bool) throws(KeychainError) {
         lastRequest += 1
-        let frame = try ClientMessage.subscribe(id: lastRequest, delaysLocks: delaysLocks).frame()
-        if case .failure(let failure) = Self.outcome({ () throws(FrameStream.Failure) in try stream.send(frame) }) {
+        let frame = try ClientMessage.subscribe(id: lastRequest, delaysLocks: delaysLocks).frame(nonce: nonce)
+        if case .failure(let failure) = send(frame) {
             isOver = true
             throw failure.error(address)
         }

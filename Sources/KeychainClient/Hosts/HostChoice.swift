@@ -47,6 +47,7 @@ struct HostChoice {
         return switch try StoreHost(ofStore: location.storeDirectory) {
         case .embedded: .embedded(location)
         case .user: try chosen(.user, configuration)
+        case .system: try chosen(.system, configuration)
         }
     }
 

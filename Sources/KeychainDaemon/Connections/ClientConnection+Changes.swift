@@ -11,17 +11,20 @@ extension ClientConnection {
     /// - Parameter delaysLocks: Whether a lock with notice waits until the client has closed the connection.
     /// - Throws: the end of the connection, always.
     func tellChanges(
-        _ id: UInt64, _ caller: Caller, _ engine: any ChangeSource, delaysLocks: Bool
+        _ id: UInt64, _ client: Client, delaysLocks: Bool
     ) throws(ConnectionEnd) -> Never {
+        let (caller, engine) = (client.caller, client.engine)
         // Before the client is told how the lock is: it hears of every one that comes later.
         let listener = delaysLocks ? try asFailure { () throws(KeychainError) in try engine.listenForLocks() } : nil
         defer { listener?.end() }
         let event = try asFailure { () throws(KeychainError) in try EventDescriptor.make() }
-        try services.store.subscribers.withEvent(event) { () throws(ConnectionEnd) -> Never in
+        try client.store.subscribers.withEvent(event) { () throws(ConnectionEnd) -> Never in
             var position = try asFailure { () throws(KeychainError) in try engine.position() }
             try send(.event(id: id, .lock(try lockStatus(caller, engine))))
             while true {
                 let told = position
+                guard client.peer.isAlive else { throw .gone }
+                try client.judgement.standing?.require()
                 let (changes, next) = try asFailure { () throws(KeychainError) in
                     try engine.changes(after: told, for: caller)
                 }

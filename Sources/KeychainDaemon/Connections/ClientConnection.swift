@@ -10,6 +10,8 @@ internal import Logging
 final class ClientConnection {
     let socket: OpenDescriptor
     let services: Services
+    /// Where it is served from, once that is known. Its thread leaves it at the end.
+    private(set) var store: ServedStore?
     private let sender: FrameSender
     private let activity: Activity
     /// Why the daemon ends this connection, once it does.
@@ -32,18 +34,37 @@ final class ClientConnection {
     func serve() {
         do throws(ConnectionEnd) {
             let peer = try PeerIdentity(of: socket.number)
-            let receiver = try FrameReceiver(socket, peer, services.limits, services.budget, activity)
-            let hello = try greeting(receiver)
-            let engine = try openStore()
-            try send(.welcome(services.welcome))
-            if hello.hearsSigns { services.signs.add(sender) }
-            defer { services.signs.remove(sender) }
-            let caller = Caller(groups: hello.groups, authority: hello.authority, evidence: peer.evidence)
-            try serve(caller, peer.evidence.pid, engine, receiver)
+            let store = try services.admission.store(of: peer.evidence.uid)
+            let judgement = try services.admission.judge(peer)
+            // One that comes now would keep the store from being opened anew.
+            if let goodbye = store.ending.goodbye { throw .goodbye(goodbye.reason, goodbye.message) }
+            store.enter()
+            self.store = store
+            try serve(peer, judgement, store)
         } catch {
             finish(error)
         }
     }
+
+    private func serve(
+        _ peer: PeerIdentity, _ judgement: Judgement, _ store: ServedStore
+    ) throws(ConnectionEnd) {
+        let receiver = try FrameReceiver(socket, peer, services.limits, services.budget, activity)
+        let hello = try greeting(receiver)
+        if ending != nil { throw .gone }
+        let engine = try open(store)
+        try send(.welcome(services.welcome(nonce: judgement.nonce, judgement.description(hello, peer))))
+        if hello.hearsSigns { services.signs.add(sender) }
+        defer { services.signs.remove(sender) }
+        let caller = judgement.caller(hello, peer)
+        let client = Client(
+            caller: caller, peer: peer, judgement: judgement, engine: engine, store: store,
+            lanes: services.gate.lanes(of: peer.process.user, caller.groups))
+        try serve(client, receiver)
+    }
+
+    /// Why the daemon, or the store alone, ends; nil: it does not.
+    private var ending: DaemonGoodbye? { services.ending.goodbye ?? store?.ending.goodbye }
 
     func send(_ message: DaemonMessage) throws(ConnectionEnd) { try sender.send(message.frame()) }
 
@@ -67,9 +88,9 @@ final class ClientConnection {
         return hello
     }
 
-    private func openStore() throws(ConnectionEnd) -> any ChangeSource {
+    private func open(_ store: ServedStore) throws(ConnectionEnd) -> any ChangeSource {
         do throws(KeychainError) {
-            return try services.store.engine()
+            return try store.engine()
         } catch {
             throw .goodbye(.noStore, error.message)
         }
@@ -78,7 +99,7 @@ final class ClientConnection {
     /// Tells the client why the connection ends, if the client is there, and logs the client's faults.
     private func finish(_ end: ConnectionEnd) {
         // The end of the daemon looks like one of the client's: nothing more can be received.
-        if case .gone = end, var goodbye = services.ending ?? reasonForEnd() {
+        if case .gone = end, var goodbye = ending ?? reasonForEnd() {
             goodbye.lastRequest = lastRequest
             return sender.sendAtOnce(.goodbye(goodbye))
         }
@@ -93,39 +114,49 @@ final class ClientConnection {
 
     // MARK: Requests
 
-    private func serve(
-        _ caller: Caller, _ process: Int32, _ engine: any ChangeSource, _ receiver: FrameReceiver
-    ) throws(ConnectionEnd) {
+    /// One that is being served.
+    struct Client {
+        let caller: Caller
+        let peer: PeerIdentity
+        let judgement: Judgement
+        let engine: any ChangeSource
+        let store: ServedStore
+        let lanes: WorkGate.Lanes
+    }
+
+    private func serve(_ client: Client, _ receiver: FrameReceiver) throws(ConnectionEnd) {
         let limits = services.limits
         var rate = RateLimit(perSecond: limits.requestsPerSecond, burst: limits.burst, now: .now)
+        var nonce = client.judgement.nonce
         while true {
             // The call owns the memory of a request: its share is given back after the call.
-            var memory = WorkMemory(services, socket)
-            try serveNext(caller, process, engine, receiver, &rate, &memory)
+            var memory = WorkMemory(services, socket, of: client.peer.process.user)
+            try serveNext(client, receiver, &nonce, &rate, &memory)
             memory.giveBack()
         }
     }
 
     private func serveNext(
-        _ caller: Caller, _ process: Int32, _ engine: any ChangeSource, _ receiver: FrameReceiver,
-        _ rate: inout RateLimit, _ memory: inout WorkMemory
+        _ client: Client, _ receiver: FrameReceiver, _ nonce: inout Data, _ rate: inout RateLimit,
+        _ memory: inout WorkMemory
     ) throws(ConnectionEnd) {
-        let content = try receive(receiver, &memory)
+        let content = try receive(receiver, &nonce, &memory)
+        try client.judgement.standing?.require()
         if let delay = rate.take(at: .now) { usleep(UInt32(delay / .microseconds(1))) }
         // When the daemon is to end, it begins no request that is there already.
-        if services.ending != nil { throw .gone }
+        if ending != nil { throw .gone }
         switch content {
         case .success(.request(let id, let request)):
-            try carryOut(request, id, caller, process, engine, &memory)
+            try carryOut(request, id, client, &memory)
         case .success(.subscribe(let id, let delaysLocks)):
             try begin(id)
             // It has no content that takes memory, and does not end.
             memory.giveBack()
-            try tellChanges(id, caller, engine, delaysLocks: delaysLocks)
+            try tellChanges(id, client, delaysLocks: delaysLocks)
         case .success(.verifyBiometry(let id)):
             try begin(id)
             memory.giveBack()
-            try verifyBiometry(id, caller, engine)
+            try verifyBiometry(id, client)
         case .success(.hello): throw .malformed("a connection has one hello")
         case .failure(.badRequest(let id, let error)):
             try begin(id)
@@ -136,10 +167,16 @@ final class ClientConnection {
 
     /// The next message, decoded: the bytes that it came in are gone.
     private func receive(
-        _ receiver: FrameReceiver, _ memory: inout WorkMemory
+        _ receiver: FrameReceiver, _ nonce: inout Data, _ memory: inout WorkMemory
     ) throws(ConnectionEnd) -> Result<ClientMessage, WireFlaw> {
         let frame = try receiver.next()
         memory.begin(frame)
+        if !nonce.isEmpty {
+            guard ClientMessage.nonce(of: frame.message) == nonce else {
+                throw .goodbye(.refused, "the first request does not repeat the nonce of the welcome")
+            }
+            nonce = Data()
+        }
         return frame.content
     }
 
@@ -157,20 +194,28 @@ final class ClientConnection {
     }
 
     private func carryOut(
-        _ request: Request, _ id: UInt64, _ caller: Caller, _ process: Int32, _ engine: any ChangeSource,
-        _ memory: inout WorkMemory
+        _ request: Request, _ id: UInt64, _ client: Client, _ memory: inout WorkMemory
     ) throws(ConnectionEnd) {
         let former = lastRequest
         try begin(id)
         beginSigns(id)
         let work = WorkGate.Work(request, byteCount: memory.requestBytes)
-        func attempt(_ mostBytes: Int) -> Result<Reply, KeychainError> {
+        func attempt(_ mostBytes: Int, as caller: Caller) -> Result<Reply, KeychainError> {
             // A place that others want is not held while this thread waits for memory.
-            services.gate.pass(work, for: process) {
-                Result { () throws(KeychainError) in try engine.handle(request, from: caller, mostBytes: mostBytes) }
+            services.gate.pass(work, for: client.peer.process, client.lanes) {
+                Result { () throws(KeychainError) in
+                    try client.engine.handle(request, from: caller, mostBytes: mostBytes)
+                }
             }
         }
-        var result = attempt(services.limits.uncountedAnswerBytes)
+        var caller = client.caller
+        var result = attempt(services.limits.uncountedAnswerBytes, as: caller)
+        if case .failure(let error) = result, error.signal == .needsOwner {
+            result = try answerWithConsent(client) { owner in
+                caller = owner
+                return attempt(services.limits.uncountedAnswerBytes, as: owner)
+            }
+        }
         // The first attempt tells how much memory the request takes. Rows may change before the second one; the third
         // has memory that is always enough.
         for isLast in [false, true] {
@@ -180,20 +225,21 @@ final class ClientConnection {
                 lastRequest = former
                 throw .noMemoryForAnswer
             }
-            result = attempt(bytes)
+            result = attempt(bytes, as: caller)
         }
         try memory.keep(for: result)
-        try finish(id, former, result, memory)
-        if case .giveUpStore = request, case .success = result { services.askForEnd(.storeGivenUp) }
+        try finish(id, former, client.store, result, memory)
+        if case .giveUpStore = request.unwrapped, case .success(.done) = result { services.giveUp(client.store) }
     }
 
     private func finish(
-        _ id: UInt64, _ former: UInt64, _ result: Result<Reply, KeychainError>, _ memory: WorkMemory
+        _ id: UInt64, _ former: UInt64, _ store: ServedStore, _ result: Result<Reply, KeychainError>,
+        _ memory: WorkMemory
     ) throws(ConnectionEnd) {
         if case .failure(let error) = result, error.signal == .otherHost {
             // Nothing was done, and the client may ask for it where the store is now.
             lastRequest = former
-            services.askForEnd(.storeGivenUp)
+            services.giveUp(store)
             throw .gone
         }
         try answer(id, result, memory)
@@ -215,6 +261,13 @@ final class ClientConnection {
             }
         case .failure(let error): try send(.failure(id: id, error))
         }
+    }
+}
+
+extension Request {
+    /// The request without the proof that comes with it.
+    fileprivate var unwrapped: Request {
+        if case .authenticated(_, let request) = self { request } else { self }
     }
 }
 

@@ -1,7 +1,7 @@
 internal import KeychainModel
-internal import KeychainWire
+package import KeychainWire
 
-enum ConnectionEnd: Error {
+package enum ConnectionEnd: Error {
     /// The client is gone, or as good as gone, and cannot be told anything.
     case gone
     /// The client does not read its answer, and cannot be told anything in the midst of it.

@@ -140,7 +140,8 @@ final class FrameReceiver {
         _ header: WireHeader, _ direction: MemoryBudget.Direction?
     ) throws(ConnectionEnd) -> MemoryBudget.Share {
         activity.work()
-        guard let share = budget.take(limits.memoryBytes(of: header), direction, over: descriptor) else {
+        let bytes = limits.memoryBytes(of: header)
+        guard let share = budget.take(bytes, direction, over: descriptor, of: peer.process.user) else {
             throw Self.noMemory
         }
         return share

@@ -11,6 +11,9 @@ internal import KeychainSystem
 /// A client that announces much and sends nothing, or asks for much and reads nothing, takes its part for as long as it is
 /// let. So when there is too little, the transfer that moves slowest is cut off. One that just began, and one whose request
 /// is being worked on, is left alone.
+///
+/// Where users share a daemon each has so much for itself, and all together have some times as much. When that is too
+/// little for one that has less than its part, a transfer of a user that has more is cut off, however fast.
 final class MemoryBudget: @unchecked Sendable {  // the condition guards all variables
     /// A part of it, given back with the last reference.
     final class Share: Sendable {
@@ -42,6 +45,7 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
     enum Direction { case receiving, sending }
 
     private struct Entry {
+        let user: uid_t
         let socket: OpenDescriptor
         var count: Int
         let isSmall: Bool
@@ -64,18 +68,31 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
     /// Between two looks for a transfer that may be cut off.
     private static let pause = Duration.milliseconds(50)
 
+    private struct Taken {
+        /// The bytes of large transfers and of small ones.
+        var large = 0
+        var small = 0
+
+        var all: Int { large + small }
+    }
+
     private let limits: Limits
+    /// The limit of all users together.
+    private let mostBytes: Int
     private let condition = Condition()
     /// The memory that is taken, for tests.
-    var takenBytes: Int { condition.withLock { taken.large + taken.small } }
+    var takenBytes: Int { condition.withLock { allTaken } }
     private var entries: [UInt64: Entry] = [:]
     private var last: UInt64 = 0
-    /// A holder of a share waits for another one.
-    private var hasWaitingHolder = false
-    /// The bytes of large transfers and of small ones.
-    private var taken = (large: 0, small: 0)
+    /// The users of whom a holder of a share waits for another one.
+    private var waitingHolders: Set<uid_t> = []
+    private var taken: [uid_t: Taken] = [:]
+    private var allTaken: Int { taken.values.reduce(0) { $0 + $1.all } }
 
-    init(_ limits: Limits) { self.limits = limits }
+    init(_ limits: Limits, isShared: Bool = false) {
+        self.limits = limits
+        mostBytes = isShared ? limits.usersOfAllMemory * (limits.transferBytes + limits.bytesForSmallTransfers) : .max
+    }
 
     /// Small transfers have a part of their own, and beyond it the rest that large ones leave. Large ones never have a
     /// share of that part.
@@ -83,53 +100,75 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
     /// - Parameters:
     ///   - coming: The bytes that were cut off and are given back in a moment.
     ///   - own: The bytes that the caller has already.
-    private func hasRoom(_ count: Int, _ isSmall: Bool, without coming: Int = 0, own: Int = 0) -> Bool {
+    private func hasRoom(
+        _ count: Int, _ isSmall: Bool, of user: uid_t, without coming: Int = 0, own: Int = 0
+    ) -> Bool {
+        let taken = taken[user, default: Taken()]
+        guard hasRoomAmongUsers(count, without: coming) else { return false }
         if isSmall && taken.small + count <= limits.bytesForSmallTransfers { return true }
         let beyond = max(0, taken.small - limits.bytesForSmallTransfers)
         let others = max(0, taken.large + beyond - coming - own)
         return others + own + count <= limits.transferBytes || (!isSmall && others == 0)
     }
 
-    /// Waits until there is so much, or nothing else large takes any.
+    private func hasRoomAmongUsers(_ count: Int, without coming: Int = 0) -> Bool {
+        let others = max(0, allTaken - coming)
+        return others == 0 || count <= mostBytes - others
+    }
+
+    /// Waits until there is so much, or nothing else large of the user takes any.
     ///
     /// - Parameters:
     ///   - direction: nil for memory of work.
     ///   - held: The caller's present share, which it keeps.
     /// - Returns: nil if the time was over first, or at once if another holder of a share waits already.
-    func take(_ count: Int, _ direction: Direction?, over socket: OpenDescriptor, besides held: Share? = nil) -> Share?
-    {
+    func take(
+        _ count: Int, _ direction: Direction?, over socket: OpenDescriptor, of user: uid_t, besides held: Share? = nil
+    ) -> Share? {
         let isSmall = count <= limits.smallTransferBytes
         let end = ContinuousClock.now + limits.memoryTime
         return condition.withLock {
             let own = held.flatMap { entries[$0.number] }.map { $0.isSmall ? 0 : $0.count } ?? 0
             var isWaitingHolder = false
-            defer { if isWaitingHolder { hasWaitingHolder = false } }
-            while !hasRoom(count, isSmall, own: own) {
+            defer { if isWaitingHolder { waitingHolders.remove(user) } }
+            while !hasRoom(count, isSmall, of: user, own: own) {
                 if held != nil && !isWaitingHolder {
-                    if hasWaitingHolder { return nil }
-                    (hasWaitingHolder, isWaitingHolder) = (true, true)
+                    isWaitingHolder = waitingHolders.insert(user).inserted
+                    if !isWaitingHolder { return nil }
                 }
-                cutOffSlowest(toHave: count, isSmall, own)
+                cutOffSlowest(toHave: count, isSmall, of: user, own)
                 let isOver = !condition.wait(until: min(end, .now + Self.pause))
                 if isOver && .now >= end { return nil }
             }
-            if isSmall { taken.small += count } else { taken.large += count }
+            change(user, isSmall, by: count)
             last += 1
-            entries[last] = Entry(socket: socket, count: count, isSmall: isSmall, start: .now, direction: direction)
+            entries[last] = Entry(
+                user: user, socket: socket, count: count, isSmall: isSmall, start: .now, direction: direction)
             return Share(self, last)
         }
     }
 
-    private func cutOffSlowest(toHave count: Int, _ isSmall: Bool, _ own: Int) {
+    private func cutOffSlowest(toHave count: Int, _ isSmall: Bool, of user: uid_t, _ own: Int) {
         let now = ContinuousClock.now
-        // Shares that were cut off come back in a moment.
-        var coming = entries.values.reduce(0) { $0 + ($1.isCutOff ? $1.count : 0) }
-        let candidates = entries.filter {
-            $0.value.direction != nil && !$0.value.isCutOff && $0.value.start + Self.grace < now
-                && $0.value.speed(at: now) < Self.leastSpeed
+        let isForUsers = !hasRoomAmongUsers(count)
+        let part = mostBytes / Set(taken.keys).union([user]).count
+        if isForUsers && taken[user, default: Taken()].all + count > part { return }
+        func mayEnd(_ entry: Entry) -> Bool {
+            guard entry.direction != nil, !entry.isCutOff, entry.start + Self.grace < now else { return false }
+            let isTooMuch = isForUsers && entry.user != user && taken[entry.user, default: Taken()].all > part
+            return isTooMuch || entry.user == user && entry.speed(at: now) < Self.leastSpeed
         }
+        // Shares that were cut off come back in a moment.
+        let cutOff = entries.values.filter { $0.isCutOff && (isForUsers || $0.user == user) }
+        var coming = cutOff.reduce(0) { $0 + $1.count }
+        let candidates = entries.filter { mayEnd($0.value) }
         for (number, entry) in candidates.sorted(by: { $0.value.speed(at: now) < $1.value.speed(at: now) }) {
-            if hasRoom(count, isSmall, without: coming, own: own) { return }
+            if isForUsers
+                ? hasRoomAmongUsers(count, without: coming)
+                : hasRoom(count, isSmall, of: user, without: coming, own: own)
+            {
+                return
+            }
             coming += entry.count
             entries[number]!.isCutOff = true  // it was found there
             // A client that sends can still be told why.
@@ -144,21 +183,23 @@ final class MemoryBudget: @unchecked Sendable {  // the condition guards all var
     private func shrink(_ number: UInt64, to count: Int) {
         condition.withLock {
             guard let entry = entries[number], count < entry.count else { return }
-            release(entry.count - count, entry.isSmall)
+            change(entry.user, entry.isSmall, by: count - entry.count)
             entries[number]!.count = count  // it was found there
             condition.broadcast()
         }
     }
 
-    private func release(_ count: Int, _ isSmall: Bool) {
-        if isSmall { taken.small -= count } else { taken.large -= count }
+    private func change(_ user: uid_t, _ isSmall: Bool, by count: Int) {
+        var present = taken[user, default: Taken()]
+        if isSmall { present.small += count } else { present.large += count }
+        taken[user] = present.all == 0 ? nil : present
     }
 
     private func wasCutOff(_ number: UInt64) -> Bool { condition.withLock { entries[number]?.isCutOff ?? false } }
 
     private func give(_ number: UInt64) {
         condition.withLock {
-            if let entry = entries.removeValue(forKey: number) { release(entry.count, entry.isSmall) }
+            if let entry = entries.removeValue(forKey: number) { change(entry.user, entry.isSmall, by: -entry.count) }
             condition.broadcast()
         }
     }

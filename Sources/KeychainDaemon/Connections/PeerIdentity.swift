@@ -7,9 +7,11 @@ internal import KeychainSystem
 internal import KeychainWire
 
 /// The process that made a connection, held fast: its number cannot come to mean another one unnoticed.
-struct PeerIdentity: Sendable {
+package struct PeerIdentity: Sendable {
     let evidence: CallerEvidence
-    private let process: OpenDescriptor
+    private let held: OpenDescriptor
+
+    var process: ClientProcess { ClientProcess(user: evidence.uid, pid: evidence.pid) }
 
     /// The process that connected a socket, as the kernel noted it then.
     static func process(of socket: Int32) throws(ConnectionEnd) -> ckeychain_process {
@@ -26,7 +28,7 @@ struct PeerIdentity: Sendable {
     init(of socket: Int32) throws(ConnectionEnd) {
         let accepted = ProcessStart.now
         let peer = try Self.process(of: socket)
-        process = try Self.hold(peer.pid, of: socket, accepted)
+        held = try Self.hold(peer.pid, of: socket, accepted)
         evidence = CallerEvidence(
             pid: peer.pid, uid: peer.uid, gid: peer.gid, groups: try Self.groups(of: socket),
             // Once for a connection: reading it takes 3 µs, a quarter of a look-up. The path is this process's, since
@@ -38,7 +40,7 @@ struct PeerIdentity: Sendable {
 
     /// Whether it is there. If so, no other process has had its number since it connected.
     var isAlive: Bool {
-        var waiting = pollfd(fd: process.number, events: Int16(POLLIN), revents: 0)
+        var waiting = pollfd(fd: held.number, events: Int16(POLLIN), revents: 0)
         return poll(&waiting, 1, 0) == 0
     }
 

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import KeychainBus
 internal import KeychainModel
 internal import KeychainSystem
@@ -6,6 +7,7 @@ internal import KeychainSystem
 struct WorkMemory {
     private let services: Services
     private let socket: OpenDescriptor
+    private let user: uid_t
     /// How large the frame of the request was.
     private(set) var requestBytes = 0
     /// Whether the request takes so little that it need not be counted.
@@ -14,8 +16,9 @@ struct WorkMemory {
     private var request: MemoryBudget.Share?
     private var answer: MemoryBudget.Share?
 
-    init(_ services: Services, _ socket: OpenDescriptor) {
+    init(_ services: Services, _ socket: OpenDescriptor, of user: uid_t) {
         self.services = services
+        self.user = user
         self.socket = socket
     }
 
@@ -34,7 +37,7 @@ struct WorkMemory {
     mutating func take(_ count: Int) -> Bool {
         answer = nil
         if isSmall { request = nil }
-        answer = services.budget.take(count, nil, over: socket, besides: request)
+        answer = services.budget.take(count, nil, over: socket, of: user, besides: request)
         return answer != nil
     }
 

@@ -1,20 +1,19 @@
 internal import KeychainModel
 internal import KeychainSystem
 internal import KeychainWire
-internal import Synchronization
 
 /// The daemon's wish to end, with its reason.
 final class EndRequest: Sendable {
     let event: EventDescriptor
-    private let first = Mutex<DaemonGoodbye?>(nil)
+    private let ending = Ending()
 
     init() throws(KeychainError) { event = try EventDescriptor.make() }
 
     /// nil: the daemon is not to end.
-    var goodbye: DaemonGoodbye? { first.withLock { $0 } }
+    var goodbye: DaemonGoodbye? { ending.goodbye }
 
     func set(_ goodbye: DaemonGoodbye) {
-        first.withLock { $0 = $0 ?? goodbye }
+        ending.set(goodbye)
         event.set()
     }
 }

@@ -16,13 +16,14 @@ package final class ListeningSocket: Sendable {
         self.file = file
     }
 
-    /// Makes a socket for this user alone, in a directory that is made if it is missing.
+    /// Makes a socket in a directory that is made if it is missing.
     ///
     /// A socket that a dead daemon left there is replaced; a socket with a listener never is.
     ///
-    /// - Throws: `.notAvailable` if another daemon serves there, or the place is not this user's alone.
-    package init(at url: URL) throws(KeychainError) {
-        let file = try SocketFile(url)
+    /// - Parameter isForAll: Whether every user may connect, and not this one alone.
+    /// - Throws: `.notAvailable` if another daemon serves there, or others may write to the place.
+    package init(at url: URL, isForAll: Bool = false) throws(KeychainError) {
+        let file = try SocketFile(url, isForAll)
         descriptor = try file.listen()
         self.file = file
     }
@@ -42,6 +43,7 @@ package final class ListeningSocket: Sendable {
 /// A socket in the file system, and the right to make it.
 private final class SocketFile: Sendable {
     private let url: URL
+    private let isForAll: Bool
     /// Locked for as long as the daemon lives. The file stays: without it two daemons could lock.
     private let lock: OpenDescriptor
     private let made = Made()
@@ -52,9 +54,10 @@ private final class SocketFile: Sendable {
         var inode: ino_t = 0
     }
 
-    init(_ url: URL) throws(KeychainError) {
+    init(_ url: URL, _ isForAll: Bool) throws(KeychainError) {
         self.url = url
-        try Self.makeDirectory(url.deletingLastPathComponent())
+        self.isForAll = isForAll
+        try Self.makeDirectory(url.deletingLastPathComponent(), isForAll ? 0o755 : 0o700)
         lock = try Self.lock(url.appendingPathExtension("lock"), for: url)
     }
 
@@ -69,7 +72,7 @@ private final class SocketFile: Sendable {
         guard failure == 0 else { throw Self.failure("listen at", url, failure) }
         let listener = OpenDescriptor(number)
         var information = stat()
-        guard chmod(url.path, 0o600) == 0, lstat(url.path, &information) == 0 else {
+        guard chmod(url.path, isForAll ? 0o666 : 0o600) == 0, lstat(url.path, &information) == 0 else {
             throw Self.failure("protect", url, errno)
         }
         (made.device, made.inode) = (information.st_dev, information.st_ino)
@@ -100,7 +103,7 @@ private final class SocketFile: Sendable {
             throw KeychainError(
                 .notAvailable,
                 message: "a program listens at \(url.path) already. If it is the service manager, start the daemon "
-                    + "through it: systemctl --user start keychaind")
+                    + "through it: systemctl \(isForAll ? "" : "--user ")start keychaind")
         }
         // Only this failure says that the socket has no listener.
         guard failure == ECONNREFUSED else { throw Self.failure("connect to", url, failure) }
@@ -119,8 +122,10 @@ private final class SocketFile: Sendable {
 
     /// - Throws: `.notAvailable` if the directory is a link, another user's, or open to writing by others: they could
     ///   put a socket of their own in this one's place.
-    private static func makeDirectory(_ url: URL) throws(KeychainError) {
-        if mkdir(url.path, 0o700) != 0 && errno != EEXIST {
+    private static func makeDirectory(_ url: URL, _ mode: mode_t) throws(KeychainError) {
+        let isMade = mkdir(url.path, mode) == 0
+        // The process's mask takes rights from what it makes.
+        if isMade ? chmod(url.path, mode) != 0 : errno != EEXIST {
             let number = errno
             guard number == ENOENT else { throw failure("make", url, number) }
             throw KeychainError(

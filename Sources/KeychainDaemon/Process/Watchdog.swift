@@ -1,32 +1,34 @@
 internal import FoundationEssentials
-package import KeychainModel
+internal import KeychainModel
 internal import KeychainSystem
 
 /// Tells the service manager at intervals that the daemon is well, after it was seen to be: the engine has answered.
 ///
 /// One that hangs does not answer, so the manager hears nothing and starts the daemon anew.
-package final class Watchdog: Sendable {
+final class Watchdog: Sendable {
     private let manager: ServiceManager
-    private let store: ServedStore
+    private let admission: any Admission
     private let end = EndFlag()
 
-    package init(_ manager: ServiceManager, _ store: ServedStore) {
+    init(_ manager: ServiceManager, _ admission: any Admission) {
         self.manager = manager
-        self.store = store
+        self.admission = admission
     }
 
     /// Does nothing if the service manager wants no signs.
-    package func start() throws(KeychainError) {
+    func start() throws(KeychainError) {
         guard let time = manager.watchdogTime else { return }
         try WorkerThread.start("watchdog") { [self] in
             while !end.isSet {
                 // An error is an answer too, and a new start would not mend its cause.
-                _ = try? store.engineIfOpen?.handle(.lockStatus, from: Caller(groups: []))
+                for store in admission.stores {
+                    _ = try? store.engineIfOpen?.handle(.lockStatus, from: Caller(groups: []))
+                }
                 manager.tellAlive()
                 end.wait(for: time / 2)
             }
         }
     }
 
-    package func stop() { end.set() }
+    func stop() { end.set() }
 }

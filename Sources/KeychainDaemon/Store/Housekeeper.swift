@@ -17,6 +17,7 @@ final class Housekeeper: Sendable {
     private let subscribers: Subscribers
     private let logger: Logger
     private let end = EndFlag()
+    private let hasEnded = EndFlag()
     /// Why expired items could not be removed, as it was last said.
     private let removalFailure = Mutex<String?>(nil)
 
@@ -27,12 +28,17 @@ final class Housekeeper: Sendable {
     }
 
     func start() throws(KeychainError) {
-        try WorkerThread.start("housekeeper") { [self] in run() }
+        try WorkerThread.start("housekeeper") { [self] in
+            run()
+            hasEnded.set()
+        }
     }
 
+    /// Returns when it has ended, or after a few seconds.
     func stop() {
         end.set()
         engine.stopWaiting()
+        hasEnded.wait(for: .seconds(5))
     }
 
     private func run() {

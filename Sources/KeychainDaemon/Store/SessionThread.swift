@@ -5,7 +5,7 @@ internal import KeychainModel
 internal import KeychainSystem
 internal import Logging
 
-/// Locks the store with the user's sessions and the system's sleep, on a thread of its own, for as long as there is a
+/// Locks the store with the sessions of its user and the system's sleep, on a thread of its own, for as long as there is a
 /// systemd-logind to tell of them.
 final class SessionThread: Sendable {
     /// How often sessions are looked at anew. logind tells of nearly everything itself.
@@ -14,13 +14,15 @@ final class SessionThread: Sendable {
     private static let retryIntervals = (first: Duration.seconds(1), last: Duration.seconds(60))
 
     private let engine: any ChangeSource
+    private let user: uid_t
     private let logger: Logger
     private let stopEvent: EventDescriptor
     private let end = EndFlag()
     private let hasEnded = EndFlag()
 
-    init(_ engine: any ChangeSource, _ logger: Logger) throws(KeychainError) {
+    init(_ engine: any ChangeSource, of user: uid_t, _ logger: Logger) throws(KeychainError) {
         self.engine = engine
+        self.user = user
         self.logger = logger
         stopEvent = try EventDescriptor.make()
     }
@@ -44,7 +46,7 @@ final class SessionThread: Sendable {
         var wasThere = false
         while !end.isSet {
             do {
-                let login = try LoginManager.connect(.allOfUser)
+                let login = try LoginManager.connect(.allOfUser, user: user)
                 (pause, wasThere) = (Self.retryIntervals.first, true)
                 try watch(login)
             } catch let error as KeychainError where !wasThere && error.meansNoLoginManager {

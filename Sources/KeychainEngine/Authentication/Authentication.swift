@@ -30,6 +30,8 @@ package final class Authentication {
 
     func noteRightApplicationPassword() { applicationPasswordIsRight = true }
 
+    var hasShownPasscode: Bool { consent != nil }
+
     var isBiometryKnown: Bool { biometry != nil }
 
     /// Asks the reader for its state, once.
@@ -179,7 +181,7 @@ package final class Authentication {
 }
 
 extension KeychainError {
-    fileprivate static func authenticationNeeded(_ alternatives: [Set<AuthenticationFactor>]) -> KeychainError {
+    static func authenticationNeeded(_ alternatives: [Set<AuthenticationFactor>]) -> KeychainError {
         var error = consentNeeded
         error.signal = .needs(AuthenticationChallenge(alternatives))
         return error

@@ -30,7 +30,7 @@ extension ItemOperations {
                         ? "run 'keychainctl passcode set', which goes on with it first"
                         : "run 'keychainctl unlock', which goes on with it"))
         }
-        if configuration.host == .user, keys.latestExpiry > clockDate {
+        if configuration.host.isDaemon, keys.latestExpiry > clockDate {
             findings.append(
                 StoreFinding(
                     .warning,

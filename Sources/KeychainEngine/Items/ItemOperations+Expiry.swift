@@ -24,29 +24,30 @@ extension ItemOperations {
 
     /// Removes rows whose date has passed for good, and notes the clock's reading for others.
     ///
-    /// - Returns: the number of removed rows; nil if there was nothing to do.
+    /// - Returns: nil if there was nothing to do.
     @discardableResult
-    func removeExpired(lookingAt most: Int = mostRemovedAtOnce, on connection: StoreConnection) throws -> Int? {
+    func removeExpired(
+        lookingAt most: Int = mostRemovedAtOnce, on connection: StoreConnection
+    ) throws -> (count: Int, topics: Set<ChangeFeed.Topic>)? {
         guard let work = try expiryWork(lookingAt: most, on: connection) else { return nil }
         for id in work.items { try connection.delete(id) }
         if let sightings = work.sightings, let indexer = try sightingIndexers().first {
             try connection.setSightings(sightings, indexer)
         }
         if let resume = work.resume { try connection.setExpiryPosition(resume) }
-        return work.items.count
+        return (work.items.count, work.topics)
     }
 
     /// Removes all such rows, in as many transactions as that takes. Nothing is written if nothing is to be removed or
     /// noted.
     ///
-    /// - Parameter tell: Called if items have expired since the last look, or were removed.
-    func removeAllExpired(_ tell: () -> Void) throws -> ExpirySweep {
+    func removeAllExpired() throws -> ExpirySweep {
         var removed = 0
         while try store.read({ try expiryWork(lookingAt: .max, on: $0) }) != nil {
-            let count = try store.remove { try removeExpired(lookingAt: .max, on: $0) } ?? 0
-            tell()
-            removed += count
-            guard count == Self.mostRemovedAtOnce else { break }
+            guard let part = try store.remove({ try removeExpired(lookingAt: .max, on: $0) }) else { break }
+            changes?.note(part.topics)
+            removed += part.count
+            guard part.count == Self.mostRemovedAtOnce else { break }
         }
         return ExpirySweep(removedCount: removed, next: try store.read(nextLook))
     }
@@ -98,9 +99,7 @@ extension ItemOperations {
 
 extension Engine {
     /// - Parameter mostBytes: The memory for the items; nil if there is enough.
-    /// - Throws: `.missingEntitlement` for callers other than the store's owner.
-    func expiredItems(deleting items: [UUID], for caller: Caller, within mostBytes: Int?) throws -> Reply {
-        try AccessPolicy(caller: caller).requireOwner("says which items that have expired are deleted")
+    func expiredItems(deleting items: [UUID], within mostBytes: Int?) throws -> Reply {
         if items.isEmpty {
             var operations = try self.items()
             operations.mostBytes = mostBytes
@@ -117,6 +116,9 @@ extension Engine {
 /// The work of a write on expired items.
 private struct ExpiryWork {
     var items: [Int64] = []
+    /// The places of the items that go, or that have expired since the last look, as far as they open: the unlock, of
+    /// which everybody is told, brings the others to the day.
+    var topics: Set<ChangeFeed.Topic> = []
     /// nil if they stay as they are.
     var sightings: Sightings?
     /// The place where the next write goes on looking; nil if it stays as it is.
@@ -159,7 +161,11 @@ extension ItemOperations {
             let isNew = !sightings.all.contains { $0.boot == reading.bootID && $0.date >= latest }
             if confirmed != nil || isNew, fileSystemAgrees(with: reading) {
                 if let confirmed { work = try removal(by: confirmed, lookingAt: most, on: connection) }
-                if isNew { sightings.note(reading) }
+                if isNew {
+                    let last = sightings.all.filter { $0.boot == reading.bootID }.map(\.date).max()
+                    work.topics.formUnion(try topics(expiredAfter: last ?? .earliest, by: now, on: connection))
+                    sightings.note(reading)
+                }
             }
         } else {
             sightings = Sightings()
@@ -181,8 +187,10 @@ extension ItemOperations {
         while looked < most && work.items.count < Self.mostRemovedAtOnce {
             let page = try connection.expiredItems(
                 by: date, after: last, most: min(most - looked, Self.mostRemovedAtOnce - work.items.count))
-            for row in page where try openExpired(row.id, by: date, unnoticed, on: connection) != nil {
+            for row in page {
+                guard let item = try openExpired(row.id, by: date, unnoticed, on: connection)?.item else { continue }
                 work.items.append(row.id)
+                work.topics.insert(ChangeFeed.Topic(item))
             }
             looked += page.count
             last = page.last ?? .start
@@ -190,6 +198,17 @@ extension ItemOperations {
         }
         if most < .max && last != start { work.resume = last }
         return work
+    }
+
+    private func topics(
+        expiredAfter date: ExpiryDate, by now: ExpiryDate, on connection: StoreConnection
+    ) throws -> Set<ChangeFeed.Topic> {
+        var unnoticed = cipher
+        unnoticed.keys = keys.unnoticed()
+        let rows = try connection.expiredItems(
+            by: now, after: ExpiryPosition(date: date, id: .max), most: Self.mostRemovedAtOnce)
+        let opened = try rows.compactMap { try openExpired($0.id, by: now, unnoticed, on: connection)?.item }
+        return Set(opened.map(ChangeFeed.Topic.init))
     }
 
     /// nil for a row that does not open, or has not expired by that date. The index is not believed: a damaged entry
@@ -226,12 +245,30 @@ extension ItemOperations {
 }
 
 extension ItemOperations {
-    func counts() throws -> [ItemClass: Int] { try store.read { try $0.itemCounts(at: now) } }
+    /// Counts the items that have not expired, those of some groups as far as the index is within reach.
+    func counts(in scope: GroupScope) throws -> [ItemClass: Int] {
+        try store.read { connection in
+            if scope.isAll { return try connection.itemCounts(at: now) }
+            var counts: [ItemClass: Int] = [:]
+            for (itemClass, tier) in ItemClass.stored.flatMap({ itemClass in IndexTier.allCases.map { (itemClass, $0) }
+                })
+            {
+                for (generation, indexer) in try keys.indexers(for: tier) ?? [] {
+                    let homes = try connection.homes(
+                        of: itemClass, tier: tier, generation: generation, in: scope, synchronizable: .any, indexer)
+                    for home in homes {
+                        counts[itemClass, default: 0] += try connection.itemCount(inHome: home, at: now)
+                    }
+                }
+            }
+            return counts
+        }
+    }
 }
 
 extension Engine {
     func removeExpired() throws -> ExpirySweep {
-        let sweep = try items().removeAllExpired { changes.note(ItemClass.stored, in: nil) }
+        let sweep = try items().removeAllExpired()
         // The log has the removed ciphertext, too.
         if sweep.removedCount > 0 { emptyLog() }
         return sweep

@@ -46,7 +46,7 @@ package struct ItemOperations {
                 message:
                     "the keychain has seen the clock at a later time than the item would expire at. If that time was "
                     + "wrong, "
-                    + (configuration.host == .user
+                    + (configuration.host.isDaemon
                         ? "start keychaind anew: it forgets it" : "'keychainctl doctor --repair' makes it forget that"))
         }
         return date
@@ -96,9 +96,9 @@ package struct ItemOperations {
         isLarge: Bool = false, onlyRemoves: Bool = false, removesExpired: Bool = true, forgetsPages: Bool = false,
         _ body: (StoreConnection) throws -> R
     ) throws -> R {
-        var expired: Int?
+        var expired: Set<ChangeFeed.Topic> = []
         // The feed is told after the commit, since its listeners look at once.
-        defer { if expired != nil { changes?.note(ItemClass.stored, in: nil) } }
+        defer { changes?.note(expired) }
         func agreed(_ connection: StoreConnection) throws -> R {
             let agreed = try connection.sealingGeneration()
             guard agreed <= keys.generation else {
@@ -106,7 +106,7 @@ package struct ItemOperations {
             }
             // From here on no process may go on with older keys alone: a search with them would miss the new entries.
             if agreed < keys.generation { try connection.setSealingGeneration(keys.generation) }
-            if removesExpired { expired = try removeExpired(on: connection) }
+            if removesExpired { expired = try removeExpired(on: connection)?.topics ?? [] }
             return try body(connection)
         }
         if onlyRemoves { return try store.remove(agreed) }

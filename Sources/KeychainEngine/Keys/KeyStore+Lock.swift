@@ -91,7 +91,7 @@ extension KeyStore {
     }
 
     private var keyPlace: LockStatus.KeyPlace {
-        if configuration.host == .user { return .daemon }
+        if configuration.host.isDaemon { return .daemon }
         return keyring == nil ? .process : .keyring
     }
 

@@ -48,7 +48,7 @@ package final class KeyStore: KeySource, Sendable {
         self.deviceKey = deviceKey
         self.keybagFile = keybagFile
         state =
-            configuration.host == .user
+            configuration.host.isDaemon
             ? LockStateMemory(signal)
             : LockStateFile(configuration.storeDirectory.appendingPathComponent("lock-state"), configuration.files)
         attempts = AttemptCounter(configuration, storeID: bag.storeID, deviceKey: deviceKey)
@@ -56,7 +56,7 @@ package final class KeyStore: KeySource, Sendable {
         let isOwnersKeyring = configuration.host == .embedded && getuid() == geteuid()
         ownKeyring = configuration.usesKeyring && isOwnersKeyring ? KernelKeyring.ofUser : nil
         held =
-            configuration.host == .user
+            configuration.host.isDaemon
             ? HeldKeys(state, configuration.clock)
             : HeldKeys.of(bag.storeID, configuration.storeDirectory, state, configuration.clock)
         snapshot = BriefLock(nil)
@@ -81,9 +81,10 @@ package final class KeyStore: KeySource, Sendable {
     }
 
     private func requireOurs() throws(KeychainError) {
-        guard try HostMark(configuration).read() != configuration.host else { return }
-        throw configuration.host == .embedded
-            ? .belongsToDaemon(configuration.storeDirectory) : .wasGivenUp(configuration.storeDirectory)
+        let present = try HostMark(configuration).read()
+        guard present != configuration.host else { return }
+        throw configuration.host.isDaemon
+            ? .wasGivenUp(configuration.storeDirectory) : .belongs(configuration.storeDirectory, to: present)
     }
 
     // MARK: Operations

@@ -25,7 +25,7 @@ package struct HostMark {
         case .embedded:
             guard files.remove(url.path) == 0 else { throw KeychainError(file: "remove", url, errno) }
             try AtomicFile.syncDirectory(of: url, files)
-        case .user:
+        case .user, .system:
             var text = host.rawValue + "\n"
             let result = text.withUTF8 { bytes in
                 Result { () throws(KeychainError) in
@@ -38,14 +38,17 @@ package struct HostMark {
 }
 
 extension KeychainError {
-    /// The error of a program that opens a daemon's store.
-    static func belongsToDaemon(_ directory: URL) -> KeychainError {
-        KeychainError(
+    /// The error of a program or a daemon that opens the store of another daemon.
+    static func belongs(_ directory: URL, to host: StoreHost) -> KeychainError {
+        let (whose, start) =
+            host == .system
+            ? ("the system's", "'systemctl enable --now keychaind.socket' (as root)")
+            : ("this user's", "'systemctl --user start keychaind.socket' or 'keychaind --user'")
+        return KeychainError(
             .notAvailable,
             message:
-                "the keychain in \(directory.path) belongs to this user's keychaind, and only through it can it be "
-                + "used: start it with 'systemctl --user start keychaind.socket' or 'keychaind --user', or take the "
-                + "keychain back with 'keychainctl migrate --to embedded'",
+                "the keychain in \(directory.path) belongs to \(whose) keychaind, and only through it can it be used: "
+                + "start it with \(start), or take the keychain back with 'keychainctl migrate --to embedded'",
             signal: .otherHost)
     }
 

@@ -43,10 +43,28 @@ struct AccessPolicy {
         return requested
     }
 
-    /// - Parameter work: The rest of the sentence "only the owner of the keychain".
-    func requireOwner(_ work: String) throws(KeychainError) {
-        guard caller.authority == .owner else {
-            throw KeychainError(.missingEntitlement, message: "only the owner of the keychain \(work)")
+    /// The groups whose items count for the caller.
+    var visibleScope: GroupScope {
+        caller.authority == .owner ? .all : .some(caller.groups + [Caller.tokenGroup])
+    }
+
+    /// - Parameters:
+    ///   - work: The rest of the sentence "only the owner of the keychain".
+    ///   - hasShownPasscode: Whether the request came with the right passcode.
+    ///   - hasPasscode: Whether there is one to show.
+    /// - Throws: for a caller that claims to be the owner, with the challenge to show the passcode, or with the signal
+    ///   `.needsOwner` if none is set.
+    func requireOwner(_ work: String, hasShownPasscode: Bool, hasPasscode: Bool) throws(KeychainError) {
+        var refusal = KeychainError(.missingEntitlement, message: "only the owner of the keychain \(work)")
+        switch caller.authority {
+        case .owner: return
+        case .groups: throw refusal
+        case .claimedOwner:
+            if hasShownPasscode { return }
+            if hasPasscode { throw .authenticationNeeded([[.passcode]]) }
+            refusal.message += ", and without a passcode nothing here shows that this program works for the owner"
+            refusal.signal = .needsOwner
+            throw refusal
         }
     }
 

@@ -1,5 +1,5 @@
 package import FoundationEssentials
-internal import Glibc
+package import Glibc
 package import KeychainModel
 
 /// Opens files of ours, in whose place a stranger may have put something else.
@@ -57,15 +57,20 @@ package enum OwnFile {
         throw refused(url, flaw)
     }
 
-    private static func flaw(of information: stat, _ owner: Owner) -> String? {
-        switch information.st_mode & S_IFMT {
-        case S_IFREG: break
-        case S_IFLNK: return "is a link"
-        case S_IFDIR: return "is a directory"
-        case S_IFIFO: return "is a pipe"
-        case S_IFSOCK: return "is a socket"
-        default: return "is a device"
+    /// The word for a thing that is no regular file; nil: it is one.
+    package static func flaw(ofType mode: mode_t) -> String? {
+        switch mode & S_IFMT {
+        case S_IFREG: nil
+        case S_IFLNK: "is a link"
+        case S_IFDIR: "is a directory"
+        case S_IFIFO: "is a pipe"
+        case S_IFSOCK: "is a socket"
+        default: "is a device"
         }
+    }
+
+    private static func flaw(of information: stat, _ owner: Owner) -> String? {
+        if let flaw = flaw(ofType: information.st_mode) { return flaw }
         guard owner == .thisUser, information.st_uid != geteuid() else { return nil }
         return "belongs to user \(information.st_uid), and this program runs as \(geteuid())"
     }

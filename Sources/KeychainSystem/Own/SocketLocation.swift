@@ -2,8 +2,10 @@ package import FoundationEssentials
 internal import Glibc
 package import KeychainModel
 
-/// The socket of the user's daemon.
+/// The sockets of daemons.
 package enum SocketLocation {
+    package static var ofSystem: URL { URL(fileURLWithPath: "/run/keychain/socket") }
+
     /// `$XDG_RUNTIME_DIR/keychain/socket`; without that variable the directory is the one that logind makes for a user.
     package static func ofUser(_ environment: Environment) throws(KeychainError) -> URL {
         let runtime =

@@ -62,7 +62,8 @@ enum ExpirySweeper {
     static func sweep(_ options: StoreOptions) -> String? {
         do throws(KeychainError) {
             let session = try KeychainSession.existing(options)
-            guard session.presence == .present else { return nil }
+            // A daemon sees to that by itself.
+            guard session.isEmbedded, session.presence == .present else { return nil }
             _ = try session.connection.ask(.removeExpired)
             return nil
         } catch {

@@ -99,7 +99,7 @@ package struct DatabaseFile {
     }
 
     func makeWriteQueue() -> WriteQueue {
-        WriteQueue(beside: url, timeout: configuration.busyTimeout, isAlone: configuration.host != .embedded)
+        WriteQueue(beside: url, timeout: configuration.busyTimeout, isAlone: configuration.host.isDaemon)
     }
 
     /// - Parameter new: The place of a database that has no tables yet.

@@ -23,6 +23,14 @@ extension StoreConnection {
         return counts
     }
 
+    /// Counts the items of one home that have not expired.
+    func itemCount(inHome home: Int64, at now: ExpiryDate) throws -> Int {
+        let statement = try statement(.itemCountInHome)
+        try statement.bind(home, at: 1)
+        try statement.bind(Data(now.storedBytes), at: 2)
+        return Int(try statement.number() ?? 0)
+    }
+
     package func itemCount() throws -> Int { Int(try statement(.itemCount).number() ?? 0) }
 
     /// The number of entries that lead to no row.

@@ -51,7 +51,7 @@ package struct StoreOpener {
 
     /// - Returns: nil for a program that opens the store for itself.
     private func takePossession() throws -> DaemonLock? {
-        guard configuration.host == .user else {
+        guard configuration.host.isDaemon else {
             try requireOurs()
             return nil
         }
@@ -59,10 +59,12 @@ package struct StoreOpener {
         let mark = HostMark(configuration)
         try withStoreLock {
             try lock.requireInPlace()
-            if try mark.read() == .user { return }
+            let present = try mark.read()
+            if present == configuration.host { return }
+            if present.isDaemon { throw KeychainError.belongs(configuration.storeDirectory, to: present) }
             if keybagFile.exists { throw KeychainError.belongsToPrograms(configuration.storeDirectory) }
             // The mark is written before the store is made, so that no other host takes the new store.
-            try mark.write(.user)
+            try mark.write(configuration.host)
         }
         // If the handover was cut short, programs may not know of it yet.
         try StoreHandover(configuration).tellPrograms()
@@ -70,9 +72,8 @@ package struct StoreOpener {
     }
 
     private func requireOurs() throws(KeychainError) {
-        guard try HostMark(configuration).read() == configuration.host else {
-            throw .belongsToDaemon(configuration.storeDirectory)
-        }
+        let present = try HostMark(configuration).read()
+        guard present == configuration.host else { throw .belongs(configuration.storeDirectory, to: present) }
     }
 
     // MARK: Making a store

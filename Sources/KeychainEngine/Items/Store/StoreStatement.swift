@@ -38,7 +38,7 @@ enum StoreStatement: Int, CaseIterable {
     case nextOutdatedItem
     case accessControls, itemsByAccessControl
     case itemCount
-    case itemCounts
+    case itemCounts, itemCountInHome
     case strayEntries
     // Expiry.
     case expiredItems
@@ -116,6 +116,10 @@ enum StoreStatement: Int, CaseIterable {
             """
             SELECT home.class, count(*) FROM item JOIN home ON home.id = item.home
             WHERE item.expires IS NULL OR typeof(item.expires) <> 'blob' OR item.expires > ? GROUP BY home.class
+            """
+        case .itemCountInHome:
+            """
+            SELECT count(*) FROM item WHERE home = ? AND (expires IS NULL OR typeof(expires) <> 'blob' OR expires > ?)
             """
         case .expiredItems:
             """

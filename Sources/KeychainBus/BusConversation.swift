@@ -1,9 +1,8 @@
 internal import Glibc
-internal import KeychainBus
-internal import KeychainSystem
+package import KeychainSystem
 
 /// Why a call on the bus came to nothing.
-enum CallFailure: Error {
+package enum CallFailure: Error {
     /// The answer is a failure.
     case refused(BusFailure)
     /// The bus itself is lost.
@@ -13,14 +12,14 @@ enum CallFailure: Error {
 }
 
 /// A connection to a bus, on which nothing is waited for without an end, and another thread can end every wait.
-final class BusConversation {
+package final class BusConversation {
     private let bus: SystemBus
     private let wakeup: EventDescriptor
     private let clock = ContinuousClock()
     /// The messages that came during the wait for an answer, in their order.
     private var others: [BusMessage] = []
 
-    init(_ address: String, _ wakeup: EventDescriptor) throws(BusFailure) {
+    package init(_ address: String, _ wakeup: EventDescriptor) throws(BusFailure) {
         bus = try SystemBus(address: address)
         self.wakeup = wakeup
     }
@@ -28,13 +27,25 @@ final class BusConversation {
     /// Calls a method and waits for its answer.
     ///
     /// - Parameter isUrgent: Whether it is waited for even when it is cancelled.
-    func call(
+    package func call(
         _ method: BusMethod, _ arguments: [String], for limit: Duration, isUrgent: Bool = false
     ) throws(CallFailure) -> [BusMessage.Value] {
         let cookie = try lost { () throws(BusFailure) in try bus.send(method, arguments) }
+        return try answer(from: method.destination, cookie, for: limit, isUrgent)
+    }
+
+    /// Asks polkit, and waits for its answer and for the person that it may ask.
+    package func call(_ check: AuthorizationCheck, for limit: Duration) throws(CallFailure) -> [BusMessage.Value] {
+        let cookie = try lost { () throws(BusFailure) in try bus.send(check) }
+        return try answer(from: check.destination, cookie, for: limit, false)
+    }
+
+    private func answer(
+        from destination: String, _ cookie: UInt64, for limit: Duration, _ isUrgent: Bool
+    ) throws(CallFailure) -> [BusMessage.Value] {
         let deadline = clock.now + limit
         while let message = try receive(until: deadline, isUrgent) {
-            guard message.replyCookie == cookie, isBelieved(message, to: method) else {
+            guard message.replyCookie == cookie, isBelieved(message, from: destination) else {
                 others.append(message)
                 continue
             }
@@ -47,23 +58,23 @@ final class BusConversation {
     /// The next message that answers no call.
     ///
     /// - Returns: nil if none came in time.
-    func next(until deadline: ContinuousClock.Instant) throws(CallFailure) -> BusMessage? {
+    package func next(until deadline: ContinuousClock.Instant) throws(CallFailure) -> BusMessage? {
         others.isEmpty ? try receive(until: deadline, false) : others.removeFirst()
     }
 
     /// The values of a message, which gives them only once.
-    func values(of message: BusMessage) throws(CallFailure) -> [BusMessage.Value] {
+    package func values(of message: BusMessage) throws(CallFailure) -> [BusMessage.Value] {
         try lost { () throws(BusFailure) in try message.values() }
     }
 
     /// Forgets every message that came before the last answer.
-    func forgetOthers() { others = [] }
+    package func forgetOthers() { others = [] }
 
     /// The bus vouches for a message's sender, but may let any program send one that looks like an answer. The bus
     /// answers for itself, and for programs that are gone; the owner of a name like "org.example" is not known here.
-    private func isBelieved(_ answer: BusMessage, to method: BusMethod) -> Bool {
-        let isKnown = method.destination.hasPrefix(":") || method.destination == BusMethod.busName
-        return !isKnown || [method.destination, BusMethod.busName].contains(answer.sender)
+    private func isBelieved(_ answer: BusMessage, from destination: String) -> Bool {
+        let isKnown = destination.hasPrefix(":") || destination == BusMethod.busName
+        return !isKnown || [destination, BusMethod.busName].contains(answer.sender)
     }
 
     private func receive(until deadline: ContinuousClock.Instant, _ isUrgent: Bool) throws(CallFailure) -> BusMessage? {
